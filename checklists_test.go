@@ -13,12 +13,14 @@ import (
 	"testing"
 )
 
-var updateChecklists = flag.Bool("update", false, "rewrite the packages in docs/features.md and docs/threats.md")
+var updateChecklists = flag.Bool("update", false,
+	"rewrite the packages in docs/features.md and docs/threats.md")
 
-// Each line of docs/features.md and docs/threats.md names the packages that have its tests, and each number in the name
-// of a test is a line.
+// Each line of docs/features.md and docs/threats.md names the packages that have its tests, and
+// each number in the name of a test is a line.
 func TestChecklists(t *testing.T) {
-	for _, list := range []struct{ file, word string }{{"docs/features.md", "Row"}, {"docs/threats.md", "Threat"}} {
+	for _, list := range []struct{ file, word string }{{"docs/features.md", "Row"},
+		{"docs/threats.md", "Threat"}} {
 		tests, err := numberedTests(os.DirFS("."), list.word)
 		if err != nil {
 			t.Fatal(err)
@@ -62,8 +64,9 @@ func numberedTests(tree fs.FS, word string) (map[string][]string, error) {
 	return found, err
 }
 
-// fillChecklist writes the packages into the last column of a table whose first column is a number of two digits.
-// missing has a line for each number without a test, and for each tested number without a line.
+// fillChecklist writes the packages into the last column of a table whose first column is a number
+// of two digits. missing has a line for each number without a test, and for each tested number
+// without a line.
 func fillChecklist(text string, tests map[string][]string) (filled string, missing []string) {
 	left := maps.Clone(tests)
 	lines := strings.Split(text, "\n")

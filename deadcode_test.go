@@ -15,8 +15,9 @@ import (
 // deadcodeTool is the pinned tool that finds unreachable functions.
 const deadcodeTool = "golang.org/x/tools/cmd/deadcode@v0.52.0"
 
-// TestDeadcode holds the functions that no command of this module reaches against the list deadcode.txt. A function that
-// is missing there is deleted or gets a line with its reason; a line that matches nothing goes.
+// TestDeadcode holds the functions that no command of this module reaches against the list
+// deadcode.txt. A function that is missing there is deleted or gets a line with its reason; a line
+// that matches nothing goes.
 func TestDeadcode(t *testing.T) {
 	if os.Getenv("TICKRATE_DEADCODE") == "" {
 		t.Skip("make deadcode runs it: it needs a tool from the network and 15 seconds of CPU")
@@ -31,7 +32,8 @@ func TestDeadcode(t *testing.T) {
 			}
 		}
 		if entry == "" {
-			t.Errorf("%s (%s) is never reached: delete it, or give its reason in deadcode.txt", f.name, f.file)
+			t.Errorf("%s (%s) is never reached: delete it, or give its reason in deadcode.txt",
+				f.name, f.file)
 		}
 		used[entry] = true
 	}
@@ -42,7 +44,8 @@ func TestDeadcode(t *testing.T) {
 	}
 }
 
-// readDeadcodeList reads deadcode.txt: the reasons by name. A name is package.Func, package.Type.Method, or a file.
+// readDeadcodeList reads deadcode.txt: the reasons by name. A name is package.Func,
+// package.Type.Method, or a file.
 func readDeadcodeList(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("deadcode.txt")
@@ -91,7 +94,8 @@ func deadFunctions(t *testing.T) (all []deadFunction) {
 	return all
 }
 
-// commands lists the main packages of this module but the examples: tickrate, and the tools that make and go generate run.
+// commands lists the main packages of this module but the examples: tickrate, and the tools that
+// make and go generate run.
 func commands(t *testing.T) []string {
 	t.Helper()
 	out := output(t, "go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")

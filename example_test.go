@@ -27,8 +27,8 @@ func Example() {
 	n := &lobby.Lobby.Stats.Count
 	fmt.Println("players:", n[metrics.Joined].Load(), "error:", err)
 	fmt.Println("somebody was hit:", n[metrics.Hits].Load() > 0)
-	fmt.Printf("ticks that had their player's own input: %.1f %%\n",
-		100*float64(n[metrics.InputsUsed].Load())/float64(n[metrics.InputsUsed].Load()+n[metrics.InputsMissing].Load()))
+	used, missing := float64(n[metrics.InputsUsed].Load()), float64(n[metrics.InputsMissing].Load())
+	fmt.Printf("ticks that had their player's own input: %.1f %%\n", 100*used/(used+missing))
 	// Output:
 	// players: 8 error: <nil>
 	// somebody was hit: true

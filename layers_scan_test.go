@@ -29,9 +29,9 @@ func (s source) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.name, s.fset.Position(pos).Line, fmt.Sprintf(format, args...))
 }
 
-// scan parses every Go file of the module, whatever its build tags, so that no platform's file escapes. Directories
-// that the go command ignores are left out, and so are nested modules (the generators under _gen) and programs that
-// only go run starts (//go:build ignore).
+// scan parses every Go file of the module, whatever its build tags, so that no platform's file
+// escapes. Directories that the go command ignores are left out, and so are nested modules (the
+// generators under _gen) and programs that only go run starts (//go:build ignore).
 func scan(tree fs.FS) ([]source, error) {
 	var all []source
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -39,7 +39,8 @@ func scan(tree fs.FS) ([]source, error) {
 			return err
 		}
 		if d.IsDir() {
-			if name != "." && (strings.ContainsRune("._", rune(d.Name()[0])) || d.Name() == "testdata" || nested(tree, name)) {
+			if name != "." && (strings.ContainsRune("._", rune(d.Name()[0])) ||
+				d.Name() == "testdata" || nested(tree, name)) {
 				return fs.SkipDir
 			}
 			return nil
@@ -114,7 +115,8 @@ func checkName(s source) []string {
 	var bad []string
 	for name := range strings.SplitSeq(s.dir(), "/") {
 		if slices.Contains(drawers, name) {
-			bad = append(bad, s.at(s.file.Package, "%s is a drawer: name the package for what it holds", name))
+			bad = append(bad,
+				s.at(s.file.Package, "%s is a drawer: name the package for what it holds", name))
 		}
 	}
 	want := path.Base(s.dir())
@@ -155,11 +157,14 @@ func allowedInTest(table []layer, i int, name string) bool {
 func allows(table []layer, i int, list, name string) bool {
 	names := strings.Fields(list)
 	return slices.Contains(names, name) ||
-		slices.Contains(names, above) && slices.ContainsFunc(table[:i], func(l layer) bool { return l.pkg == name })
+		slices.Contains(names, above) && slices.ContainsFunc(table[:i], func(l layer) bool {
+			return l.pkg == name
+		})
 }
 
-// shortName returns the name that the table has for an import path: a directory of this module or the short name of an
-// outside module; "" for the standard library (foreign is false) and for modules unknown to the table.
+// shortName returns the name that the table has for an import path: a directory of this module or
+// the short name of an outside module; "" for the standard library (foreign is false) and for
+// modules unknown to the table.
 func shortName(imp string) (name string, foreign bool) {
 	if imp == module {
 		return ".", false
@@ -179,8 +184,9 @@ func shortName(imp string) (name string, foreign bool) {
 	return "", true
 }
 
-// impure lists, by import path, what a sans-I/O package may not use: "*" = the import itself. Where a package is
-// harmless but for some functions, those are listed; a name after "!" is the other way round, the only ones allowed.
+// impure lists, by import path, what a sans-I/O package may not use: "*" = the import itself. Where
+// a package is harmless but for some functions, those are listed; a name after "!" is the other way
+// round, the only ones allowed.
 var impure = map[string]string{
 	"crypto/rand":              "*",
 	"log":                      "*",
@@ -196,8 +202,8 @@ var impure = map[string]string{
 	"time":                     "Now Since Until Sleep After AfterFunc Tick NewTimer NewTicker",
 }
 
-// checkPure holds a file to the rule of the core: time, randomness and datagrams are arguments. Tests and shells are
-// exempt.
+// checkPure holds a file to the rule of the core: time, randomness and datagrams are arguments.
+// Tests and shells are exempt.
 func checkPure(s source, l layer) []string {
 	if s.isTest() || matchesAny(l.shell, path.Base(s.name)) {
 		return nil
@@ -222,8 +228,10 @@ func checkPure(s source, l layer) []string {
 		case *ast.GoStmt:
 			bad = append(bad, s.at(n.Pos(), "%s is sans-I/O and may not start a goroutine", s.dir()))
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && local[x.Name] != "" && !pure(impure[local[x.Name]], n.Sel.Name) {
-				bad = append(bad, s.at(n.Pos(), "%s is sans-I/O and may not use %s.%s", s.dir(), local[x.Name], n.Sel.Name))
+			if x, ok := n.X.(*ast.Ident); ok && local[x.Name] != "" &&
+				!pure(impure[local[x.Name]], n.Sel.Name) {
+				bad = append(bad,
+					s.at(n.Pos(), "%s is sans-I/O and may not use %s.%s", s.dir(), local[x.Name], n.Sel.Name))
 			}
 		}
 		return true

@@ -7,23 +7,27 @@ import (
 	"testing"
 )
 
-// layer is one row of the import table: a package and everything it may import beyond the standard library. Names are
-// directories of this module, short names of outside modules (see outside), or above: every package of a row before it.
+// layer is one row of the import table: a package and everything it may import beyond the standard
+// library. Names are directories of this module, short names of outside modules (see outside), or
+// above: every package of a row before it.
 type layer struct {
 	pkg   string // directory below the root
 	may   string // what its code may import
 	tests string // what its tests may import besides; testTools are open to all tests
-	shell string // file patterns that may touch sockets, goroutines, clocks and global randomness; none = sans-I/O
+	// file patterns that may touch sockets, goroutines, clocks and global randomness; none for
+	// sans-I/O
+	shell string
 }
 
 const above = "*above*"
 
-// layers is the architecture. A package may import only from rows before its own, so the order is the proof that no
-// import runs in a circle. At run time data does go round one:
+// layers is the architecture. A package may import only from rows before its own, so the order is
+// the proof that no import runs in a circle. At run time data does go round one:
 //
 //	socket -> packet -> command -> sim -> history -> snapshot -> compress -> packet -> socket
 //
-// Only server's tick joins the stations; a station that imports its neighbour's neighbour is a mistake this table finds.
+// Only server's tick joins the stations; a station that imports its neighbour's neighbour is a
+// mistake this table finds.
 var layers = []layer{
 	// Vocabulary: these know nothing of each other.
 	{pkg: "ecs/geom"},
@@ -54,11 +58,14 @@ var layers = []layer{
 	// The world and how it is told: rows of integers.
 	{pkg: "ecs", may: "ecs/netid ecs/geom ecs/tick arche"},
 	{pkg: "ecs/parallel", shell: "pool.go"},
-	{pkg: "ecs/schema", may: "compress/bitio compress/huffman"},
+	{pkg: "ecs/schema", may: "compress/bitio compress/dict compress/huffman"},
 	{pkg: "ecs/schema/gen", may: "ecs/schema", shell: "run.go"}, // reads a package with the go command
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
-	{pkg: "ecs/snapshot", may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/huffman compress/rangecoder"},
+	{pkg: "ecs/snapshot",
+		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman " +
+			"compress/rangecoder",
+		tests: "klauspost"}, // rivals of its codecs
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
@@ -70,13 +77,23 @@ var layers = []layer{
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
 	{pkg: "lagcomp", may: "internal/ringbuf ecs/geom ecs/tick lagcomp/internal/kernel lagcomp/rig"},
 	{pkg: "lagcomp/shotsvg", may: "ecs/geom ecs/tick lagcomp lagcomp/rig"},
-	{pkg: "sim/object", may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
+	{pkg: "sim/object",
+		may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim", may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche"},
-	{pkg: "sim/aim", may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"}, // how players aim, of a match or of its recording
-	{pkg: "sim/replay", may: "sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict", tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
-	{pkg: "sim/netstate", may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom ecs/tick ecs/schema ecs/snapshot compress/bitio", tests: "sim/arena"},
+	{pkg: "sim",
+		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +
+			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche"},
+	// how players aim, of a match or of its recording
+	{pkg: "sim/aim",
+		may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"},
+	{pkg: "sim/replay",
+		may:   "sim sim/arena lagcomp ecs/netid ecs/geom ecs/tick compress/dict",
+		tests: "compress/rangecoder lagcomp/rig sim/mode sim/move"},
+	{pkg: "sim/netstate",
+		may: "sim sim/move sim/ability sim/object sim/mode sim/anim lagcomp/rig ecs/netid ecs/geom " +
+			"ecs/tick ecs/schema ecs/snapshot compress/bitio",
+		tests: "sim/arena"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
@@ -84,59 +101,99 @@ var layers = []layer{
 	{pkg: "server/chat", may: "internal/ratelimit", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
-	{pkg: "server/metrics", may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate server/chat server/overload"},
-	{pkg: "server/dash", may: "internal/webplot", shell: "*"}, // the live page never sees the game: it gets plain numbers
+	{pkg: "server/metrics",
+		may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate " +
+			"server/chat server/overload"},
+	// the live page never sees the game: it gets plain numbers
+	{pkg: "server/dash", may: "internal/webplot", shell: "*"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
-	{pkg: "server", may: above, tests: "client bench/trace"},
+	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
-	{pkg: "client/predict", may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
-	{pkg: "client/interpolate", may: "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate", tests: "ecs/netid"},
-	{pkg: "client/objects", may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
-	{pkg: "client", may: "internal/ringbuf internal/ratelimit client/clock client/predict client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig " +
-		"netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content sim/mode sim/netstate sim/replay", tests: "sim/move server netio"},
+	{pkg: "client/predict",
+		may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+	{pkg: "client/interpolate",
+		may:   "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate",
+		tests: "ecs/netid"},
+	{pkg: "client/objects",
+		may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot " +
+			"ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
+	{pkg: "client",
+		may: "internal/ringbuf internal/ratelimit client/clock client/predict client/interpolate " +
+			"client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
+			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
+			"sim/mode sim/netstate sim/replay",
+		tests: "sim/move server netio"},
 
-	{pkg: "examples/bot", may: "client sim", tests: "server server/host server/httpapi netio/netcode sim/arena", shell: "*"}, // what a front end is at least
+	// what a front end is at least
+	{pkg: "examples/bot", may: "client sim", shell: "*",
+		tests: "server server/host server/httpapi netio/netcode sim/arena"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
-	{pkg: "bench/codeceval", may: "bench/itr compress/huffman ecs/netid ecs/schema ecs/snapshot ecs/tick", shell: "*"},
+	{pkg: "bench/codeceval", may: "bench/itr compress/huffman ecs/netid ecs/schema ecs/snapshot ecs/tick",
+		shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
-	{pkg: "bench/swarm", may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena sim/mode sim/move sim/ability sim/content sim/netstate " +
-		"ecs/geom ecs/tick", tests: "server netio/netcode", shell: "*"},
-	{pkg: "bench/lobbysim", may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm sim/arena sim/netstate ecs/tick",
-		tests: above}, // a whole lobby in virtual time: no shell, though it borrows the swarm's brains
+	{pkg: "bench/swarm",
+		may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena " +
+			"sim/mode sim/move sim/ability sim/content sim/netstate ecs/geom ecs/tick",
+		tests: "server netio/netcode", shell: "*"},
+	// a whole lobby in virtual time: no shell, though it borrows the swarm's brains
+	{pkg: "bench/lobbysim",
+		may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm " +
+			"sim/arena sim/netstate ecs/tick",
+		tests: above},
 	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
-	{pkg: "bench/dst", may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/tick ecs/snapshot lagcomp lagcomp/rig netio/impair sim/replay netio/netcode netio/packet " +
-		"protocol server server/metrics sim sim/arena sim/netstate sim/move", tests: "sim/content server/console internal/clock bench/dst/mutation"}, // the same, with enemies, faults and invariants
-	{pkg: "bench/codeceval/rowtrace", may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim sim/arena sim/netstate",
+	// the same, with enemies, faults and invariants
+	{pkg: "bench/dst",
+		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
+			"ecs/snapshot lagcomp " +
+			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
+			"server/metrics sim sim/arena sim/netstate sim/move",
+		tests: "sim/content server/console internal/clock bench/dst/mutation"},
+	{pkg: "bench/codeceval/rowtrace",
+		may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim " +
+			"sim/arena sim/netstate",
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
-	{pkg: "bench/simbench", may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick internal/hugepage internal/clock netio netio/impair netio/netcode protocol " +
-		"server server/metrics sim sim/arena sim/content sim/netstate", shell: "*"},
-	{pkg: "bench/gate", may: "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics", shell: "slowdown.go rounds.go"},
+	{pkg: "bench/simbench",
+		may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick " +
+			"internal/hugepage internal/clock netio netio/impair netio/netcode protocol server " +
+			"server/metrics sim sim/arena sim/content sim/netstate",
+		shell: "*"},
+	{pkg: "bench/gate",
+		may:   "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics",
+		shell: "slowdown.go rounds.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/webplot perf", shell: "*"},
-	{pkg: "bench/runner", may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo bench/swarm ecs/tick internal/hugepage internal/meter internal/clock " +
-		"netio/impair netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate", tests: "client", shell: "*"},
+	{pkg: "bench/runner",
+		may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
+			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock netio/impair " +
+			"netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate",
+		tests: "client", shell: "*"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
 	// Commands: flags in cmd/tickrate, what several of them need in cmd/internal.
 	{pkg: "cmd/internal/usage", may: "cobra"},
-	{pkg: "cmd/internal/assets", may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content sim/netstate cobra", shell: "*"},
+	{pkg: "cmd/internal/assets",
+		may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content " +
+			"sim/netstate cobra",
+		shell: "*"},
 	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage", shell: "*"},
 	{pkg: "cmd/internal/preview", may: above, shell: "*"},
 	{pkg: "cmd/internal/playback", may: above, shell: "*"},
 	{pkg: "cmd/internal/inspect", may: above, shell: "*"},
-	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"}, // its tests have a client of somebody else's
+	// its tests have a client of somebody else's
+	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"},
 	{pkg: "e2e", tests: above}, // pages in a browser
 	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
 }
 
-// outside names the modules of others. A row that lists one of them is its home; it goes nowhere else.
+// outside names the modules of others. A row that lists one of them is its home; it goes nowhere
+// else.
 var outside = map[string]string{
 	"arche":        "github.com/mlange-42/arche",
 	"chromedp":     "github.com/chromedp",
@@ -183,7 +240,8 @@ func TestLayersTable(t *testing.T) {
 		}
 		for _, name := range strings.Fields(row.may) {
 			if name != above && outside[name] == "" && !slices.Contains(seen, name) {
-				t.Errorf("%s may import %s, which is neither a row above it nor an outside module", row.pkg, name)
+				t.Errorf("%s may import %s, which is neither a row above it nor an outside module",
+					row.pkg, name)
 			}
 			if slices.Contains(testTools, name) {
 				t.Errorf("%s may import %s, which is for tests", row.pkg, name)
@@ -192,7 +250,8 @@ func TestLayersTable(t *testing.T) {
 		for _, name := range strings.Fields(row.tests) {
 			known := slices.ContainsFunc(layers, func(l layer) bool { return l.pkg == name })
 			if name != above && outside[name] == "" && !known {
-				t.Errorf("tests of %s may import %s, which is neither a row nor an outside module", row.pkg, name)
+				t.Errorf("tests of %s may import %s, which is neither a row nor an outside module",
+					row.pkg, name)
 			}
 		}
 		seen = append(seen, row.pkg)

@@ -53,7 +53,8 @@ func TestWriteGolden(t *testing.T) {
 func TestWriteMeta(t *testing.T) {
 	const in = "commit: abc\ncpu: small\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	got := page(t, in, Meta{Commit: "def", Seed: "7"})
-	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |", "| date | not recorded |", "median of 1 run."} {
+	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |",
+		"| date | not recorded |", "median of 1 run."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("page lacks %q:\n%s", want, got)
 		}
@@ -77,7 +78,8 @@ func TestWriteRefuses(t *testing.T) {
 			ErrFailed, 3, "build failed"},
 		/* 5 */ {"a panic", ok + "\npanic: out of range\n", ErrFailed, 4, "panic: out of range"},
 		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil, 3,
-			"line 3: expected a benchmark's name, its iterations, and values each with a unit: parsing measurement"},
+			"line 3: expected a benchmark's name, its iterations, and values each with a unit: " +
+				"parsing measurement"},
 		/* 7 */ {"a line cut short", ok + ok + "BenchmarkY-2 10 5", nil, 5, "missing units"},
 		/* 8 */ {"no number", ok + "BenchmarkY-2 10 NaN ns/op\n", nil, 3,
 			"a finite number of ns/op, got NaN"},
@@ -163,7 +165,8 @@ func TestMainUnit(t *testing.T) {
 		/* 6 */ {"5 ns/op 90 responses/op", "ns/op"},
 	}
 	for i, c := range cases {
-		in := "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX/a-2 10 " + c.line + "\nBenchmarkX/plain-2 10 " + c.line + "\n"
+		in := "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX/a-2 10 " + c.line +
+			"\nBenchmarkX/plain-2 10 " + c.line + "\n"
 		all, err := read(strings.NewReader(in), &Meta{})
 		if err != nil {
 			t.Fatal(err)
@@ -238,12 +241,19 @@ func TestStationsNameBenchmarks(t *testing.T) {
 func TestLimits(t *testing.T) {
 	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
 	for i, c := range []struct{ in, want string }{
-		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\nBenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n", "| Seal/64B/server | 1.50 of the limit aead-alone |"},
-		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n", "| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
-		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\nBenchmarkP/n=1/limit-2 1 4 ns/op\n", "| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
+		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\n" +
+			"BenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n",
+			"| Seal/64B/server | 1.50 of the limit aead-alone |"},
+		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n",
+			"| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
+		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\n" +
+			"BenchmarkP/n=1/limit-2 1 4 ns/op\n",
+			"| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
 		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n",
 			"| Tick/players=10 | 200x within the period at 60Hz |"},
-		{"BenchmarkNearest/1024x200m/scalar-2 1 90 ns/op\nBenchmarkNearest/16x200m/scalar-2 1 5 ns/op\nBenchmarkNearest/1024x200m/avx2-2 1 9 ns/op\n", "| Nearest/1024x200m/avx2 | 10.0x scalar (p=1.00) |"},
+		{"BenchmarkNearest/1024x200m/scalar-2 1 90 ns/op\nBenchmarkNearest/16x200m/scalar-2 1 5 ns/op\n" +
+			"BenchmarkNearest/1024x200m/avx2-2 1 9 ns/op\n",
+			"| Nearest/1024x200m/avx2 | 10.0x scalar (p=1.00) |"},
 		{"BenchmarkT/a-2 1 900 ns/op 5 abilities-ns/player 7 ns/player\n", "| T/a |  | 7.00 ns/player |"},
 	} {
 		if got := page(t, head+c.in, Meta{}); !strings.Contains(got, c.want) {
@@ -252,14 +262,16 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A stage of the running server stands on the first page beside the benchmark of its function alone,
-// and its table names the plan that measures it again.
+// A stage of the running server stands on the first page beside the benchmark of its function
+// alone, and its table names the plan that measures it again.
 func TestLive(t *testing.T) {
 	got := page(t, "pkg: github.com/tickrate/tickrate/bench\n"+
 		"BenchmarkLive/one-lobby/receive 360 2400 ns/datagram 750 datagrams/tick\n"+
-		"pkg: github.com/tickrate/tickrate/netio\nBenchmarkReceive/gnet-drain-2 10 800 cpu-ns/datagram\n", Meta{})
+		"pkg: github.com/tickrate/tickrate/netio\n"+
+		"BenchmarkReceive/gnet-drain-2 10 800 cpu-ns/datagram\n", Meta{})
 	for _, want := range []string{
-		"| a player's datagram received by the running server | 2400 ns/datagram |  | 3.00 of Receive/gnet-drain |",
+		"| a player's datagram received by the running server | 2400 ns/datagram |  | " +
+			"3.00 of Receive/gnet-drain |",
 		"`tickrate plan --scenario one-lobby --repeat 5`",
 		"| Live/one-lobby/receive |  | 2400 ns/datagram |",
 	} {
@@ -271,9 +283,12 @@ func TestLive(t *testing.T) {
 
 // Every table names the command that repeats it, and what stands in the table is what that runs.
 func TestRepeat(t *testing.T) {
-	got := page(t, "pkg: github.com/tickrate/tickrate/ecs/snapshot\nBenchmarkPair/a-2 1 5 ns/op\nBenchmarkEntity/a-2 1 5 ns/op\nBenchmarkMeter-2 1 5 ns/op\n", Meta{})
-	for _, want := range []string{"## Delta pairs\n\n`go test -run '^$' -bench '^Benchmark(Pair)$' -benchmem ./ecs/snapshot`",
-		"## Codec size and speed\n\n`go test -run '^$' -bench '^Benchmark(Entity|Meter)$' -benchmem ./ecs/snapshot`"} {
+	const in = "pkg: github.com/tickrate/tickrate/ecs/snapshot\nBenchmarkPair/a-2 1 5 ns/op\n" +
+		"BenchmarkEntity/a-2 1 5 ns/op\nBenchmarkMeter-2 1 5 ns/op\n"
+	const command, end = "\n\n`go test -run '^$' -bench '^Benchmark(", ")$' -benchmem ./ecs/snapshot`"
+	got := page(t, in, Meta{})
+	for _, want := range []string{"## Delta pairs" + command + "Pair" + end,
+		"## Codec size and speed" + command + "Entity|Meter" + end} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page lacks %q:\n%s", want, got)
 		}
@@ -330,7 +345,8 @@ func TestBenchOutputIsBenchstats(t *testing.T) {
 }
 
 func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.00012345: "0.000123", 0.3149: "0.315", 9.999: "10.00", 10.04: "10.0", 123456.7: "123457"} {
+	for v, want := range map[float64]string{0: "0", 0.00012345: "0.000123", 0.3149: "0.315", 9.999: "10.00",
+		10.04: "10.0", 123456.7: "123457"} {
 		if got := number(v); got != want {
 			t.Errorf("number(%v) = %s, want %s", v, got, want)
 		}

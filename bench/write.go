@@ -28,7 +28,8 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 	p.line(
 		"## How to read the tables",
 		"",
-		"A time is the median of "+runs(all)+". The column ± is its 95 % confidence interval, which needs 6 runs.",
+		"A time is the median of "+runs(all)+
+			". The column ± is its 95 % confidence interval, which needs 6 runs.",
 		"The unit names what the benchmark counts: ns/pair is the time of one pair.",
 		"",
 		"*Against* compares lines of the same run, in one of three ways:",
@@ -40,7 +41,8 @@ func Write(out io.Writer, in io.Reader, meta Meta) error {
 		"* \"2.94 of Receive/gnet-drain\": the running server takes 2.94 times as long as the benchmark of",
 		"  that function alone, because each connection's state comes from memory and not from the cache.",
 		"",
-		"A ratio with \"p=\" can be chance (Mann-Whitney, p > 0.05). All tables come from the machine, commit",
+		"A ratio with \"p=\" can be chance (Mann-Whitney, p > 0.05). "+
+			"All tables come from the machine, commit",
 		"and seed above. benchstat compares two commits.",
 		"")
 	for first := 0; first < len(all); {

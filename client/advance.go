@@ -18,8 +18,9 @@ type Intent struct {
 	Buttons    sim.Buttons
 }
 
-// A caller that falls behind is asked for a command for each of up to keepAll ticks. Up to skipAfter,
-// ticks whose command would come too late are skipped; beyond that, all but the current one.
+// A caller that falls behind is asked for a command for each of up to keepAll ticks. Up to
+// skipAfter, ticks whose command would come too late are skipped; beyond that, all but the current
+// one.
 const (
 	skipAfter = 16
 	keepAll   = 2
@@ -129,8 +130,8 @@ func (in *Intent) command(t tick.Tick) sim.Command {
 	return cmd
 }
 
-// Due returns the time at which Advance will next ask for a command, within a twentieth of a tick. It
-// is at most one tick after the last Advance, and equal to it until the client has measured its
+// Due returns the time at which Advance will next ask for a command, within a twentieth of a tick.
+// It is at most one tick after the last Advance, and equal to it until the client has measured its
 // round trip. A load generator need not call the client before, unless a datagram arrives.
 func (c *Client) Due() time.Duration {
 	clk := &c.clock

@@ -229,7 +229,8 @@ func (c *Chat) addKill(e *sim.Event) {
 	if e.Kind == sim.EventKill && !c.linesOnly {
 		c.pending = true
 		c.add(Line{
-			Kind: LineKilled, From: e.Actor, To: e.Victim, FromName: c.name(e.Actor), ToName: c.name(e.Victim),
+			Kind: LineKilled, From: e.Actor, To: e.Victim,
+			FromName: c.name(e.Actor), ToName: c.name(e.Victim),
 		})
 	}
 }
@@ -250,14 +251,15 @@ func (c *Chat) name(id netid.ID) string {
 	return ""
 }
 
+// readLine takes a message with a line, or with the first part of a long one.
 func (c *Chat) readLine(raw []byte) error {
-	said, more, err := protocol.ParseChat(raw)
+	chat, more, err := protocol.ParseChat(raw)
 	if err != nil || c.open {
 		return packet.DropMessage
 	}
 	l := Line{
-		Kind: LineKind(said.Kind), Seconds: said.Seconds, Text: string(said.Text),
-		From: netid.ID(said.From), To: netid.ID(said.To),
+		Kind: LineKind(chat.Kind), Seconds: chat.Seconds, Text: string(chat.Text),
+		From: netid.ID(chat.From), To: netid.ID(chat.To),
 	}
 	l.FromName, l.ToName = c.name(l.From), c.name(l.To)
 	if more {
@@ -267,6 +269,7 @@ func (c *Chat) readLine(raw []byte) error {
 	return c.complete(l)
 }
 
+// readRest takes the message with the second part of a line.
 func (c *Chat) readRest(rest []byte) error {
 	if !c.open {
 		return packet.DropMessage

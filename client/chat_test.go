@@ -22,8 +22,8 @@ func lineOf(c protocol.Chat) string {
 	return string(event)
 }
 
-// Whatever a server sends for names and lines is taken or refused; it panics nothing, and takes no
-// more memory than a lobby has players.
+// Any roster and chat messages are accepted or refused: none panics, and none takes more memory
+// than the slots of a lobby.
 func TestHostileNamesAndLines(t *testing.T) {
 	long := protocol.Chat{Kind: protocol.ChatAll, Text: []byte(strings.Repeat("x", 256))}
 	for i, c := range []struct {
@@ -31,24 +31,31 @@ func TestHostileNamesAndLines(t *testing.T) {
 		bad    bool   // the last of them
 		lines  string // what there is to show, in words
 	}{
-		0:  {[]string{"\xc0"}, true, ""},
-		1:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})}, false, ""},
-		2:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x801, Name: "Ann"})}, true, ""}, // no such slot
-		3:  {[]string{rosterOf(protocol.RosterRow{NetID: 0xffffff01, Name: "Ann"})}, true, ""},
-		4:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701})}, false, ""}, // left before we knew
-		5:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(protocol.RosterRow{NetID: 0x702, Name: "Bob", New: true})}, false, "* Ann has left|* Bob has come in"},
-		6:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Bob"})}, false, "* Ann is now called Bob"},
-		7:  {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}), rosterOf(protocol.RosterRow{NetID: 0x701})}, false, "* Ann has left"},
+		0: {[]string{"\xc0"}, true, ""},
+		1: {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})}, false, ""},
+		2: {[]string{rosterOf(protocol.RosterRow{NetID: 0x801, Name: "Ann"})}, true, ""}, // no such slot
+		3: {[]string{rosterOf(protocol.RosterRow{NetID: 0xffffff01, Name: "Ann"})}, true, ""},
+		4: {[]string{rosterOf(protocol.RosterRow{NetID: 0x701})}, false, ""}, // left before we knew
+		5: {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}),
+			rosterOf(protocol.RosterRow{NetID: 0x702, Name: "Bob", New: true})},
+			false, "* Ann has left|* Bob has come in"},
+		6: {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}),
+			rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Bob"})}, false, "* Ann is now called Bob"},
+		7: {[]string{rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"}),
+			rosterOf(protocol.RosterRow{NetID: 0x701})}, false, "* Ann has left"},
 		8:  {[]string{"\xc1"}, true, ""},
 		9:  {[]string{"\xc2rest of nothing"}, true, ""},
 		10: {[]string{lineOf(long)}, false, ""}, // waits for the rest
 		11: {[]string{lineOf(long), lineOf(long)}, true, ""},
-		12: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 14)}, false, "[0:00] : " + strings.Repeat("x", 256)},
+		12: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 14)}, false,
+			"[0:00] : " + strings.Repeat("x", 256)},
 		13: {[]string{lineOf(long), "\xc2" + strings.Repeat("x", 15)}, true, ""},
 		14: {[]string{lineOf(long), "\xc2"}, false, "[0:00] : " + strings.Repeat("x", 242)},
 		15: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatNotice, Text: []byte("a\x1b[2J")})}, true, ""},
-		16: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatAll, From: 0xffffff01, Text: []byte("hi")})}, false, "[0:00] : hi"},
-		17: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatIdle, Seconds: 60})}, false, "* you do nothing: move, or you are removed in 60 s"},
+		16: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatAll, From: 0xffffff01, Text: []byte("hi")})},
+			false, "[0:00] : hi"},
+		17: {[]string{lineOf(protocol.Chat{Kind: protocol.ChatIdle, Seconds: 60})},
+			false, "* you do nothing: move, or you are removed in 60 s"},
 	} {
 		for _, thin := range []bool{false, true} {
 			client := &Client{Chat: Chat{linesOnly: thin, ring: ringbuf.New[Line](maxLines)}}
@@ -69,7 +76,8 @@ func TestHostileNamesAndLines(t *testing.T) {
 				}
 				continue
 			}
-			if got := strings.Join(lines, "|"); (err != nil) != c.bad || err != nil && err != packet.DropMessage || got != c.lines {
+			if got := strings.Join(lines, "|"); (err != nil) != c.bad ||
+				err != nil && err != packet.DropMessage || got != c.lines {
 				t.Errorf("%d: %q, %v; want %q, bad %v", i, got, err, c.lines, c.bad)
 			}
 		}
@@ -84,7 +92,8 @@ func TestUnreadLines(t *testing.T) {
 	}
 	q.pending, q.conn = true, &conn{}
 	c := &Client{Chat: q}
-	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || c.Chat.ring.Lost() != 36 || c.Chat.ring.Added() != 100 {
+	if l, ok := c.Chat.Next(); !ok || l.Seconds != 36 || c.Chat.ring.Lost() != 36 ||
+		c.Chat.ring.Added() != 100 {
 		t.Errorf("%+v, %d overwritten", l, c.Chat.ring.Lost())
 	}
 	if err := c.Chat.Say("hi"); err != ErrNotJoined {
@@ -93,7 +102,8 @@ func TestUnreadLines(t *testing.T) {
 }
 
 func FuzzNamesAndLines(f *testing.F) {
-	f.Add([]byte(rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})), []byte(lineOf(protocol.Chat{From: 0x701, Text: []byte("hi")})))
+	f.Add([]byte(rosterOf(protocol.RosterRow{NetID: 0x701, Name: "Ann"})),
+		[]byte(lineOf(protocol.Chat{From: 0x701, Text: []byte("hi")})))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		c := &Client{Chat: Chat{ring: ringbuf.New[Line](maxLines)}}
 		for _, e := range [][]byte{a, b, a, b} {

@@ -97,7 +97,8 @@ func (c *Client) start() {
 	c.interp.Start(snapshot.NewDecoder(c.cfg.Models.Public, int(w.MaxPlayers), send), own)
 	c.Objects.Start(objects.Match{
 		View: &c.interp.View, Clocks: &c.clock, Kit: c.kit, Arena: c.arena,
-		Rows: c.cfg.Models.Objects, Self: c.ID(), Players: int(w.MaxPlayers), Interval: send, MaxGap: c.interp.MaxGap(),
+		Rows: c.cfg.Models.Objects, Self: c.ID(), Players: int(w.MaxPlayers),
+		Interval: send, MaxGap: c.interp.MaxGap(),
 	})
 }
 

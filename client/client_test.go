@@ -14,7 +14,8 @@ import (
 
 func TestCleanLinkNeverMispredicts(t *testing.T) {
 	for _, rate := range []tick.Rate{20, 60, 128} {
-		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: rate, RespawnMillis: 1000, Mix: true, Game: damage(30)}, seed: 1, extras: 4})
+		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: rate,
+			RespawnMillis: 1000, Mix: true, Game: damage(30)}, seed: 1, extras: 4})
 		for range 4 {
 			s := l.addClient(l.config(), link{delay: 25 * time.Millisecond})
 			s.brain = aimBot(s.client, s.brain)
@@ -38,10 +39,12 @@ func TestCleanLinkNeverMispredicts(t *testing.T) {
 			lives += st.Prediction.Lives
 			pushes += st.Prediction.Pushes
 			used[s.client.replica.self.Hero]++
-			t.Logf("%d Hz: lead %d wanted %v, age %v, lives %d, replayed %d", rate, st.Lead, st.LeadWanted, st.SnapshotAge, st.Prediction.Lives, st.Prediction.Replayed)
+			t.Logf("%d Hz: lead %d wanted %v, age %v, lives %d, replayed %d",
+				rate, st.Lead, st.LeadWanted, st.SnapshotAge, st.Prediction.Lives, st.Prediction.Replayed)
 		}
 		if lives < 2 || pushes < 10 || used[0] == 0 || used[1] == 0 {
-			t.Errorf("%d Hz: only %d deaths and respawns, %d knock-backs, heroes %v", rate, lives, pushes, used)
+			t.Errorf("%d Hz: only %d deaths and respawns, %d knock-backs, heroes %v",
+				rate, lives, pushes, used)
 		}
 	}
 }
@@ -57,7 +60,8 @@ var paths = []struct {
 	{"150 ms", link{delay: 150 * time.Millisecond}, 1, 0},
 	{"jitter 10", link{delay: 30 * time.Millisecond, jitter: 10 * time.Millisecond}, 0.999, 0},
 	{"jitter 50", link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond}, 0.999, 0.01},
-	{"loss 5, dup 2, reorder 5", link{delay: 30 * time.Millisecond, jitter: 5 * time.Millisecond, loss: 0.05, dup: 0.02, swap: 0.05}, 0.999, 0.02},
+	{"loss 5, dup 2, reorder 5", link{delay: 30 * time.Millisecond,
+		jitter: 5 * time.Millisecond, loss: 0.05, dup: 0.02, swap: 0.05}, 0.999, 0.02},
 	{"loss 20", link{delay: 30 * time.Millisecond, loss: 0.20}, 0.999, 0.04},
 }
 
@@ -79,10 +83,13 @@ func TestClocksConverge(t *testing.T) {
 			st, in := s.client.Stats(), l.inbox(s)
 			used, missing := in.Used-before.Used, in.Missing-before.Missing
 			share := float64(used) / float64(used+missing)
-			t.Logf("lead %d..%d wanted %v, %.4f of %d used, age %v, interp %v, jitter %v, loss %.3f, rtt %v, stalls %d, mispredicted %d",
-				low, high, st.LeadWanted, share, used+missing, st.SnapshotAge, st.InterpDelay, st.Jitter, st.Loss, st.RTT, st.RenderStalls, st.Prediction.Mispredictions)
+			t.Logf("lead %d..%d wanted %v, %.4f of %d used, age %v, interp %v, jitter %v, loss %.3f, "+
+				"rtt %v, stalls %d, mispredicted %d",
+				low, high, st.LeadWanted, share, used+missing, st.SnapshotAge,
+				st.InterpDelay, st.Jitter, st.Loss, st.RTT, st.RenderStalls, st.Prediction.Mispredictions)
 			if share < p.used || used < 1400 || st.HardResets != 0 || in.Conflict != 0 {
-				t.Errorf("%.5f of %d ticks used, want %.4f; resets %d, conflicts %d", share, used+missing, p.used, st.HardResets, in.Conflict)
+				t.Errorf("%.5f of %d ticks used, want %.4f; resets %d, conflicts %d",
+					share, used+missing, p.used, st.HardResets, in.Conflict)
 			}
 			if over > 4*l.rules.Rate.Period() {
 				t.Errorf("lead up to %v more than wanted", over)
@@ -103,7 +110,8 @@ func TestRow23CommandsSurviveLoss(t *testing.T) {
 	var used, missing uint64
 	for seed := range uint64(4) {
 		l := newTestServer(t, testServerConfig{seed: 100 + seed})
-		s := l.addClient(l.config(), link{delay: 40 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.2})
+		s := l.addClient(l.config(),
+			link{delay: 40 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.2})
 		l.run(3 * time.Second)
 		before := *l.inbox(s)
 		l.run(60 * time.Second)
@@ -119,7 +127,8 @@ func TestRow23CommandsSurviveLoss(t *testing.T) {
 	t.Logf("%d ticks with the command, %d without", used, missing)
 }
 
-// TestOwnClock: the client's clock began elsewhere and runs a thousandth too fast or too slow.
+// TestOwnClock: the client's clock starts at another value and runs a thousandth too fast or too
+// slow.
 func TestOwnClock(t *testing.T) {
 	for _, clock := range []func(time.Duration) time.Duration{
 		func(now time.Duration) time.Duration { return now + 500*time.Hour + now/1000 },
@@ -130,7 +139,8 @@ func TestOwnClock(t *testing.T) {
 		s.clock = clock
 		l.run(30 * time.Second)
 		st, in := s.client.Stats(), l.inbox(s)
-		if in.Missing != 0 || in.Used < 29*60 || st.HardResets != 0 || st.RenderStalls != 0 || st.Prediction.Mispredictions != 0 {
+		if in.Missing != 0 || in.Used < 29*60 || st.HardResets != 0 ||
+			st.RenderStalls != 0 || st.Prediction.Mispredictions != 0 {
 			t.Errorf("inbox %+v, %+v", *in, st)
 		}
 		if st.Lead < 1 || st.Lead > 4 || st.SnapshotAge > 150*time.Millisecond {
@@ -158,14 +168,15 @@ func TestRow39RoundTripStep(t *testing.T) {
 		if lead := time.Duration(st.Lead); lead < 1 || lead > st.LeadWanted/l.rules.Rate.Period()+2 {
 			t.Errorf("%v: lead %d, wanted %v", delay, lead, st.LeadWanted)
 		}
-		t.Logf("%v: lead %d wanted %v, starved %d in all", delay, st.Lead, st.LeadWanted, st.Starved)
+		t.Logf("%v: lead %d wanted %v, %d inputs missing in all", delay, st.Lead, st.LeadWanted, st.InputsMissing)
 	}
 }
 
 // Client hit prediction equals the server's result, down to the bone. Shots of players that a
 // knockback moved before its snapshot arrived are left out.
 func TestVerdictIsOurs(t *testing.T) {
-	l := newTestServer(t, testServerConfig{rules: sim.Rules{RespawnMillis: 500, Game: damage(1)}, seed: 5, extras: 10})
+	l := newTestServer(t,
+		testServerConfig{rules: sim.Rules{RespawnMillis: 500, Game: damage(1)}, seed: 5, extras: 10})
 	type key struct {
 		tick tick.Tick
 		id   uint32
@@ -205,7 +216,8 @@ func TestVerdictIsOurs(t *testing.T) {
 			continue
 		}
 		if !ok || shot.Hit != e.Victim || shot.Part != e.Part {
-			t.Errorf("tick %d: server has %v hit %v (%v), client said %v (%v)", e.Tick, e.Actor, e.Victim, e.Part, shot.Hit, shot.Part)
+			t.Errorf("tick %d: server has %v hit %v (%v), client said %v (%v)",
+				e.Tick, e.Actor, e.Victim, e.Part, shot.Hit, shot.Part)
 		}
 	}
 	for k := range claims {
@@ -219,7 +231,7 @@ func TestVerdictIsOurs(t *testing.T) {
 	t.Logf("%d hits agreed, %d claims on the dead", rounds, missed)
 }
 
-// aimBot looks at the nearest player that its view shows.
+// aimBot looks at the nearest player in its view.
 func aimBot(c *Client, idle func(int) Intent) func(int) Intent {
 	return func(n int) Intent {
 		in := idle(n)
@@ -246,11 +258,13 @@ func TestDecodeOwnPredictsAsWell(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 6, extras: 8})
 	own := l.config()
 	own.Decode = DecodeOwn
-	a, b := l.addClient(own, link{delay: 20 * time.Millisecond}), l.addClient(l.config(), link{delay: 20 * time.Millisecond})
+	a, b := l.addClient(own, link{delay: 20 * time.Millisecond}),
+		l.addClient(l.config(), link{delay: 20 * time.Millisecond})
 	l.run(8 * time.Second)
 	for _, s := range []*testClient{a, b} {
 		st := s.client.Stats()
-		if st.Prediction.Mispredictions != 0 || st.Snapshots < 140 || st.Undecoded != 0 || l.inbox(s).Missing != 0 {
+		if st.Prediction.Mispredictions != 0 || st.Snapshots < 140 || st.Undecoded != 0 ||
+			l.inbox(s).Missing != 0 {
 			t.Errorf("decode %v: %+v", s.client.cfg.Decode, st)
 		}
 	}
@@ -262,7 +276,7 @@ func TestDecodeOwnPredictsAsWell(t *testing.T) {
 	}
 }
 
-// TestPoseIsTheServers: what a view shows is what the server's history shows for it.
+// TestPoseIsTheServers: the poses of a view equal those of the server's history.
 func TestPoseIsTheServers(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 7, extras: 8})
 	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond, loss: 0.1, jitter: 20 * time.Millisecond})
@@ -285,8 +299,8 @@ func TestPoseIsTheServers(t *testing.T) {
 	}
 }
 
-// TestLostGroup: a group that one of the view's snapshots lacks is shown between the nearest two
-// that hold it.
+// TestLostGroup: a group that one snapshot of the view lacks is shown between the nearest two
+// snapshots that have it.
 func TestLostGroup(t *testing.T) {
 	for i, c := range []struct {
 		v        tick.View
@@ -319,7 +333,8 @@ func TestLostGroup(t *testing.T) {
 			if (!a || !b) && ok {
 				lacking++
 			}
-			if was, had := last[slot]; ok && had && was.ID == p.ID && was.Alive() == p.Alive() && p.Pos.Sub(was.Pos).Len() > 1.5 {
+			if was, had := last[slot]; ok && had && was.ID == p.ID &&
+				was.Alive() == p.Alive() && p.Pos.Sub(was.Pos).Len() > 1.5 {
 				jumps++
 			}
 			if ok {
@@ -334,7 +349,7 @@ func TestLostGroup(t *testing.T) {
 	t.Logf("%d poses shown without a group, %d jumps", lacking, jumps)
 }
 
-// TestResync: a client that lost its memory asks once and is well again.
+// TestResync: a client that lost its baselines requests a resync once and recovers.
 func TestResync(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 9, extras: 3})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, loss: 0.05})

@@ -88,8 +88,8 @@ func (d *Decode) UnmarshalText(text []byte) error {
 var (
 	ErrToken        = errors.New("client: token: expected the 2048 bytes of a netcode 1.02 connect token")
 	ErrName         = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
-	ErrSnapshotRate = errors.New("client: snapshot rate: expected a snapshot every 1, 2, 3, 4, 6 or 8 intervals, " +
-		"and 16 to 65535 kbit/s or 0")
+	ErrSnapshotRate = errors.New("client: snapshot rate: expected a snapshot every 1, 2, 3, 4, 6 or 8 " +
+		"intervals, and 16 to 65535 kbit/s or 0")
 	ErrDecode = errors.New("client: decode: expected full, own or acks")
 )
 

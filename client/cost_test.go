@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// levels are the stations that can be switched off.
+// levels are the levels of decoding.
 var levels = []struct {
 	name   string
 	change func(*Config)
@@ -25,10 +25,10 @@ func full(*Config) {}
 // recording is what one client received and when it moved, for replay by another of the same
 // configuration.
 type recording struct {
-	cfg    Config
-	play   []recordedDatagram
-	packs  [][]byte    // what was sealed in the datagrams, newest last
-	server *testServer // in its last state, for sealing
+	cfg     Config
+	play    []recordedDatagram
+	packets [][]byte    // what was sealed in the datagrams, newest last
+	server  *testServer // in its last state, for sealing
 }
 
 // recordedDatagram is a frame: what arrived before it, and its instant.
@@ -45,8 +45,8 @@ func record(t testing.TB, players int, level func(*Config), d time.Duration, pat
 	cfg.PredictHits = false
 	level(&cfg)
 	s := l.addClient(cfg, path)
-	tp := &recording{cfg: cfg, server: l}
-	l.onPacket = func(pack []byte) { tp.packs = append(tp.packs, slices.Clone(pack)) }
+	rec := &recording{cfg: cfg, server: l}
+	l.onPacket = func(pkt []byte) { rec.packets = append(rec.packets, slices.Clone(pkt)) }
 	var frame recordedDatagram
 	s.onDatagram = func(now time.Duration, data []byte) {
 		frame.heard = append(frame.heard, slices.Clone(data))
@@ -54,46 +54,47 @@ func record(t testing.TB, players int, level func(*Config), d time.Duration, pat
 	}
 	s.afterFrame = func(now time.Duration, _ *testClient) {
 		frame.now = now
-		tp.play = append(tp.play, frame)
+		rec.play = append(rec.play, frame)
 		frame = recordedDatagram{}
 	}
 	l.run(d)
-	return tp
+	return rec
 }
 
-// recordedClient plays a tape.
+// recordedClient replays a recording.
 type recordedClient struct {
-	tape  *recording
-	seat  testClient
-	at    int
-	data  []byte // what is received is decrypted in place, and the tape must last
-	poses bool
-	sum   float32 // of what was looked at, so that it is not optimised away
+	recording *recording
+	driver    testClient
+	at        int
+	data      []byte // what is received is decrypted in place, and the recording must last
+	poses     bool
+	sum       float32 // of what was looked at, so that it is not optimised away
 }
 
-func (tp *recording) player(t testing.TB) *recordedClient {
-	c, err := New(tp.cfg)
+func (rec *recording) player(t testing.TB) *recordedClient {
+	c, err := New(rec.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &recordedClient{tape: tp, seat: testClient{client: c, brain: wander(0)}, data: make([]byte, 0, netcode.MaxDatagram), poses: tp.cfg.Decode == DecodeFull}
+	return &recordedClient{recording: rec, driver: testClient{client: c, brain: wander(0)},
+		data: make([]byte, 0, netcode.MaxDatagram), poses: rec.cfg.Decode == DecodeFull}
 }
 
-// frame plays one frame; false at the end of the tape.
+// frame plays one frame; false at the end of the recording.
 func (p *recordedClient) frame() bool {
-	if p.at == len(p.tape.play) {
+	if p.at == len(p.recording.play) {
 		return false
 	}
-	f := &p.tape.play[p.at]
+	f := &p.recording.play[p.at]
 	p.at++
-	c := p.seat.client
+	c := p.driver.client
 	for i, data := range f.heard {
 		p.data = append(p.data[:0], data...)
 		c.Receive(f.arrived[i], p.data)
 	}
 	for range c.Advance(f.now) {
-		c.Command(p.seat.brain(p.seat.commands))
-		p.seat.commands++
+		c.Command(p.driver.brain(p.driver.commands))
+		p.driver.commands++
 	}
 	c.Outgoing(f.now)
 	if p.poses {
@@ -111,25 +112,25 @@ func (p *recordedClient) skip(frames int) {
 	}
 }
 
-// warm is how many frames it takes until everything is running.
+// warm is the number of frames before all parts of a client run.
 const warm = 120
 
 func TestNoAllocations(t *testing.T) {
 	for _, level := range levels {
 		for _, judge := range []bool{false, true} {
-			tp := record(t, 32, level.change, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
-			tp.cfg.PredictHits = judge
-			p := tp.player(t)
+			rec := record(t, 32, level.change, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
+			rec.cfg.PredictHits = judge
+			p := rec.player(t)
 			p.skip(warm)
-			frames := len(tp.play) - warm - 10
+			frames := len(rec.play) - warm - 10
 			if n := testing.AllocsPerRun(frames, func() { p.frame() }); n != 0 {
 				t.Errorf("%s, judge %v: %v allocations a frame", level.name, judge, n)
 			}
-			if n := testing.AllocsPerRun(100, func() { p.seat.client.Stats() }); n != 0 {
+			if n := testing.AllocsPerRun(100, func() { p.driver.client.Stats() }); n != 0 {
 				t.Errorf("Stats: %v allocations", n)
 			}
 			if n := testing.AllocsPerRun(100, func() { // what a screen asks besides
-				c := p.seat.client
+				c := p.driver.client
 				c.Present(Intent{MoveMag: 255, Buttons: sim.Fire | sim.Jump})
 				c.Clocks()
 				c.Jitter()
@@ -140,9 +141,10 @@ func TestNoAllocations(t *testing.T) {
 			}); n != 0 {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
-			st := p.seat.client.Stats()
-			if st.Snapshots < 80 || (st.Shots == 0) != (tp.cfg.Decode == DecodeAcks) || st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
-				t.Errorf("the tape did not play: %+v", st)
+			st := p.driver.client.Stats()
+			if st.Snapshots < 80 || (st.Shots == 0) != (rec.cfg.Decode == DecodeAcks) ||
+				st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
+				t.Errorf("the recording did not play: %+v", st)
 			}
 		}
 	}
@@ -154,39 +156,39 @@ func TestNoAllocations(t *testing.T) {
 func BenchmarkTick(b *testing.B) {
 	for _, c := range levels {
 		b.Run(c.name, func(b *testing.B) {
-			tp := record(b, 64, c.change, 12*time.Second, link{delay: 20 * time.Millisecond})
-			p := tp.player(b)
+			rec := record(b, 64, c.change, 12*time.Second, link{delay: 20 * time.Millisecond})
+			p := rec.player(b)
 			p.skip(warm)
 			b.ReportAllocs()
 			b.ResetTimer()
 			for range b.N {
 				if !p.frame() {
 					b.StopTimer()
-					p = tp.player(b)
+					p = rec.player(b)
 					p.skip(warm)
 					b.StartTimer()
 				}
 			}
-			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 || st.Prediction.Rows < 20 && tp.cfg.Decode != DecodeAcks {
-				b.Fatalf("the tape did not play: %+v", st)
+			if st := p.driver.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 ||
+				st.Prediction.Rows < 20 && rec.cfg.Decode != DecodeAcks {
+				b.Fatalf("the recording did not play: %+v", st)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")
 		})
 	}
 }
 
-// BenchmarkCrowd is the tick of one of a thousand thin clients that have their turns one after the
-// other, as in a swarm: between two of its turns the others have had the caches. What sockets cost
-// is not in it.
-func BenchmarkCrowd(b *testing.B) {
+// BenchmarkManyClients measures the tick of one of a thousand clients with DecodeAcks that take
+// turns, as in a swarm, so that the caches are cold. Sockets are not included.
+func BenchmarkManyClients(b *testing.B) {
 	for _, c := range levels[1:] {
 		b.Run(c.name, func(b *testing.B) {
-			tp := record(b, 64, c.change, 8*time.Second, link{delay: 20 * time.Millisecond})
-			crowd := make([]*recordedClient, 1000)
+			rec := record(b, 64, c.change, 8*time.Second, link{delay: 20 * time.Millisecond})
+			clients := make([]*recordedClient, 1000)
 			begin := func() {
-				for i := range crowd {
-					crowd[i] = tp.player(b)
-					crowd[i].skip(warm)
+				for i := range clients {
+					clients[i] = rec.player(b)
+					clients[i].skip(warm)
 				}
 				runtime.GC()
 			}
@@ -194,7 +196,7 @@ func BenchmarkCrowd(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			for i := range b.N {
-				if !crowd[i%len(crowd)].frame() {
+				if !clients[i%len(clients)].frame() {
 					b.StopTimer()
 					begin()
 					b.StartTimer()

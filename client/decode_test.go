@@ -7,9 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// A bare client's commands reach the server in time and as they were given, on a clean path and on
-// a bad one, although it knows its clocks by arrivals and round trips alone: no row tells it how
-// its commands fare. What arrives is acknowledged, and nothing of it is decoded.
+// The commands of a client with DecodeAcks reach the server in time and unchanged, on a clean path
+// and on a bad one. It knows its clocks by arrivals and round trips alone. It acknowledges what
+// arrives and decodes none of it.
 func TestDecodeAcksInputsArrive(t *testing.T) {
 	for i, c := range []struct {
 		path link
@@ -33,7 +33,8 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 				return
 			}
 			seen[now] = true
-			if played++; l.match.Poses()[s.client.ID().Index()].Yaw != (cmd.Yaw+8)&^15 { // as it is rounded to be seen
+			// as it is rounded to be seen
+			if played++; l.match.Poses()[s.client.ID().Index()].Yaw != (cmd.Yaw+8)&^15 {
 				other++
 			}
 		}
@@ -42,20 +43,24 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 		l.run(20 * time.Second)
 		n, st := *l.inbox(s), s.client.Stats()
 		used, missing := n.Used-before.Used, n.Missing-before.Missing
-		if used < 1190 || float64(missing) > c.miss*float64(used) || n.Conflict != 0 || n.Future != 0 || n.Clamped != 0 {
+		if used < 1190 || float64(missing) > c.miss*float64(used) || n.Conflict != 0 ||
+			n.Future != 0 || n.Clamped != 0 {
 			t.Errorf("%d: %d ticks with a command, %d without: %+v", i, used, missing, n)
 		}
 		if played < 600 || float64(other) > (c.miss+0.001)*float64(played) {
 			t.Errorf("%d: of %d ticks %d were played with other commands than given", i, played, other)
 		}
 		rtt := 2*c.path.delay + c.path.jitter
-		t.Logf("%d: %d of %d ticks without the command, %d played with another, round trip %v", i, missing, used+missing, other, st.RTT)
-		if off := (st.RTT - rtt).Abs(); off > 20*time.Millisecond || st.Snapshots < 380 || st.HardResets != 0 {
+		t.Logf("%d: %d of %d ticks without the command, %d played with another, round trip %v",
+			i, missing, used+missing, other, st.RTT)
+		if off := (st.RTT - rtt).Abs(); off > 20*time.Millisecond || st.Snapshots < 380 ||
+			st.HardResets != 0 {
 			t.Errorf("%d: round trip %v of %v, %d snapshots", i, st.RTT, rtt, st.Snapshots)
 		}
 		g := l.conns[0]
-		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) / time.Second); g.peer.InFlight() > late {
-			t.Errorf("%d: %d packages that the client has not acknowledged", i, g.peer.InFlight())
+		if late := int(time.Duration(l.rules.Rate) * (rtt + 150*time.Millisecond) /
+			time.Second); g.peer.InFlight() > late {
+			t.Errorf("%d: %d packets that the client has not acknowledged", i, g.peer.InFlight())
 		}
 		if c.path.loss == 0 && (st.Loss != 0 || g.tracker.Baseline(0) == 0) {
 			t.Errorf("%d: loss %v on a clean path, base %d", i, st.Loss, g.tracker.Baseline(0))
@@ -66,8 +71,7 @@ func TestDecodeAcksInputsArrive(t *testing.T) {
 	}
 }
 
-// Of what a bare client does not decode it says that it does not know it, and keeps no memory for
-// it.
+// A client with DecodeAcks reports undecoded state as unknown and keeps no memory for it.
 func TestDecodeAcksKnowsNothing(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 40, players: 16, extras: 12})
 	cfg := l.config()
@@ -87,7 +91,8 @@ func TestDecodeAcksKnowsNothing(t *testing.T) {
 			t.Errorf("it sees slot %d", slot)
 		}
 	}
-	if st := c.Stats(); st.Prediction.Rows != 0 || st.Shots != 0 || st.Snapshots < 40 || c.replica.decoder != nil || c.interp.Decoder != nil {
+	if st := c.Stats(); st.Prediction.Rows != 0 || st.Shots != 0 || st.Snapshots < 40 ||
+		c.replica.decoder != nil || c.interp.Decoder != nil {
 		t.Errorf("%+v", st)
 	}
 }

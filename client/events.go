@@ -28,7 +28,7 @@ const (
 type events struct {
 	pending bool // NextEvent may have one
 	ring    ringbuf.Ring[sim.Event]
-	resets  [2]uint64 // of the clocks, as EventReset has told
+	resets  [2]uint64 // of the clocks, as EventReset has reported
 }
 
 // NextEvent returns the next event, each once and in the order of the server, and an EventReset
@@ -55,10 +55,10 @@ func (q *events) nextReset(clocks *clock.Clocks) (sim.Event, bool) {
 		ResetPredicted: {clocks.Predicted.Resets, clocks.Predicted.At},
 		ResetRender:    {clocks.Render.Resets, clocks.Render.At},
 	} {
-		if told := &q.resets[part]; now.resets != *told {
+		if reported := &q.resets[part]; now.resets != *reported {
 			t, _ := clocks.Rate.Since(now.at)
-			count := uint16(min(now.resets-*told, 1<<16-1))
-			*told = now.resets
+			count := uint16(min(now.resets-*reported, 1<<16-1))
+			*reported = now.resets
 			return sim.Event{Kind: EventReset, Part: rig.Part(part), Tick: t, Amount: count}, true
 		}
 	}

@@ -15,19 +15,22 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// A bot that runs in circles and shoots, in a lobby of its own, for ten seconds of virtual time.
+// A bot runs in circles and shoots, in a lobby of its own, for ten seconds of virtual time.
 func Example() {
 	network := netio.NewMemory()
 	home, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:7777"), netio.Config{})
 	socket, _ := network.Listen(netip.MustParseAddrPort("127.0.0.1:0"), netio.Config{})
 
-	key, public := netcode.Key{1, 2, 3}, []netip.AddrPort{home.LocalAddr()} // a real key is random and secret, as is a real Entropy
+	// a real key is random and secret, as is a real Entropy
+	key, public := netcode.Key{1, 2, 3}, []netip.AddrPort{home.LocalAddr()}
 	ground, _ := arena.Open("arena-16")
 	lobby, _ := server.NewLobby(server.Config{
 		Arena: ground, ArenaName: "arena-16",
-		Netcode: netcode.ServerConfig{PrivateKey: key, Addresses: public, Entropy: [32]byte{4, 5, 6}, AllowTokenReuse: true},
+		Netcode: netcode.ServerConfig{PrivateKey: key, Addresses: public,
+			Entropy: [32]byte{4, 5, 6}, AllowTokenReuse: true},
 	})
-	ticket := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 1, Expire: 45, TimeoutSeconds: 10, Servers: public}
+	ticket := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 1, Expire: 45,
+		TimeoutSeconds: 10, Servers: public}
 	token, _ := ticket.Append(nil, &key, rand.NewChaCha8([32]byte{7, 8, 9})) // likewise: crypto/rand.Reader
 
 	bot, _ := client.New(client.Config{
@@ -57,6 +60,7 @@ func Example() {
 	}
 	state, _ := bot.State()
 	s := bot.Stats()
-	fmt.Println(state, "mispredictions:", s.Prediction.Mispredictions, "fired:", s.Shots > 50, "snapshots:", s.Snapshots > 190)
+	fmt.Println(state, "mispredictions:", s.Prediction.Mispredictions, "fired:",
+		s.Shots > 50, "snapshots:", s.Snapshots > 190)
 	// Output: joined mispredictions: 0 fired: true snapshots: true
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// mapFile is an arena as a file.
+// mapFile returns an arena as a file.
 func mapFile(t testing.TB, a *arena.Arena) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -29,31 +29,32 @@ func mapFile(t testing.TB, a *arena.Arena) []byte {
 	return b.Bytes()
 }
 
-// transferOf is a file as an honest server sends it.
+// transferOf returns a file as the transfer of an honest server.
 func transferOf(what protocol.Content, file []byte) []byte {
 	m, packed := dict.Pack(file)
-	p := protocol.ContentTransfer{Content: what, Compression: uint8(m), Size: uint32(len(file)), Compressed: packed}
+	p := protocol.ContentTransfer{Content: what, Compression: uint8(m),
+		Size: uint32(len(file)), Compressed: packed}
 	return p.Append(nil)
 }
 
-// withoutContent makes a client that has neither the server's models nor its arena.
+// withoutContent makes a client that lacks the server's models and arena.
 func (l *testServer) withoutContent(cfg *Config) {
 	cfg.Fetch, cfg.Models = true, netstate.Untrained()
 	cfg.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, nil }
 }
 
-// serveContent lets the server answer each request with a transfer: nil for none.
+// serveContent has the server answer each request with a transfer; nil for none.
 func (l *testServer) serveContent(answer func(protocol.Content) []byte) {
 	l.onRequest = func(g *serverConn, what protocol.Content) {
-		if blob := answer(what); blob != nil {
-			if err := g.peer.SendTransfer(blob); err != nil {
+		if transfer := answer(what); transfer != nil {
+			if err := g.peer.SendTransfer(transfer); err != nil {
 				l.t.Fatal(err)
 			}
 		}
 	}
 }
 
-// contentFor is what an honest server answers.
+// contentFor returns the transfer of an honest server.
 func (l *testServer) contentFor(what protocol.Content) []byte {
 	if what == protocol.ContentModel {
 		return transferOf(what, l.models.Append(nil))
@@ -61,7 +62,7 @@ func (l *testServer) contentFor(what protocol.Content) []byte {
 	return transferOf(what, mapFile(l.t, l.arena))
 }
 
-// contentSlowly is honest, and in more than one fragment.
+// contentSlowly is contentFor in more than one fragment.
 func (l *testServer) contentSlowly(what protocol.Content) []byte {
 	if what == protocol.ContentModel {
 		return l.contentFor(what)
@@ -94,7 +95,8 @@ func TestFetchAndKeep(t *testing.T) {
 		t.Error("nothing was ever half here, or is still wanted")
 	}
 	model, ground := kept[0], kept[1]
-	if !bytes.Equal(model.File, l.models.Append(nil)) || !bytes.Equal(ground.File, mapFile(t, l.arena)) || model.Models.Hash() != l.models.Hash() || ground.Arena.Hash() != l.arena.Hash() {
+	if !bytes.Equal(model.File, l.models.Append(nil)) || !bytes.Equal(ground.File, mapFile(t, l.arena)) ||
+		model.Models.Hash() != l.models.Hash() || ground.Arena.Hash() != l.arena.Hash() {
 		t.Error("other files came than were sent")
 	}
 	l.onRequest = nil
@@ -109,7 +111,7 @@ func TestFetchAndKeep(t *testing.T) {
 	}
 }
 
-// A name says which map, never which file: not even of a good map with the right hash.
+// The name of a map in a Welcome never opens a file, even with the right hash.
 func TestNoFileIsOpenedByName(t *testing.T) {
 	a := arena.Generate(8, 99)
 	path := filepath.Join(t.TempDir(), "a.json")
@@ -120,7 +122,8 @@ func TestNoFileIsOpenedByName(t *testing.T) {
 		t.Fatal(err) // the file is good
 	}
 	t.Chdir(filepath.Dir(path))
-	for _, name := range []string{path, "a.json", "./a.json", "../maps/arena-16", "maps/arena-16.json", "", "/etc/passwd", "gen", "arena-16.json"} {
+	for _, name := range []string{path, "a.json", "./a.json", "../maps/arena-16",
+		"maps/arena-16.json", "", "/etc/passwd", "gen", "arena-16.json"} {
 		if got, err := Known(name, a.Hash()); got != nil || err == nil {
 			t.Errorf("%q was opened", name)
 		}
@@ -137,7 +140,8 @@ func TestNoFileIsOpenedByName(t *testing.T) {
 
 // hostileMaps are map files that take the most memory for their length, or have no end.
 func hostileMaps() map[string][]byte {
-	const head = `{"format": "tickrate arena", "version": 1, "bounds": [-2000,-2000,-2000,2000,2000,2000], "boxes": [`
+	const head = `{"format": "tickrate arena", "version": 1, ` +
+		`"bounds": [-2000,-2000,-2000,2000,2000,2000], "boxes": [`
 	rows := func(row string, count int) []byte {
 		return []byte(head + strings.Repeat(row+",", count-1) + row + "]}")
 	}
@@ -159,26 +163,28 @@ func hostileMaps() map[string][]byte {
 		"scattered rows": most("[-2000,0,-2000,-1999,1,-1999]"),
 		"nested":         bytes.Repeat([]byte{'['}, protocol.MaxContent),
 		"objects":        bytes.Repeat([]byte(`{"a":`), protocol.MaxContent/5),
-		"long key":       append(append([]byte(`{"`), bytes.Repeat([]byte{'k'}, protocol.MaxContent-10)...), `": 1}`...),
-		"zeros":          make([]byte, protocol.MaxContent),
+		"long key": append(append([]byte(`{"`), bytes.Repeat([]byte{'k'}, protocol.MaxContent-10)...),
+			`": 1}`...),
+		"zeros": make([]byte, protocol.MaxContent),
 	}
 }
 
-// Whatever a server sends in place of what was asked for: the client is out, says why, counts the
-// package, has opened nothing, and has allocated no more than it promises.
+// For any answer in place of the requested content, the client ends the session, reports the
+// reason, counts the packet, opens nothing and stays within FetchMemory.
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
 	type answers func(l *testServer, what protocol.Content) []byte
-	swap := func(what protocol.Content, blob []byte) answers {
+	swap := func(what protocol.Content, transfer []byte) answers {
 		return func(l *testServer, asked protocol.Content) []byte {
 			if asked == what {
-				return blob
+				return transfer
 			}
 			return l.contentFor(asked)
 		}
 	}
 	raw := func(what protocol.Content, m dict.Method, size int, packed []byte) []byte {
-		p := protocol.ContentTransfer{Content: what, Compression: uint8(m), Size: uint32(size), Compressed: packed}
+		p := protocol.ContentTransfer{Content: what, Compression: uint8(m),
+			Size: uint32(size), Compressed: packed}
 		return p.Append(nil)
 	}
 	_, bomb := dict.Pack(make([]byte, 64<<20))
@@ -188,20 +194,32 @@ func TestHostileContent(t *testing.T) {
 		reason packet.Reason
 	}
 	attacks := []attack{
-		{"another model", swap(protocol.ContentModel, transferOf(protocol.ContentModel, newTestServer(t, testServerConfig{}).models.Append(nil)[:100])), packet.ReasonModel},
-		{"untrained model", swap(protocol.ContentModel, transferOf(protocol.ContentModel, netstate.Untrained().Append(nil))), packet.ReasonModel},
-		{"another arena", swap(protocol.ContentArena, transferOf(protocol.ContentArena, mapFile(t, other))), packet.ReasonArena},
-		{"an arena as the model", swap(protocol.ContentModel, transferOf(protocol.ContentModel, mapFile(t, other))), packet.ReasonModel},
-		{"no zstd", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1000, []byte("hello"))), packet.ReasonArena},
-		{"no method", swap(protocol.ContentArena, raw(protocol.ContentArena, 200, 5, []byte("hello"))), packet.ReasonArena},
-		{"another size", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Stored, 4, []byte("hello"))), packet.ReasonArena},
-		{"4 GB", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1<<32-1, bomb)), packet.ReasonArena},
-		{"a bomb", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, protocol.MaxContent, bomb)), packet.ReasonArena},
-		{"a bomb of models", swap(protocol.ContentModel, raw(protocol.ContentModel, dict.Zstd, MaxModelFile, bomb)), packet.ReasonModel},
-		{"a large model", swap(protocol.ContentModel, raw(protocol.ContentModel, dict.Zstd, MaxModelFile+1, bomb)), packet.ReasonModel},
+		{"another model", swap(protocol.ContentModel, transferOf(protocol.ContentModel,
+			newTestServer(t, testServerConfig{}).models.Append(nil)[:100])), packet.ReasonModel},
+		{"untrained model", swap(protocol.ContentModel,
+			transferOf(protocol.ContentModel, netstate.Untrained().Append(nil))), packet.ReasonModel},
+		{"another arena", swap(protocol.ContentArena, transferOf(protocol.ContentArena, mapFile(t, other))),
+			packet.ReasonArena},
+		{"an arena as the model", swap(protocol.ContentModel,
+			transferOf(protocol.ContentModel, mapFile(t, other))), packet.ReasonModel},
+		{"no zstd", swap(protocol.ContentArena,
+			raw(protocol.ContentArena, dict.Zstd, 1000, []byte("hello"))), packet.ReasonArena},
+		{"no method", swap(protocol.ContentArena, raw(protocol.ContentArena, 200, 5, []byte("hello"))),
+			packet.ReasonArena},
+		{"another size", swap(protocol.ContentArena,
+			raw(protocol.ContentArena, dict.Stored, 4, []byte("hello"))), packet.ReasonArena},
+		{"4 GB", swap(protocol.ContentArena, raw(protocol.ContentArena, dict.Zstd, 1<<32-1, bomb)),
+			packet.ReasonArena},
+		{"a bomb", swap(protocol.ContentArena,
+			raw(protocol.ContentArena, dict.Zstd, protocol.MaxContent, bomb)), packet.ReasonArena},
+		{"a bomb of models", swap(protocol.ContentModel,
+			raw(protocol.ContentModel, dict.Zstd, MaxModelFile, bomb)), packet.ReasonModel},
+		{"a large model", swap(protocol.ContentModel,
+			raw(protocol.ContentModel, dict.Zstd, MaxModelFile+1, bomb)), packet.ReasonModel},
 	}
 	for name, file := range hostileMaps() {
-		attacks = append(attacks, attack{name, swap(protocol.ContentArena, transferOf(protocol.ContentArena, file)), packet.ReasonArena})
+		attacks = append(attacks, attack{name,
+			swap(protocol.ContentArena, transferOf(protocol.ContentArena, file)), packet.ReasonArena})
 	}
 	for _, a := range attacks {
 		l := newTestServer(t, testServerConfig{seed: 5})
@@ -213,14 +231,16 @@ func TestHostileContent(t *testing.T) {
 		cfg := l.config()
 		l.withoutContent(&cfg)
 		cfg.Fetched = func(f Fetched) {
-			if f.Content == protocol.ContentModel && f.Models.Hash() != l.models.Hash() || f.Content == protocol.ContentArena {
+			if f.Content == protocol.ContentModel && f.Models.Hash() != l.models.Hash() ||
+				f.Content == protocol.ContentArena {
 				t.Errorf("%s: the caller was given %v", a.name, f.Content)
 			}
 		}
 		s := l.addClient(cfg, link{delay: 2 * time.Millisecond})
 		var before, after runtime.MemStats
 		worst := uint64(0)
-		for end := l.now + 6*time.Second; l.now < end; { // one millisecond at a time: the client must copy the server's memory
+		// one millisecond at a time: the client must copy the server's memory
+		for end := l.now + 6*time.Second; l.now < end; {
 			runtime.ReadMemStats(&before)
 			l.run(labStep)
 			runtime.ReadMemStats(&after)
@@ -230,7 +250,8 @@ func TestHostileContent(t *testing.T) {
 			}
 		}
 		state, why := s.client.State()
-		if state != Denied || why != a.reason || s.client.Err() == nil || strings.Contains(s.client.Err().Error(), "\n") || len(s.client.Err().Error()) > 400 {
+		if state != Denied || why != a.reason || s.client.Err() == nil ||
+			strings.Contains(s.client.Err().Error(), "\n") || len(s.client.Err().Error()) > 400 {
 			t.Errorf("%s: %v, %v, %v", a.name, state, why, s.client.Err())
 		}
 		if worst > FetchMemory {
@@ -267,7 +288,8 @@ func TestUnaskedContent(t *testing.T) {
 			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
 		}
 		st := s.client.Stats()
-		if state, _ := s.client.State(); state != Joined || st.Packets.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
+		if state, _ := s.client.State(); state != Joined ||
+			st.Packets.Drops[packet.DropFragment] != 3*parts || st.Snapshots-before.Snapshots < 100 {
 			t.Errorf("%d: %v, %+v, %d snapshots", i, state, st.Packets, st.Snapshots)
 		}
 		if have, size := s.client.peer.TransferProgress(); have != 0 || size != 0 {
@@ -276,8 +298,8 @@ func TestUnaskedContent(t *testing.T) {
 	}
 }
 
-// A server that does not send what it plays with, or stops in the middle, or says another Welcome
-// meanwhile, is given up in its time.
+// A server that does not send its content, stops in the middle, or sends another Welcome is given
+// up in time.
 func TestContentThatNeverComes(t *testing.T) {
 	for i, c := range []struct {
 		answer func(l *testServer, what protocol.Content) []byte
@@ -285,8 +307,12 @@ func TestContentThatNeverComes(t *testing.T) {
 		within time.Duration
 		reason packet.Reason
 	}{
-		{func(*testServer, protocol.Content) []byte { return nil }, false, stallTimeout + time.Second, packet.ReasonModel},
-		{func(l *testServer, what protocol.Content) []byte { return l.contentSlowly(what) }, true, stallTimeout + 3*time.Second, packet.ReasonArena},
+		{func(*testServer, protocol.Content) []byte {
+			return nil
+		}, false, stallTimeout + time.Second, packet.ReasonModel},
+		{func(l *testServer, what protocol.Content) []byte {
+			return l.contentSlowly(what)
+		}, true, stallTimeout + 3*time.Second, packet.ReasonArena},
 	} {
 		l := newTestServer(t, testServerConfig{seed: 7})
 		l.serveContent(func(what protocol.Content) []byte { return c.answer(l, what) })
@@ -303,7 +329,8 @@ func TestContentThatNeverComes(t *testing.T) {
 		if c.stop {
 			l.onPacket = func(pack []byte) {
 				if s.client.peer != nil {
-					if have, _ := s.client.peer.TransferProgress(); have > 0 && s.client.fetch.wants == 1<<protocol.ContentArena {
+					if have, _ := s.client.peer.TransferProgress(); have > 0 &&
+						s.client.fetch.wants == 1<<protocol.ContentArena {
 						s.down.loss = 0.999 // of what follows, a word now and then
 					}
 				}
@@ -313,13 +340,15 @@ func TestContentThatNeverComes(t *testing.T) {
 			l.run(time.Second)
 		}
 		state, why := s.client.State()
-		if state != Denied || why != c.reason || !errors.Is(s.client.Err(), ErrNotSent) || s.client.Welcome().ArenaName != "arena-16" {
+		if state != Denied || why != c.reason || !errors.Is(s.client.Err(), ErrNotSent) ||
+			s.client.Welcome().ArenaName != "arena-16" {
 			t.Errorf("%d: %v, %v, %v after %v; %+v", i, state, why, s.client.Err(), l.now, s.client.fetch)
 		}
 	}
 }
 
-// Any bytes as the answer to what was asked: the client has what the Welcome named, or is out.
+// For any bytes as requested content, the client has what the Welcome named, or has ended the
+// session.
 func FuzzContent(f *testing.F) {
 	l := newTestServer(f, testServerConfig{})
 	for _, what := range []protocol.Content{protocol.ContentModel, protocol.ContentArena} {
@@ -342,10 +371,11 @@ func FuzzContent(f *testing.F) {
 	if s.client.fetch.wants != 1<<protocol.ContentModel|1<<protocol.ContentArena {
 		f.Fatalf("wants %b", s.client.fetch.wants)
 	}
-	f.Fuzz(func(t *testing.T, blob []byte) {
+	f.Fuzz(func(t *testing.T, transfer []byte) {
 		c := *s.client
-		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}), packet.NewPeer(l.now, packet.Config{})
-		err := c.readTransfer(l.now, blob)
+		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}),
+			packet.NewPeer(l.now, packet.Config{})
+		err := c.readTransfer(l.now, transfer)
 		state, why := c.State()
 		got := s.client.fetch.wants &^ c.fetch.wants
 		switch {

@@ -62,9 +62,8 @@ func TestHiddenAndSeenAgain(t *testing.T) {
 	}
 }
 
-// TestRow37DivergenceIsDetected flips one value of what a client has decoded, a baseline of what
-// comes next: the checksum tells, nothing wrong is shown from then on, and after a resync all is as
-// before.
+// TestRow37DivergenceIsDetected flips one value of a decoded row, which is the baseline of later
+// rows: the checksum detects it, no wrong row is shown, and a resync repairs it.
 func TestRow37DivergenceIsDetected(t *testing.T) {
 	for _, byRow := range []bool{false, true} {
 		l := newTestServer(t, testServerConfig{seed: 37, extras: 9})
@@ -94,13 +93,15 @@ func TestRow37DivergenceIsDetected(t *testing.T) {
 		l.run(3 * time.Second)
 		st := s.client.Stats()
 		if flipped == 0 || st.Diverged == 0 || l.conns[0].checksumResyncs == 0 || st.Undecoded != 0 {
-			t.Errorf("by row %v: %d flipped, %d detected, the server heard of %d: %+v", byRow, flipped, st.Diverged, l.conns[0].checksumResyncs, st)
+			t.Errorf("by row %v: %d flipped, %d detected, the server heard of %d: %+v",
+				byRow, flipped, st.Diverged, l.conns[0].checksumResyncs, st)
 		}
 		if st.Resyncs > 2 {
 			t.Errorf("by row %v: %d resyncs", byRow, st.Resyncs)
 		}
 		l.run(2 * time.Second)
-		if after := s.client.Stats(); after.Diverged != st.Diverged || after.Snapshots-st.Snapshots < 30 || s.client.Newest() <= newest {
+		if after := s.client.Stats(); after.Diverged != st.Diverged ||
+			after.Snapshots-st.Snapshots < 30 || s.client.Newest() <= newest {
 			t.Errorf("by row %v: not well again: %+v", byRow, after)
 		}
 	}

@@ -17,40 +17,41 @@ import (
 // The ways in which a fuzzer's bytes reach the client.
 const (
 	asDatagram = iota // as they are
-	asPackage         // sealed with the session's keys
-	asSections        // sealed, and behind the header of a good package
+	asPacket          // sealed with the session's keys
+	asSections        // sealed, and behind the header of a good packet
 	asWays
 )
 
-// FuzzReceive gives a joined client anything at all: as it is, sealed, and sealed behind a good
-// header, so that it gets past the door. Nothing may panic, everything is counted once, and the
-// client plays on.
+// FuzzReceive gives a joined client any bytes: as they are, sealed, and sealed behind a valid
+// header. Nothing panics, everything is counted once, and the client plays on.
 func FuzzReceive(f *testing.F) {
-	tp := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
-	for _, fr := range tp.play[len(tp.play)-20:] {
+	rec := record(f, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
+	for _, fr := range rec.play[len(rec.play)-20:] {
 		for _, data := range fr.heard {
 			f.Add(data, uint8(asDatagram), uint8(0), uint16(0))
 		}
 	}
-	for _, pack := range tp.packs[len(tp.packs)-10:] {
-		f.Add(pack, uint8(asPackage), uint8(7), uint16(40))
-		f.Add(pack[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
+	for _, pkt := range rec.packets[len(rec.packets)-10:] {
+		f.Add(pkt, uint8(asPacket), uint8(7), uint16(40))
+		f.Add(pkt[packet.HeaderSize:], uint8(asSections), uint8(7), uint16(40))
 	}
-	f.Add([]byte{byte(packet.SectionSnapshot), 255, 255, 255, 255, 1, 0}, uint8(asSections), uint8(0), uint16(0))
-	f.Add([]byte{byte(packet.SectionClose), byte(packet.ReasonKicked)}, uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(packet.SectionSnapshot), 255, 255, 255, 255, 1, 0},
+		uint8(asSections), uint8(0), uint16(0))
+	f.Add([]byte{byte(packet.SectionClose), byte(packet.ReasonKicked)},
+		uint8(asSections), uint8(0), uint16(0))
 	f.Fuzz(func(t *testing.T, data []byte, way, flip uint8, at uint16) {
-		p := tp.player(t)
-		p.skip(len(tp.play))
+		p := rec.player(t)
+		p.skip(len(rec.play))
 		p.attack(t, data, way, flip, at)
 	})
 }
 
-// sealed is a package in a datagram that the client opens.
-func (tp *recording) sealed(t testing.TB, pack []byte) []byte {
+// sealed returns a packet in a datagram that the client opens.
+func (rec *recording) sealed(t testing.TB, pkt []byte) []byte {
 	t.Helper()
-	data, err := tp.server.netcode.Seal(tp.server.now, 0, pack, nil)
-	if len(pack) < 1 || len(pack) > netcode.MaxPayload {
-		return pack
+	data, err := rec.server.netcode.Seal(rec.server.now, 0, pkt, nil)
+	if len(pkt) < 1 || len(pkt) > netcode.MaxPayload {
+		return pkt
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -58,20 +59,20 @@ func (tp *recording) sealed(t testing.TB, pack []byte) []byte {
 	return data
 }
 
-// attack hands the client data, one byte of it changed, and goes on for a second.
+// attack gives the client data with one byte changed, and plays on for a second.
 func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
-	c := p.seat.client
-	now := p.tape.play[len(p.tape.play)-1].now
+	c := p.driver.client
+	now := p.recording.play[len(p.recording.play)-1].now
 	data = slices.Clone(data)
 	if len(data) > 0 {
 		data[int(at)%len(data)] ^= flip
 	}
 	switch way % asWays {
-	case asPackage:
-		data = p.tape.sealed(t, data)
+	case asPacket:
+		data = p.recording.sealed(t, data)
 	case asSections:
 		h := packet.Header{Sequence: 2000, SentAt: 1}
-		data = p.tape.sealed(t, append(h.Append(nil), data...))
+		data = p.recording.sealed(t, append(h.Append(nil), data...))
 	}
 	a, size := NewMeter(), uint64(len(data))
 	c.Meter = a
@@ -84,7 +85,8 @@ func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at u
 	if !accounted(&after) || after.Datagrams.Received != before.Datagrams.Received+1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
-	if dropped := after.Datagrams.Dropped() + after.Packets.Dropped() - before.Datagrams.Dropped() - before.Packets.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
+	if dropped := after.Datagrams.Dropped() + after.Packets.Dropped() -
+		before.Datagrams.Dropped() - before.Packets.Dropped(); (err != nil) != (dropped == 1) || dropped > 1 {
 		t.Fatalf("%v: %+v, then %+v", err, before, after)
 	}
 	for range 60 {
@@ -101,10 +103,10 @@ func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at u
 	}
 }
 
-// small fails if the client has more to say than can be.
+// small fails if the state of the client exceeds its bounds.
 func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	t.Helper()
-	out := p.seat.client.Outgoing(now)
+	out := p.driver.client.Outgoing(now)
 	if out.Len() > 4 {
 		t.Fatalf("%d datagrams to send", out.Len())
 	}
@@ -115,17 +117,17 @@ func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	}
 }
 
-// TestHostileBytes is the fuzzer's shorter sister: packages of a server that seals them well and
-// damages what is behind the header.
+// TestHostileBytes is a short form of the fuzz test: packets that are sealed well and damaged
+// behind the header.
 func TestHostileBytes(t *testing.T) {
-	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
+	rec := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 9))
-	p := tp.player(t)
-	p.skip(len(tp.play))
-	c := p.seat.client
-	now := tp.play[len(tp.play)-1].now
+	p := rec.player(t)
+	p.skip(len(rec.play))
+	c := p.driver.client
+	now := rec.play[len(rec.play)-1].now
 	seq := uint16(1000)
-	bodies := tp.packs[len(tp.packs)-30:]
+	bodies := rec.packets[len(rec.packets)-30:]
 	for n := range 20000 {
 		seq++
 		body := slices.Clone(bodies[rng.IntN(len(bodies))][packet.HeaderSize:])
@@ -147,7 +149,7 @@ func TestHostileBytes(t *testing.T) {
 			continue
 		}
 		h := packet.Header{Sequence: seq, SentAt: uint16(n)}
-		c.Receive(now, tp.sealed(t, append(h.Append(nil), body...)))
+		c.Receive(now, rec.sealed(t, append(h.Append(nil), body...)))
 		if n%16 == 0 {
 			now += 16 * time.Millisecond
 			for range c.Advance(now) {
@@ -168,15 +170,15 @@ func TestHostileBytes(t *testing.T) {
 
 // Damaged datagrams fail authentication, and no packet of them is parsed.
 func TestDamagedDatagrams(t *testing.T) {
-	tp := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
+	rec := record(t, 16, full, 2*time.Second, link{delay: 10 * time.Millisecond})
 	rng := rand.New(rand.NewPCG(9, 10))
-	p := tp.player(t)
-	p.skip(len(tp.play))
-	c := p.seat.client
-	now := tp.play[len(tp.play)-1].now
+	p := rec.player(t)
+	p.skip(len(rec.play))
+	c := p.driver.client
+	now := rec.play[len(rec.play)-1].now
 	before := c.Stats()
 	for range 5000 {
-		data := tp.sealed(t, tp.packs[rng.IntN(len(tp.packs))])
+		data := rec.sealed(t, rec.packets[rng.IntN(len(rec.packets))])
 		switch rng.IntN(3) {
 		case 0:
 			data[rng.IntN(len(data))] ^= 1 << rng.IntN(8)
@@ -190,7 +192,8 @@ func TestDamagedDatagrams(t *testing.T) {
 		}
 	}
 	st := c.Stats()
-	if !accounted(&st) || st.Packets != before.Packets || st.Datagrams.Dropped() < 5000 || st.Datagrams.Drops[netcode.DropAuth] < 3000 {
+	if !accounted(&st) || st.Packets != before.Packets || st.Datagrams.Dropped() < 5000 ||
+		st.Datagrams.Drops[netcode.DropAuth] < 3000 {
 		t.Errorf("%+v", st)
 	}
 	if state, _ := c.State(); state != Joined || c.Outgoing(now).Len() > 2 {
@@ -198,9 +201,9 @@ func TestDamagedDatagrams(t *testing.T) {
 	}
 }
 
-// TestGreetings: a server that does not begin with a Welcome is none of ours; one that goes on
-// strangely after it is counted.
-func TestGreetings(t *testing.T) {
+// TestFirstMessages: a server whose first message is no Welcome is left. Unknown messages after it
+// are counted.
+func TestFirstMessages(t *testing.T) {
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}.Append(nil)
 	for i, c := range []struct {
 		greet  func(w *protocol.Welcome) [][]byte
@@ -209,15 +212,29 @@ func TestGreetings(t *testing.T) {
 		drop   packet.Drop // counted once
 		events uint64
 	}{
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{kill, w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{{protocol.MessageWelcome}} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)[:protocol.MinWelcome]} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { return [][]byte{append(w.Append(nil), 0)} }, Lost, 0, packet.DropMessage, 0},
-		{func(w *protocol.Welcome) [][]byte { w.SendInterval = 0; return [][]byte{w.Append(nil)} }, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{kill, w.Append(nil)}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{{protocol.MessageWelcome}}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{w.Append(nil)[:protocol.MinWelcome]}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			return [][]byte{append(w.Append(nil), 0)}
+		}, Lost, 0, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			w.SendInterval = 0
+			return [][]byte{w.Append(nil)}
+		}, Lost, 0, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
 			return [][]byte{{protocol.MessageWelcome, protocol.Version + 1, 9, 9}, kill}
 		}, Denied, packet.ReasonVersion, packet.DropVersion, 0},
-		{func(w *protocol.Welcome) [][]byte { w.Schema++; return [][]byte{w.Append(nil), kill} }, Denied, packet.ReasonSchema, packet.DropMessage, 0},
+		{func(w *protocol.Welcome) [][]byte {
+			w.Schema++
+			return [][]byte{w.Append(nil), kill}
+		}, Denied, packet.ReasonSchema, packet.DropMessage, 0},
 		{func(w *protocol.Welcome) [][]byte {
 			first := w.Append(nil)
 			w.NetID, w.MaxPlayers, w.TickRate = 7<<8, 999, 30
@@ -240,29 +257,31 @@ func TestGreetings(t *testing.T) {
 		if c.drop == 0 {
 			want = 0
 		}
-		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want || st.Packets.Drops[c.drop] != want || st.Events != c.events {
-			t.Errorf("%d: %d events, packages %+v", i, st.Events, st.Packets)
+		if st.Packets.Dropped()-st.Packets.Drops[packet.DropClosed] != want ||
+			st.Packets.Drops[c.drop] != want || st.Events != c.events {
+			t.Errorf("%d: %d events, packets %+v", i, st.Events, st.Packets)
 		}
 		if state != Joined {
 			l.over(t, s, i)
 			continue
 		}
 		id := l.conns[0].id
-		if got := s.client.Welcome(); s.client.ID() != id || got != l.welcomeAt(got.Tick) || st.Snapshots < 15 {
+		if got := s.client.Welcome(); s.client.ID() != id || got != l.welcomeAt(got.Tick) ||
+			st.Snapshots < 15 {
 			t.Errorf("%d: %+v, %d snapshots", i, got, st.Snapshots)
 		}
 	}
 }
 
-// welcomeAt is the Welcome of the first guest at a tick.
+// welcomeAt returns the Welcome of the first client at a tick.
 func (l *testServer) welcomeAt(tick uint32) protocol.Welcome {
 	w := l.welcome(l.conns[0])
 	w.Tick = tick
 	return w
 }
 
-// TestNothingBeforeWelcome: before a client is in, packages mean nothing but their events:
-// snapshots and notes are not taken.
+// TestNothingBeforeWelcome: before the Welcome, only reliable messages are accepted, not snapshots
+// or unreliable messages.
 func TestNothingBeforeWelcome(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 31})
 	l.greet = func(*protocol.Welcome) [][]byte { return nil }
@@ -270,16 +289,17 @@ func TestNothingBeforeWelcome(t *testing.T) {
 	l.run(500 * time.Millisecond)
 	g := l.conns[0]
 	kill := sim.Event{Kind: sim.EventKill, Tick: 3, Actor: 1 << 8, Victim: 2 << 8}
-	pack, _ := g.peer.Append(l.now, nil)
+	pkt, _ := g.peer.Append(l.now, nil)
 	if err := g.peer.QueueUnreliable(kill.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	l.send(g, g.peer.AppendUnreliable(pack, 200))
-	pack, _ = g.peer.Append(l.now, nil)
-	l.send(g, append(pack, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
+	l.send(g, g.peer.AppendUnreliable(pkt, 200))
+	pkt, _ = g.peer.Append(l.now, nil)
+	l.send(g, append(pkt, byte(packet.SectionSnapshot), 1, 0, 0, 0, 0))
 	l.run(100 * time.Millisecond)
 	st := s.client.Stats()
-	if state, _ := s.client.State(); state != Connecting || st.Events != 0 || st.Snapshots != 0 || st.Packets.Drops[packet.DropSection] != 1 || st.Packets.Dropped() != 1 {
+	if state, _ := s.client.State(); state != Connecting || st.Events != 0 ||
+		st.Snapshots != 0 || st.Packets.Drops[packet.DropSection] != 1 || st.Packets.Dropped() != 1 {
 		t.Errorf("%v, %+v", state, st)
 	}
 	w := l.welcome(g)
@@ -295,9 +315,8 @@ func TestNothingBeforeWelcome(t *testing.T) {
 // labElsewhere is an address without a client.
 var labElsewhere = netip.MustParseAddrPort("10.0.9.9:999")
 
-// TestChallengeFlood: a server that floods a client with path challenges, each good and each to be
-// answered, makes it keep maxOut answers at most, whether or not the client's owner comes to send
-// them.
+// TestChallengeFlood: a flood of valid path challenges makes a client queue at most maxOut
+// answers, whether or not its owner sends them.
 func TestChallengeFlood(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 32})
 	cfg := l.config()
@@ -328,8 +347,8 @@ func TestChallengeFlood(t *testing.T) {
 	}
 }
 
-// challenges makes n challenges that the client will answer, with a client in silence, whose probes
-// all reach the server, and a server for which time flies, so that it answers all of them.
+// challenges returns n path challenges that the client will answer. They come from a client whose
+// probes all reach a server with a fast clock, so that it answers all of them.
 func (l *testServer) challenges(s *testClient, n int) (all [][]byte) {
 	l.now += 200 * time.Millisecond
 	server := l.now
@@ -356,7 +375,7 @@ func (l *testServer) challenges(s *testClient, n int) (all [][]byte) {
 	return all
 }
 
-// TestManyEvents: a server may queue as many events as it likes, and fill every package with them.
+// TestManyEvents: a server may queue any number of messages, and fill every packet with them.
 func TestManyEvents(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 33})
 	s := l.addClient(l.config(), link{})
@@ -368,17 +387,18 @@ func TestManyEvents(t *testing.T) {
 		for g.peer.QueueReliable(kill) == nil {
 			queued++
 		}
-		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendReliable(pack, packet.MaxSectionBytes))
+		pkt, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendReliable(pkt, packet.MaxSectionBytes))
 		l.run(60 * time.Millisecond)
 	}
 	st := s.client.Stats()
-	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable || st.Overrun != st.Events-maxEvents || st.Packets.Dropped() != 0 {
+	if queued < 10*packet.MaxReliable || st.Events < queued-packet.MaxReliable ||
+		st.Overrun != st.Events-maxEvents || st.Packets.Dropped() != 0 {
 		t.Errorf("%d events queued, %+v", queued, st)
 	}
 }
 
-// uint32tick is a small step or a wild one.
+// uint32tick returns a small step or a random one.
 func uint32tick(rng *rand.Rand) uint32 {
 	if rng.IntN(4) == 0 {
 		return rng.Uint32()

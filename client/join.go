@@ -25,7 +25,8 @@ func (c *Client) readWelcome(now time.Duration, raw []byte) error {
 		return nil
 	case packet.DropVersion:
 		c.end(Denied, packet.ReasonVersion,
-			fmt.Errorf("client: server has protocol version %d, the client has %d", w.Version, protocol.Version))
+			fmt.Errorf("client: server has protocol version %d, the client has %d",
+				w.Version, protocol.Version))
 	default:
 		c.end(Lost, 0, errNoWelcome)
 	}

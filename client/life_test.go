@@ -44,7 +44,7 @@ func TestNewSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// welcomes lets a server send another Welcome than its own.
+// welcomes changes the Welcome that the server sends.
 func (l *testServer) welcomes(change func(*protocol.Welcome)) {
 	l.greet = func(w *protocol.Welcome) [][]byte {
 		change(w)
@@ -52,10 +52,10 @@ func (l *testServer) welcomes(change func(*protocol.Welcome)) {
 	}
 }
 
-// other names a game of a pack that is not ours.
+// other names the game of another content pack.
 func other(w *protocol.Welcome) { w.Content, w.Mode = [32]byte{0xab, 0xcd}, "deathmatch" }
 
-// TestOtherContent: a client says that it is the content that differs, and how both are called.
+// TestOtherContent: a client whose content differs reports both hashes.
 func TestOtherContent(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	l.welcomes(other)
@@ -74,12 +74,14 @@ func TestOtherContent(t *testing.T) {
 // A map of the content pack may have a name of its own. A client with the pack has the map.
 func TestMapOfThePack(t *testing.T) {
 	files := fstest.MapFS{}
-	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml", "maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
+	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml",
+		"maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
 		text, err := os.ReadFile("../sim/content/default/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`), []byte(`name = "canyon"`), 1)}
+		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`),
+			[]byte(`name = "canyon"`), 1)}
 	}
 	pack, err := content.Load(files)
 	if err != nil {
@@ -87,7 +89,9 @@ func TestMapOfThePack(t *testing.T) {
 	}
 	for _, have := range []bool{true, false} {
 		l := newTestServer(t, testServerConfig{})
-		l.welcomes(func(w *protocol.Welcome) { w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault" })
+		l.welcomes(func(w *protocol.Welcome) {
+			w.ArenaName, w.Content, w.Mode = "canyon", pack.Shared(), "assault"
+		})
 		cfg := l.config()
 		cfg.Rules.Game, cfg.Arena, cfg.Content = nil, nil, pack
 		if !have {
@@ -101,7 +105,8 @@ func TestMapOfThePack(t *testing.T) {
 	}
 }
 
-// TestDenied: whatever does not fit, the client says what, and says goodbye instead of Ready.
+// TestDenied: for any mismatch the client reports what differs and disconnects instead of
+// answering Ready.
 func TestDenied(t *testing.T) {
 	missing := errors.New("no such map")
 	for i, c := range []struct {
@@ -109,21 +114,37 @@ func TestDenied(t *testing.T) {
 		reason packet.Reason
 		err    error
 	}{
-		{func(l *testServer, _ *Config) { l.netcode.StopAccepting() }, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Version++ }) }, packet.ReasonVersion, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Schema++ }) }, packet.ReasonSchema, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.Model++ }) }, packet.ReasonModel, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ }) }, packet.ReasonArena, nil},
+		{func(l *testServer, _ *Config) {
+			l.netcode.StopAccepting()
+		}, packet.ReasonFull, netcode.StateError(netcode.ConnectionDenied)},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.Version++ })
+		}, packet.ReasonVersion, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.Schema++ })
+		}, packet.ReasonSchema, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.Model++ })
+		}, packet.ReasonModel, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.ArenaHash[31]++ })
+		}, packet.ReasonArena, nil},
 		{func(l *testServer, c *Config) { c.Rules.Game = nil; l.welcomes(other) }, packet.ReasonContent, nil},
 		{func(l *testServer, c *Config) { l.welcomes(other) }, packet.ReasonContent, nil},
 		{func(l *testServer, c *Config) {
 			c.Rules.Game = nil
 			l.welcomes(func(w *protocol.Welcome) { w.Content, w.Mode = content.Default().Shared(), "chess" })
 		}, packet.ReasonContent, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 }) }, 0, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.TickRate = 255 })
+		}, 0, nil},
 		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.TickRate = 1 }) }, 0, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 }) }, 0, nil},
-		{func(l *testServer, _ *Config) { l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 }) }, 0, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.NetID = 16 << 8 })
+		}, 0, nil},
+		{func(l *testServer, _ *Config) {
+			l.welcomes(func(w *protocol.Welcome) { w.NetID = 1<<32 - 1 })
+		}, 0, nil},
 		{func(_ *testServer, c *Config) {
 			c.Arena = func(string, [32]byte) (*arena.Arena, error) { return nil, missing }
 		}, packet.ReasonArena, missing},
@@ -137,7 +158,8 @@ func TestDenied(t *testing.T) {
 		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(time.Second)
 		state, reason := s.client.State()
-		if state != Denied || reason != c.reason || s.client.Err() == nil || c.err != nil && !errors.Is(s.client.Err(), c.err) {
+		if state != Denied || reason != c.reason || s.client.Err() == nil ||
+			c.err != nil && !errors.Is(s.client.Err(), c.err) {
 			t.Errorf("%d: %v %v %v, want %v %v", i, state, reason, s.client.Err(), c.reason, c.err)
 		}
 		if len(l.conns) > 0 && l.conns[0].ready {
@@ -147,15 +169,17 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-// TestMismatchNamesTheField: of a server of another build the client says what is other, although
-// every third datagram is lost.
+// TestMismatchNamesTheField: a client of another build names the field that differs, though every
+// third datagram is lost.
 func TestMismatchNamesTheField(t *testing.T) {
 	for i, c := range []struct {
 		change func(*protocol.Welcome)
 		reason packet.Reason
 		want   string
 	}{
-		{func(w *protocol.Welcome) { w.Schema++ }, packet.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
+		{func(w *protocol.Welcome) {
+			w.Schema++
+		}, packet.ReasonSchema, "player.yaw: wrap 4096 here, wrap 2048 there"},
 		{func(w *protocol.Welcome) { w.Model++ }, packet.ReasonModel, "model: "},
 	} {
 		l := newTestServer(t, testServerConfig{seed: 3})
@@ -163,14 +187,14 @@ func TestMismatchNamesTheField(t *testing.T) {
 		s := l.addClient(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
 		l.run(4 * time.Second)
 		state, reason := s.client.State()
-		if err := s.client.Err(); state != Denied || reason != c.reason || err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := s.client.Err(); state != Denied || reason != c.reason ||
+			err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v %v %v", i, state, reason, err)
 		}
 	}
 }
 
-// over holds what is true of a client whose session is over: the server knows, and nothing more is
-// said.
+// over checks a client whose session is over: the server knows, and nothing more is sent.
 func (l *testServer) over(t *testing.T, s *testClient, i int) {
 	t.Helper()
 	if len(l.conns) > 1 || len(l.conns) == 1 && l.conns[0].ended != netcode.EventDisconnect {
@@ -193,41 +217,51 @@ func TestNobodyAnswers(t *testing.T) {
 	cfg.Token = l.token(timeout(1))
 	s := l.addClient(cfg, link{loss: 1})
 	l.run(3 * time.Second)
-	if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(netcode.RequestTimedOut)) {
+	if state, why := s.client.State(); state != Lost || why != 0 ||
+		!errors.Is(s.client.Err(), netcode.StateError(netcode.RequestTimedOut)) {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
 	l.over(t, s, 0)
 }
 
-// TestToken: a token that the server does not take gets no answer; one that lives no longer than
-// the attempt ends it.
+// TestToken: a token that the server refuses gets no answer. One that expires during the attempt
+// ends it.
 func TestToken(t *testing.T) {
 	for i, c := range []struct {
 		change func(*netcode.Mint)
 		drop   netcode.Drop
 		state  netcode.State
 	}{
-		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Expire-45 }, netcode.DropReqExpired, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) {
+			m.Create, m.Expire = m.Create-45, m.Expire-45
+		}, netcode.DropReqExpired, netcode.RequestTimedOut},
 		{func(m *netcode.Mint) { m.ProtocolID++ }, netcode.DropReqProtocol, netcode.RequestTimedOut},
-		{func(m *netcode.Mint) { m.Internal = append(m.Internal, m.Servers[0]); m.Internal[0] = labElsewhere }, netcode.DropReqAddress, netcode.RequestTimedOut},
-		{func(m *netcode.Mint) { m.Create, m.Expire = m.Create-45, m.Create-43 }, netcode.DropReqExpired, netcode.TokenExpired},
+		{func(m *netcode.Mint) {
+			m.Internal = append(m.Internal, m.Servers[0])
+			m.Internal[0] = labElsewhere
+		}, netcode.DropReqAddress, netcode.RequestTimedOut},
+		{func(m *netcode.Mint) {
+			m.Create, m.Expire = m.Create-45, m.Create-43
+		}, netcode.DropReqExpired, netcode.TokenExpired},
 	} {
 		l := newTestServer(t, testServerConfig{})
 		cfg := l.config()
 		cfg.Token = l.token(c.change)
 		s := l.addClient(cfg, link{delay: 5 * time.Millisecond})
 		l.run(7 * time.Second)
-		if state, why := s.client.State(); state != Lost || why != 0 || !errors.Is(s.client.Err(), netcode.StateError(c.state)) {
+		if state, why := s.client.State(); state != Lost || why != 0 ||
+			!errors.Is(s.client.Err(), netcode.StateError(c.state)) {
 			t.Errorf("%d: %v %v %v, want %v", i, state, why, s.client.Err(), c.state)
 		}
-		if n := l.netcode.Counters().Drops[c.drop]; n < 15 || n != l.netcode.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
+		if n := l.netcode.Counters().Drops[c.drop]; n < 15 ||
+			n != l.netcode.Counters().Received || s.client.Stats().Datagrams.Received != 0 {
 			t.Errorf("%d: %+v, %d answers", i, l.netcode.Counters(), s.client.Stats().Datagrams.Received)
 		}
 		l.over(t, s, i)
 	}
 }
 
-// TestTokenIsForOneSession: the token of a session that is over opens no other.
+// TestTokenIsForOneSession: the token of an ended session opens no other.
 func TestTokenIsForOneSession(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	cfg := l.config()
@@ -238,7 +272,8 @@ func TestTokenIsForOneSession(t *testing.T) {
 	first.stop = true
 	second := l.addClient(cfg, link{})
 	l.run(6 * time.Second)
-	if state, _ := second.client.State(); state != Lost || !errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.conns) != 1 {
+	if state, _ := second.client.State(); state != Lost ||
+		!errors.Is(second.client.Err(), netcode.StateError(netcode.RequestTimedOut)) || len(l.conns) != 1 {
 		t.Errorf("%v %v, %d sessions", state, second.client.Err(), len(l.conns))
 	}
 }
@@ -259,7 +294,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// closing is a package, sealed, in which the server ends a guest's session.
+// closing returns a sealed packet in which the server ends a client's session.
 func (l *testServer) closing(g *serverConn, why packet.Reason) []byte {
 	pack, _ := g.peer.Append(l.now, nil)
 	sealed, err := l.netcode.Seal(l.now, g.client, g.peer.AppendClose(pack, why), nil)
@@ -282,7 +317,7 @@ func TestServerEndsIt(t *testing.T) {
 		t.Errorf("%v %v %v", state, why, s.client.Err())
 	}
 	if err := s.client.Receive(l.now, again); err != packet.DropClosed {
-		t.Errorf("a package after the end: %v", err)
+		t.Errorf("a packet after the end: %v", err)
 	}
 	for now := l.now; now < l.now+time.Second; now += 10 * time.Millisecond {
 		if n := s.client.Outgoing(now).Len(); n != 0 {
@@ -303,8 +338,8 @@ func TestServerEndsIt(t *testing.T) {
 	}
 }
 
-// TestRow28ReasonOvertaken: on a link that reorders, the disconnects come before the Close that
-// says why. The reason is heard all the same, and the state never changes once it is final.
+// TestRow28ReasonOvertaken: on a link that reorders, the disconnects arrive before the Close with
+// the reason. The reason is received all the same, and a final state never changes.
 func TestRow28ReasonOvertaken(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	s := l.addClient(l.config(), link{})
@@ -333,8 +368,8 @@ func TestRow28ReasonOvertaken(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestServerEndsItWithoutAWord: disconnects of the gate alone.
-func TestServerEndsItWithoutAWord(t *testing.T) {
+// TestServerDisconnectsWithoutReason: the session ends by disconnects of netcode alone.
+func TestServerDisconnectsWithoutReason(t *testing.T) {
 	l := newTestServer(t, testServerConfig{})
 	s := l.addClient(l.config(), link{})
 	l.run(time.Second)
@@ -350,7 +385,7 @@ func TestServerEndsItWithoutAWord(t *testing.T) {
 	l.over(t, s, 0)
 }
 
-// TestLeave: ten goodbyes, of which any one tells the server.
+// TestLeave: a client sends ten disconnects, and any one of them ends the session.
 func TestLeave(t *testing.T) {
 	for arrives := range 10 {
 		l := newTestServer(t, testServerConfig{})
@@ -409,7 +444,8 @@ func TestAbsence(t *testing.T) {
 		t.Errorf("%d ticks in 6 s", got)
 	}
 	if st.Prediction.Skipped < 40 || st.Prediction.Skipped > 70 || in.Conflict != 0 || st.HardResets != 0 {
-		t.Errorf("skipped %d, conflicts %d, hard resets %d", st.Prediction.Skipped, in.Conflict, st.HardResets)
+		t.Errorf("skipped %d, conflicts %d, hard resets %d", st.Prediction.Skipped,
+			in.Conflict, st.HardResets)
 	}
 	if st.Prediction.Mispredictions != 0 {
 		t.Errorf("%d mispredictions", st.Prediction.Mispredictions)
@@ -419,7 +455,8 @@ func TestAbsence(t *testing.T) {
 	}
 }
 
-// TestHardReset: a server whose clock jumps by a second is followed at once, and it is said so.
+// TestHardReset: a server clock that jumps by a second is followed at once, and the reset is
+// reported.
 func TestHardReset(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 12, extras: 2})
 	s := l.addClient(l.config(), link{delay: 20 * time.Millisecond})
@@ -428,7 +465,8 @@ func TestHardReset(t *testing.T) {
 		l.tick()
 	}
 	ahead := l.rules.Rate.At(60)
-	for end := l.now + 4*time.Second; l.now < end; l.now += labStep { // as run, but the server is a second ahead
+	// as run, but the server is a second ahead
+	for end := l.now + 4*time.Second; l.now < end; l.now += labStep {
 		for data, ok := s.up.pop(l.now); ok; data, ok = s.up.pop(l.now) {
 			l.receive(s, data)
 		}

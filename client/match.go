@@ -88,7 +88,8 @@ func (m *match) join(now time.Duration, w protocol.Welcome, conn *conn) (complet
 func (m *match) ready(conn *conn) {
 	var message [protocol.MaxReady]byte
 	r := protocol.Ready{
-		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: m.cfg.Models.Hash(), Name: m.cfg.Name,
+		Version: protocol.Version, Name: m.cfg.Name,
+		Schema: netstate.SchemaHash(), Model: m.cfg.Models.Hash(),
 	}
 	conn.queueForMap(r.Append(message[:0]))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Over good and bad links, with damaged datagrams, clients that begin anew and a thin one, the
-// account is the datagram, to the bit, after every single one.
+// Over good and bad links, with damaged datagrams, resyncs and a client with DecodeOwn, the
+// account equals each datagram to the bit.
 func TestMeterAddsUp(t *testing.T) {
 	seen := map[string]bool{}
 	for i, path := range []link{
@@ -21,7 +21,8 @@ func TestMeterAddsUp(t *testing.T) {
 		{delay: 30 * time.Millisecond, jitter: 10 * time.Millisecond, loss: 0.1, dup: 0.1, swap: 0.1},
 		{delay: 50 * time.Millisecond, jitter: 80 * time.Millisecond, loss: 0.4, dup: 0.3, swap: 0.2},
 	} {
-		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
+		l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60,
+			RespawnMillis: 500, Game: damage(60)}, players: 40, seed: uint64(i), extras: 20})
 		for k := range 3 {
 			cfg := l.config()
 			if k == 2 {
@@ -33,7 +34,8 @@ func TestMeterAddsUp(t *testing.T) {
 			s.client.Meter = a
 			s.onDatagram = func(_ time.Duration, data []byte) { // before the client gets it
 				if a.Bytes != was+size || a.Bytes != s.client.Stats().BytesIn || a.Total() != 8*a.Bytes {
-					t.Fatalf("path %d: %d bits in the account of %d bytes, %d of %d the last", i, a.Total(), a.Bytes, a.Bytes-was, size)
+					t.Fatalf("path %d: %d bits in the account of %d bytes, %d of %d the last",
+						i, a.Total(), a.Bytes, a.Bytes-was, size)
 				}
 				was, size = a.Bytes, uint64(len(data))
 				if l.rng.IntN(50) == 0 {
@@ -53,35 +55,40 @@ func TestMeterAddsUp(t *testing.T) {
 				seen[c.Component+" "+c.Reason] = true
 			}
 			if st := s.client.Stats(); st.Datagrams.Received != a.Datagrams || st.Snapshots < 30 {
-				t.Errorf("path %d, client %d: %d datagrams of %d, %d snapshots", i, k, a.Datagrams, st.Datagrams.Received, st.Snapshots)
+				t.Errorf("path %d, client %d: %d datagrams of %d, %d snapshots",
+					i, k, a.Datagrams, st.Datagrams.Received, st.Snapshots)
 			}
 		}
 	}
-	for _, want := range []string{"seal seal", "packet header", "reliable head", "reliable message", "snapshot head", "owner update",
-		"owner mask", "owner spawn", "owner baseline", "owner align", "player update", "player mask", "player spawn", "player same",
-		"player baseline", "player head", "player align", "session handshake", "refused undecoded", "refused drop_auth"} {
+	for _, want := range []string{"seal seal", "packet header", "reliable head",
+		"reliable message", "snapshot head", "owner update",
+		"owner mask", "owner spawn", "owner baseline", "owner align", "player update",
+		"player mask", "player spawn", "player same",
+		"player baseline", "player head", "player align", "session handshake",
+		"refused undecoded", "refused drop_auth"} {
 		if !seen[want] {
 			t.Errorf("no cell %q: the test does not test it", want)
 		}
 	}
 }
 
-// On a clean link the client's account is what the server would have said of the packages as it
-// built them.
+// On a clean link the client's account equals the server's account of the same packets.
 func TestAccountIsTheServers(t *testing.T) {
-	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)}, players: 40, seed: 5, extras: 30})
+	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)},
+		players: 40, seed: 5, extras: 30})
 	s := l.addClient(l.config(), link{})
 	s.brain = aimBot(s.client, s.brain)
 	a := NewMeter()
 	s.client.Meter = a
-	public, owner, parts := snapshot.NewMeter(netstate.Public), snapshot.NewMeter(netstate.Owner), packet.Meter{}
-	packs := 0
-	l.onPacket = func(pack []byte) {
-		rest, err := parts.Packet(pack)
+	public, owner, parts := snapshot.NewMeter(netstate.Public),
+		snapshot.NewMeter(netstate.Owner), packet.Meter{}
+	packets := 0
+	l.onPacket = func(pkt []byte) {
+		rest, err := parts.Packet(pkt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		packs++
+		packets++
 		if len(rest) == 0 {
 			return
 		}
@@ -97,8 +104,8 @@ func TestAccountIsTheServers(t *testing.T) {
 		}
 	}
 	l.run(5 * time.Second)
-	if packs < 100 {
-		t.Fatalf("only %d packages", packs)
+	if packets < 100 {
+		t.Fatalf("only %d packets", packets)
 	}
 	if parts != a.packet {
 		t.Errorf("parts %v, the server says %v", a.packet, parts)
@@ -116,16 +123,16 @@ func TestAccountIsTheServers(t *testing.T) {
 
 // Padding behind a snapshot's rows is charged to no row.
 func TestAccountOfPadding(t *testing.T) {
-	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
-	p, a := tp.player(t), NewMeter()
-	p.skip(len(tp.play))
-	p.seat.client.Meter = a
+	rec := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
+	p, a := rec.player(t), NewMeter()
+	p.skip(len(rec.play))
+	p.driver.client.Meter = a
 	h := packet.Header{Sequence: 2000, SentAt: 1}
-	last := tp.packs[len(tp.packs)-1]
-	pack := append(h.Append(nil), last[packet.HeaderSize:]...)
-	pack = append(pack, snapshot.Padding, snapshot.Padding, snapshot.Padding)
-	data := tp.sealed(t, pack)
-	if err := p.seat.client.Receive(tp.play[len(tp.play)-1].now, data); err != nil {
+	last := rec.packets[len(rec.packets)-1]
+	pkt := append(h.Append(nil), last[packet.HeaderSize:]...)
+	pkt = append(pkt, snapshot.Padding, snapshot.Padding, snapshot.Padding)
+	data := rec.sealed(t, pkt)
+	if err := p.driver.client.Receive(rec.play[len(rec.play)-1].now, data); err != nil {
 		t.Fatal(err)
 	}
 	fill := uint64(0)
@@ -145,18 +152,18 @@ func TestAccountOfPadding(t *testing.T) {
 // Rows against a baseline that the client does not hold are undecoded: the owner's, and all behind
 // it.
 func TestMeterOfNoBaseline(t *testing.T) {
-	tp := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
-	p, a := tp.player(t), NewMeter()
-	p.skip(len(tp.play))
-	c := p.seat.client
+	rec := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
+	p, a := rec.player(t), NewMeter()
+	p.skip(len(rec.play))
+	c := p.driver.client
 	c.Meter = a
 	h := packet.Header{Sequence: 2000, SentAt: 1}
 	now := c.Newest() + 3
 	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
-	pack := append(h.Append(nil), byte(packet.SectionSnapshot))
-	pack = append(netstate.Header{Tick: now, Owner: true}.Append(pack), age, 0, 0, 0, 0, 0, 0)
-	data := tp.sealed(t, pack)
-	if err := c.Receive(tp.play[len(tp.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
+	pkt := append(h.Append(nil), byte(packet.SectionSnapshot))
+	pkt = append(netstate.Header{Tick: now, Owner: true}.Append(pkt), age, 0, 0, 0, 0, 0, 0)
+	data := rec.sealed(t, pkt)
+	if err := c.Receive(rec.play[len(rec.play)-1].now, data); err != nil || c.Stats().Undecoded != 1 {
 		t.Fatalf("%v, %d undecoded", err, c.Stats().Undecoded)
 	}
 	if a.undecoded != 7 || a.head.tick != 4 || a.Total() != 8*uint64(len(data)) {
@@ -164,32 +171,32 @@ func TestMeterOfNoBaseline(t *testing.T) {
 	}
 }
 
-// An account of a client that plays costs no allocation, and as many bits as bytes came.
+// The account of a client that plays allocates nothing and has eight bits for each byte.
 func TestMeterAllocatesNothing(t *testing.T) {
-	tp := record(t, 32, full, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
-	p, a := tp.player(t), NewMeter()
-	p.seat.client.Meter = a
+	rec := record(t, 32, full, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
+	p, a := rec.player(t), NewMeter()
+	p.driver.client.Meter = a
 	p.skip(warm)
-	if n := testing.AllocsPerRun(len(tp.play)-warm-10, func() { p.frame() }); n != 0 {
+	if n := testing.AllocsPerRun(len(rec.play)-warm-10, func() { p.frame() }); n != 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
-	if a.Total() != 8*p.seat.client.Stats().BytesIn || a.public.Total() == 0 {
-		t.Errorf("%d bits in the account of %d bytes", a.Total(), p.seat.client.Stats().BytesIn)
+	if a.Total() != 8*p.driver.client.Stats().BytesIn || a.public.Total() == 0 {
+		t.Errorf("%d bits in the account of %d bytes", a.Total(), p.driver.client.Stats().BytesIn)
 	}
 }
 
-// BenchmarkMeter is BenchmarkTick's full client, without an account and with one.
+// BenchmarkMeter is the full client of BenchmarkTick, with and without an account.
 func BenchmarkMeter(b *testing.B) {
-	tp := record(b, 64, full, 12*time.Second, link{delay: 20 * time.Millisecond})
+	rec := record(b, 64, full, 12*time.Second, link{delay: 20 * time.Millisecond})
 	for _, meter := range []*Meter{nil, NewMeter()} {
 		b.Run(map[bool]string{true: "none", false: "every datagram"}[meter == nil], func(b *testing.B) {
 			var p *recordedClient
 			for range b.N {
 				if p == nil || !p.frame() {
 					b.StopTimer()
-					p = tp.player(b)
+					p = rec.player(b)
 					p.skip(warm)
-					p.seat.client.Meter = meter
+					p.driver.client.Meter = meter
 					b.StartTimer()
 				}
 			}

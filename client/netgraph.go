@@ -40,8 +40,8 @@ type Netgraph struct {
 	Snapshots      uint64        `json:"snapshots"`      // received
 	Mispredictions uint64        `json:"mispredictions"` // owner rows unlike the prediction
 	Replayed       uint64        `json:"replayed_ticks"`
-	Starved        uint64        `json:"starved_ticks"` // played by the server without our command
-	Stalls         uint64        `json:"stalls"`        // frames in which the picture waited
+	InputsMissing  uint64        `json:"inputs_missing"` // ticks that the server played without our command
+	Stalls         uint64        `json:"stalls"`         // frames in which the picture waited
 	HardResets     uint64        `json:"hard_resets"`
 	Down           Traffic       `json:"down_bytes"`
 	Up             uint64        `json:"up_bytes"` // of UDP payload
@@ -57,12 +57,13 @@ type Grapher struct {
 func (g *Grapher) Take(c *Client) Netgraph {
 	s, was := c.Stats(), &g.last
 	n := Netgraph{
-		Over: c.clock.Now - g.at, RTT: s.RTT, Jitter: s.Jitter, Loss: s.Loss, Buffer: s.Lead, BufferWanted: s.LeadWanted,
+		Over: c.clock.Now - g.at, RTT: s.RTT, Jitter: s.Jitter, Loss: s.Loss,
+		Buffer: s.Lead, BufferWanted: s.LeadWanted,
 		InterpDelay: s.InterpDelay, SnapshotAge: s.SnapshotAge,
 		Snapshots:      s.Snapshots - was.Snapshots,
 		Mispredictions: s.Prediction.Mispredictions - was.Prediction.Mispredictions,
 		Replayed:       s.Prediction.Replayed - was.Prediction.Replayed,
-		Starved:        s.Starved - was.Starved, Stalls: s.RenderStalls - was.RenderStalls,
+		InputsMissing:  s.InputsMissing - was.InputsMissing, Stalls: s.RenderStalls - was.RenderStalls,
 		HardResets: s.HardResets + s.RenderResets - was.HardResets - was.RenderResets,
 		Down:       s.Traffic.minus(was.Traffic), Up: s.BytesOut - was.BytesOut,
 	}
@@ -78,10 +79,11 @@ func (n Netgraph) String() string {
 	headers := down.Session + down.Seal + down.Header + down.Refused
 	return fmt.Sprintf("rtt %.1f ms  jitter %.1f ms  loss %.1f %%  buffer %d of %.1f ms  "+
 		"interp %.0f ms  age %.0f ms  "+
-		"mispredicted %d  replayed %d  starved %d  "+
+		"mispredicted %d  replayed %d  inputs missing %d  "+
 		"down %.1f kbit/s (rows %.1f, objects %.1f, own %.1f, messages %.1f, headers %.1f)  up %.1f",
-		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted), ms(n.InterpDelay), ms(n.SnapshotAge),
-		n.Mispredictions, n.Replayed, n.Starved,
+		ms(n.RTT), ms(n.Jitter), 100*n.Loss, n.Buffer, ms(n.BufferWanted),
+		ms(n.InterpDelay), ms(n.SnapshotAge),
+		n.Mispredictions, n.Replayed, n.InputsMissing,
 		kbps(down.Total()), kbps(down.Rows), kbps(down.Objects), kbps(down.Owner), kbps(down.Messages),
 		kbps(headers), kbps(n.Up))
 }

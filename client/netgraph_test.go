@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestNetgraph: graphs of a second each, over a bad path, add up to what the client knows of
-// itself, and say what the path is.
+// TestNetgraph: netgraphs of a second each, over a bad path, add up to the Stats of the client and
+// match the path.
 func TestNetgraph(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 61, extras: 15})
 	s := l.addClient(l.config(), link{delay: 40 * time.Millisecond, jitter: 8 * time.Millisecond, loss: 0.1})
@@ -17,15 +17,17 @@ func TestNetgraph(t *testing.T) {
 		l.run(time.Second)
 		n := g.Take(s.client)
 		if second > 5 {
-			if n.RTT < 80*time.Millisecond || n.RTT > 120*time.Millisecond || n.Loss < 0.02 || n.Loss > 0.25 || n.Buffer < -1 || n.Snapshots < 10 {
+			if n.RTT < 80*time.Millisecond || n.RTT > 120*time.Millisecond ||
+				n.Loss < 0.02 || n.Loss > 0.25 || n.Buffer < -1 || n.Snapshots < 10 {
 				t.Errorf("second %d: %v", second, n)
 			}
-			if n.Down.Rows <= n.Down.Header || n.Down.Seal == 0 || n.Down.Owner == 0 || n.Up == 0 || n.Over < 900*time.Millisecond || n.Over > 1100*time.Millisecond {
+			if n.Down.Rows <= n.Down.Header || n.Down.Seal == 0 || n.Down.Owner == 0 ||
+				n.Up == 0 || n.Over < 900*time.Millisecond || n.Over > 1100*time.Millisecond {
 				t.Errorf("second %d: %+v", second, n)
 			}
 		}
 		sum.Mispredictions += n.Mispredictions
-		sum.Starved += n.Starved
+		sum.InputsMissing += n.InputsMissing
 		sum.Snapshots += n.Snapshots
 		sum.Replayed += n.Replayed
 		sum.Up += n.Up
@@ -33,11 +35,14 @@ func TestNetgraph(t *testing.T) {
 		sum.Down.Refused += n.Down.Refused
 	}
 	st := s.client.Stats()
-	if sum.Mispredictions != st.Prediction.Mispredictions || sum.Starved != st.Starved || sum.Snapshots != st.Snapshots ||
-		sum.Replayed != st.Prediction.Replayed || sum.Up != st.BytesOut || sum.Down.Rows != st.Traffic.Rows || sum.Down.Refused != st.Traffic.Refused {
+	if sum.Mispredictions != st.Prediction.Mispredictions || sum.InputsMissing != st.InputsMissing ||
+		sum.Snapshots != st.Snapshots ||
+		sum.Replayed != st.Prediction.Replayed || sum.Up != st.BytesOut ||
+		sum.Down.Rows != st.Traffic.Rows || sum.Down.Refused != st.Traffic.Refused {
 		t.Errorf("the sum of all is %+v, the client has %+v", sum, st)
 	}
-	if line := g.Take(s.client).String(); strings.Contains(line, "NaN") || strings.Contains(line, "Inf") || strings.Contains(line, "\n") || !strings.Contains(line, "rtt ") {
+	if line := g.Take(s.client).String(); strings.Contains(line, "NaN") ||
+		strings.Contains(line, "Inf") || strings.Contains(line, "\n") || !strings.Contains(line, "rtt ") {
 		t.Errorf("a graph of no time reads %q", line)
 	}
 	if n := testing.AllocsPerRun(10, func() { g.Take(s.client) }); n != 0 {

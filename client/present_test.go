@@ -12,9 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestPresentIsContinuous: a screen of 240 Hz over a server of 60: what is shown between two ticks
-// goes on where the tick before it ended, and arrives where the next one begins, although what it
-// shows is worked out before that is played.
+// TestPresentIsContinuous: on a screen of 240 Hz with a server of 60 Hz, each tick is shown from
+// where the one before ended to where the next begins, although it is shown before it is played.
 func TestPresentIsContinuous(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 31, extras: 3})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond})
@@ -43,7 +42,8 @@ func TestPresentIsContinuous(t *testing.T) {
 		if last.Tick != 0 && p.Tick-last.Tick <= 1 && p.Offset == (geom.Vec3{}) {
 			longest = max(longest, p.Pos.Sub(last.Pos).Len())
 		}
-		if p.Tick == end.Tick+1 && p.Offset == (geom.Vec3{}) && end.Tick != 0 { // what would have been shown last is where it begins
+		// what would have been shown last is where it begins
+		if p.Tick == end.Tick+1 && p.Offset == (geom.Vec3{}) && end.Tick != 0 {
 			if at := s.client.predict.State(p.Tick).Motion.Pos; at.Sub(end.Pos).Len() > 1e-3 {
 				t.Fatalf("tick %d begins %v m beside where it was shown to", p.Tick, at.Sub(end.Pos).Len())
 			}
@@ -67,7 +67,7 @@ func TestPresentIsContinuous(t *testing.T) {
 	}
 }
 
-// whole is where the tick after the newest would end.
+// whole returns the state at the end of the tick after the newest.
 func whole(c *Client, in Intent) Presented {
 	s := *c.predict.State(c.predict.Newest)
 	cmd := in.command(c.predict.Newest + 1)
@@ -76,8 +76,8 @@ func whole(c *Client, in Intent) Presented {
 	return Presented{Tick: c.predict.Newest, Pos: s.Motion.Pos}
 }
 
-// TestPresentChangesNothing: a client that is looked at twenty times a tick says the same as one
-// that is not.
+// TestPresentChangesNothing: a client that presents twenty times a tick sends the same as one that
+// does not.
 func TestPresentChangesNothing(t *testing.T) {
 	var states [2]predict.State
 	var stats [2]Stats
@@ -102,11 +102,11 @@ func TestPresentChangesNothing(t *testing.T) {
 	}
 }
 
-// TestRow41BlowsConverge is row 41 of the reference's checklist, its second half: hits knock
-// players back, which no client can predict. One round trip, the buffer and two snapshots later at
-// most, the client predicts the server's state to the bit, and the shown position moved there
-// without a step.
-func TestRow41BlowsConverge(t *testing.T) {
+// TestRow41KnockBacksConverge is the second half of row 41 of docs/features.md: hits knock players
+// back, which no client can predict. One round trip, the buffer and two snapshots later at most,
+// the prediction equals the server's state to the bit, and the shown position moved there
+// smoothly.
+func TestRow41KnockBacksConverge(t *testing.T) {
 	l := newTestServer(t, testServerConfig{rules: sim.Rules{Game: damage(1), RespawnMillis: 500}, seed: 33})
 	const oneWay = 50 * time.Millisecond
 	s := l.addClient(l.config(), link{delay: oneWay})
@@ -171,7 +171,8 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if compared < 300 || wrong != 0 || len(hit) < 20 {
 		t.Errorf("%d of %d ticks were predicted otherwise, %d with blows", wrong, compared, len(hit))
 	}
-	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 || st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
+	if st.Prediction.Mispredictions != 0 || st.Prediction.Pushes < 20 ||
+		st.Errors.Snapped > 2 || st.Errors.Smoothed < 20 {
 		t.Errorf("%+v", st)
 	}
 	// In a frame of 1/60 s a knocked-back player moves at most half a metre, and of an error offset
@@ -179,5 +180,6 @@ func TestRow41BlowsConverge(t *testing.T) {
 	if most := 0.5 + st.Errors.Longest/8; step > most {
 		t.Errorf("a step of %v m in the picture; corrections up to %v m", step, st.Errors.Longest)
 	}
-	t.Logf("%d ticks compared, %d with blows; steps of %v m in the picture, corrections up to %v m", compared, len(hit), step, st.Errors.Longest)
+	t.Logf("%d ticks compared, %d with blows; steps of %v m in the picture, corrections up to %v m",
+		compared, len(hit), step, st.Errors.Longest)
 }

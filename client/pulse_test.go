@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Pulse equals Stats, and Due is the time of the next command. A client that calls Advance only
+// A Pulse equals Stats, and Due is the time of the next command: a client that calls Advance only
 // then misses no command and issues none much earlier.
 func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 4, players: 6})
@@ -18,7 +18,8 @@ func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 	s.afterFrame = func(now time.Duration, s *testClient) {
 		c := s.client
 		p, st := c.Pulse(), c.Stats()
-		if p.Age != st.SnapshotAge || p.RTT != st.RTT || p.Snapshots != st.Snapshots || p.Mispredictions != st.Prediction.Mispredictions ||
+		if p.Age != st.SnapshotAge || p.RTT != st.RTT || p.Snapshots != st.Snapshots ||
+			p.Mispredictions != st.Prediction.Mispredictions ||
 			p.Shots != st.Shots || p.Lead != st.Lead || p.Joined != (c.state == Joined) {
 			t.Fatalf("%v: pulse %+v, stats %+v", now, p, st)
 		}

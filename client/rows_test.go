@@ -10,11 +10,12 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// TestRow38ThreeClocks is row 38 of the reference's checklist: the render clock never passes the
-// server's nor what has arrived, and in a steady state the predicted clock is ahead of the server's
-// by the way there and the buffer, to a tick.
+// TestRow38ThreeClocks is row 38 of docs/features.md: the render clock never passes the server's
+// clock nor the newest snapshot. In a steady state the predicted clock is ahead of the server's by
+// the path and the buffer, to a tick.
 func TestRow38ThreeClocks(t *testing.T) {
-	for _, oneWay := range []time.Duration{0, 20 * time.Millisecond, 75 * time.Millisecond, 150 * time.Millisecond} {
+	for _, oneWay := range []time.Duration{0, 20 * time.Millisecond, 75 * time.Millisecond,
+		150 * time.Millisecond} {
 		for _, jitter := range []time.Duration{0, 10 * time.Millisecond} {
 			l := newTestServer(t, testServerConfig{seed: 38, extras: 3})
 			s := l.addClient(l.config(), link{delay: oneWay, jitter: jitter})
@@ -27,7 +28,8 @@ func TestRow38ThreeClocks(t *testing.T) {
 					return
 				}
 				if render > now || render > l.rules.Rate.At(s.client.Newest()) || render < lastRender {
-					t.Fatalf("%v: rendered %v of a server at %v, newest snapshot %v, before %v", oneWay, render, now, l.rules.Rate.At(s.client.Newest()), lastRender)
+					t.Fatalf("%v: rendered %v of a server at %v, newest snapshot %v, before %v",
+						oneWay, render, now, l.rules.Rate.At(s.client.Newest()), lastRender)
 				}
 				lastRender = render
 				if now < 6*time.Second {
@@ -43,19 +45,20 @@ func TestRow38ThreeClocks(t *testing.T) {
 			}
 			l.run(16 * time.Second)
 			if frames < 500 || off > period+jitter/2 {
-				t.Errorf("%v, jitter %v: the predicted clock is up to %v off what is wanted, in %d frames", oneWay, jitter, off, frames)
+				t.Errorf("%v, jitter %v: the predicted clock is up to %v off what is wanted, in %d frames",
+					oneWay, jitter, off, frames)
 			}
-			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 || st.RenderStalls != 0 && jitter == 0 {
+			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 ||
+				st.RenderStalls != 0 && jitter == 0 {
 				t.Errorf("%v, jitter %v: %+v", oneWay, jitter, st)
 			}
 		}
 	}
 }
 
-// TestRow40JitterWithoutAFreeze is row 40 of the reference's checklist: over a path that delays
-// each datagram by 0 to 50 ms more, the picture of others never stands and never steps, and is
-// where they were at the instant that it shows, to what a straight line between two snapshots can
-// tell.
+// TestRow40JitterWithoutAFreeze is row 40 of docs/features.md: over a path with 0 to 50 ms of
+// jitter, the picture of other players never freezes or jumps, and is where they were at the shown
+// instant, as far as a straight line between two snapshots can be.
 func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 40, extras: 8})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond, jitter: 50 * time.Millisecond})
@@ -107,7 +110,8 @@ func TestRow40JitterWithoutAFreeze(t *testing.T) {
 	if step > 0.5 {
 		t.Errorf("a step of %v m in the picture", step)
 	}
-	t.Logf("%d frames, %d poses up to %v m beside the truth, steps up to %v m, %d stalls, interpolation delay %v", frames, compared, worst, step, st.RenderStalls, st.InterpDelay)
+	t.Logf("%d frames, %d poses up to %v m beside the truth, steps up to %v m, %d stalls, "+
+		"interpolation delay %v", frames, compared, worst, step, st.RenderStalls, st.InterpDelay)
 }
 
 // TestRow40StillPeriodsDoNotSnap: a player that stood for seconds starts to walk, and its first
@@ -187,7 +191,8 @@ func TestDrawnGoesOn(t *testing.T) {
 		was = d.Pos
 	}
 	l.run(400 * time.Millisecond)
-	if over := s.client.clock.Render.Over; over != clock.MaxOver || stood == 0 || moved < 150*time.Millisecond || moved > 260*time.Millisecond {
+	if over := s.client.clock.Render.Over; over != clock.MaxOver || stood == 0 ||
+		moved < 150*time.Millisecond || moved > 260*time.Millisecond {
 		t.Errorf("went on for %v, %v beyond, then stood for %d frames", moved, over, stood)
 	}
 	s.down.loss = 0
@@ -201,9 +206,9 @@ func TestDrawnGoesOn(t *testing.T) {
 	}
 }
 
-// TestRow44BufferFollowsTheLink is row 44 of the reference's checklist: under loss in bursts the
-// server's buffer grows, after it it shrinks again; each tick that went without its command is told
-// to its client, and none is run twice.
+// TestRow44BufferFollowsTheLink is row 44 of docs/features.md: the server's command buffer grows
+// under bursts of loss and shrinks after them. Each tick without its command is reported to its
+// client, and no command is used twice.
 func TestRow44BufferFollowsTheLink(t *testing.T) {
 	l := newTestServer(t, testServerConfig{seed: 44, extras: 2})
 	s := l.addClient(l.config(), link{delay: 30 * time.Millisecond})
@@ -225,7 +230,7 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 			l.run(away * 7 / 3)
 		}
 	}
-	first, told := l.inbox(s).Missing, s.client.Stats().Starved
+	first, told := l.inbox(s).Missing, s.client.Stats().InputsMissing
 	bursts(8 * time.Second)
 	before := *l.inbox(s)
 	var rough float64
@@ -238,17 +243,22 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 	in := *l.inbox(s)
 	used, missing := in.Used-before.Used, in.Missing-before.Missing
 	l.run(200 * time.Millisecond)
-	told = s.client.Stats().Starved - told
+	told = s.client.Stats().InputsMissing - told
 	l.run(60 * time.Second)
 	again, againWant := mean(4 * time.Second)
 	if share := float64(used) / float64(used+missing); share < 0.97 || used < 2300 {
 		t.Errorf("%d of %d ticks ran with the player's own command", used, used+missing)
 	}
-	if !(rough > calm+1) || !(again < calm+1) || roughWant <= calmWant || againWant > calmWant+l.rules.Rate.Period() {
-		t.Errorf("buffer %.1f, under bursts %.1f, after them %.1f; wanted %v, %v, %v", calm, rough, again, calmWant, roughWant, againWant)
+	if !(rough > calm+1) || !(again < calm+1) || roughWant <= calmWant ||
+		againWant > calmWant+l.rules.Rate.Period() {
+		t.Errorf("buffer %.1f, under bursts %.1f, after them %.1f; wanted %v, %v, %v",
+			calm, rough, again, calmWant, roughWant, againWant)
 	}
-	if starved := in.Missing - first; told != starved || starved == 0 || in.Conflict != 0 || in.Used+in.Missing > uint64(l.match.Tick()) {
+	if starved := in.Missing - first; told != starved || starved == 0 ||
+		in.Conflict != 0 || in.Used+in.Missing > uint64(l.match.Tick()) {
 		t.Errorf("told of %d starved ticks of %d; %+v", told, in.Missing-first, in)
 	}
-	t.Logf("buffer %.1f, under bursts %.1f, after them %.1f ticks; %d of %d ticks starved, and %d before the client had seen 8 s of them", calm, rough, again, missing, used+missing, before.Missing-first)
+	t.Logf("buffer %.1f, under bursts %.1f, after them %.1f ticks; %d of %d ticks starved, and %d "+
+		"before the client had seen 8 s of them", calm, rough, again, missing,
+		used+missing, before.Missing-first)
 }

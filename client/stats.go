@@ -39,9 +39,9 @@ type Stats struct {
 	SnapshotAge time.Duration // the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could have arrived to the view
 
-	Lead       int8          // ticks from the newest command's arrival to its use; negative: late
-	LeadWanted time.Duration // that the predicted clock steers for
-	Starved    uint64        // ticks that the server played without our command
+	Lead          int8          // ticks from the newest command's arrival to its use; negative: late
+	LeadWanted    time.Duration // that the predicted clock steers for
+	InputsMissing uint64        // ticks that the server played without our command
 
 	HardResets   uint64 // of the predicted clock
 	RenderResets uint64 // of the render clock
@@ -61,12 +61,14 @@ func (c *Client) Stats() Stats {
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
 		Maps: c.changes.count, Resyncs: rep.resyncs,
-		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(), Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
+		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(),
+		Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
 		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
-		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, Starved: rep.starved,
-		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets, RenderStalls: c.clock.Render.Stalls,
-		Timescale: c.clock.Timescale.Scale(), Prediction: c.predict.Stats, Errors: c.predict.Error.Stats,
+		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, InputsMissing: rep.starved,
+		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets,
+		RenderStalls: c.clock.Render.Stalls, Timescale: c.clock.Timescale.Scale(),
+		Prediction: c.predict.Stats, Errors: c.predict.Error.Stats,
 	}
 	if c.clock.Rate != 0 { // the client has joined
 		s.LeadWanted = c.clock.Predicted.Want()
@@ -98,7 +100,8 @@ type Pulse struct {
 // Pulse returns the numbers as they are now. It allocates nothing.
 func (c *Client) Pulse() Pulse {
 	return Pulse{
-		Age: c.interp.Age, RTT: c.rtt.Smoothed, Snapshots: c.replica.stats.snapshots, Joined: c.state == Joined,
-		Mispredictions: c.predict.Stats.Mispredictions, Shots: c.Shots.ring.Added(), Lead: c.replica.self.Lead,
+		Joined: c.state == Joined, Age: c.interp.Age, RTT: c.rtt.Smoothed, Lead: c.replica.self.Lead,
+		Snapshots: c.replica.stats.snapshots, Mispredictions: c.predict.Stats.Mispredictions,
+		Shots: c.Shots.ring.Added(),
 	}
 }

@@ -51,9 +51,11 @@ type testServer struct {
 
 	flipped tick.Tick // up to here a test changed rows that clients hold
 
-	greet     func(w *protocol.Welcome) [][]byte         // the first events to a client; default the Welcome alone
-	onRequest func(g *serverConn, what protocol.Content) // takes a request for content; default it fails the test
-	onPacket  func(pack []byte)                          // sees every package before it is sealed
+	// the first events to a client; default the Welcome alone
+	greet func(w *protocol.Welcome) [][]byte
+	// takes a request for content; default it fails the test
+	onRequest func(g *serverConn, what protocol.Content)
+	onPacket  func(pkt []byte) // sees every packet before it is sealed
 }
 
 // serverConn is the server's side of a client.
@@ -171,7 +173,8 @@ func newTestServer(t testing.TB, c testServerConfig) *testServer {
 	l.random = rand.NewChaCha8([32]byte{byte(c.seed), 2})
 	l.greet = func(w *protocol.Welcome) [][]byte { return [][]byte{w.Append(nil)} }
 	l.netcode, err = netcode.NewServer(netcode.ServerConfig{
-		PrivateKey: testKey, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
+		PrivateKey: testKey, ProtocolID: protocol.ProtocolID,
+		Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{byte(c.seed), 1}, Clients: c.players,
 		AllowTokenReuse: true,
 	})
 	if err != nil {
@@ -194,11 +197,12 @@ const testUnix = 1_800_000_000 // Unix seconds at the start of a test
 
 func (l *testServer) unix() int64 { return testUnix + int64(l.now/time.Second) }
 
-// token mints a token for a client that no token was minted for; change may make it another.
+// token mints a token for a new client; change may alter it.
 func (l *testServer) token(change func(*netcode.Mint)) []byte {
 	l.minted++
 	m := netcode.Mint{
-		ProtocolID: protocol.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
+		ProtocolID: protocol.ProtocolID, ClientID: l.minted, Create: uint64(l.unix()),
+		Expire: uint64(l.unix()) + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{testAddr},
 	}
 	if change != nil {
@@ -211,7 +215,7 @@ func (l *testServer) token(change func(*netcode.Mint)) []byte {
 	return token
 }
 
-// timeout is a change of a token.
+// timeout returns a change of a token: its timeout.
 func timeout(seconds int32) func(*netcode.Mint) {
 	return func(m *netcode.Mint) { m.TimeoutSeconds = seconds }
 }
@@ -230,15 +234,17 @@ func (l *testServer) addClient(cfg Config, path link) *testClient {
 		l.t.Fatal(err)
 	}
 	s := &testClient{
-		client: c, up: path, down: path, frame: l.rules.Rate.Period(), next: l.now + time.Duration(len(l.clients))*3*time.Millisecond,
+		client: c, up: path, down: path, frame: l.rules.Rate.Period(),
+		next:  l.now + time.Duration(len(l.clients))*3*time.Millisecond,
 		clock: func(now time.Duration) time.Duration { return now },
-		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.clients))}), 1000), brain: wander(uint64(len(l.clients))),
+		addr:  netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(len(l.clients))}), 1000),
+		brain: wander(uint64(len(l.clients))),
 	}
 	l.clients = append(l.clients, s)
 	return s
 }
 
-// wander is a player who runs, turns, jumps, shoots and reloads, from a seed.
+// wander returns the inputs of a player that runs, turns, jumps, shoots and reloads at random.
 func wander(seed uint64) func(int) Intent {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	var in Intent
@@ -247,7 +253,8 @@ func wander(seed uint64) func(int) Intent {
 		if rng.IntN(20) == 0 {
 			turn = rng.IntN(2000) - 1000
 			in.MoveYaw, in.MoveMag = uint8(rng.IntN(256)), uint8(rng.IntN(2)*255)
-			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire | sim.Throw&sim.Buttons(rng.Uint32()))
+			in.Buttons = sim.Buttons(rng.Uint32()) & (sim.Sprint | sim.Fire |
+				sim.Throw&sim.Buttons(rng.Uint32()))
 		}
 		in.Buttons &^= sim.Jump | sim.Reload | sim.Melee | sim.Dance
 		switch rng.IntN(300) {
@@ -270,7 +277,7 @@ func wander(seed uint64) func(int) Intent {
 
 const labStep = time.Millisecond
 
-// run lets d pass.
+// run plays for d.
 func (l *testServer) run(d time.Duration) {
 	for end := l.now + d; l.now < end; l.now += labStep {
 		for _, s := range l.clients {
@@ -305,7 +312,7 @@ func (l *testServer) frameOf(s *testClient) {
 	}
 }
 
-// step is a client's frame.
+// step plays a frame of the client.
 func (s *testClient) step(now time.Duration, send func([]byte)) {
 	for range s.client.Advance(now) {
 		s.client.Command(s.brain(s.commands))
@@ -318,11 +325,11 @@ func (s *testClient) step(now time.Duration, send func([]byte)) {
 	}
 }
 
-// check holds what must be true after every frame of every client.
+// check asserts the invariants of every frame of every client.
 func (l *testServer) check(s *testClient) {
 	c := s.client
 	if st := c.Stats(); !accounted(&st) {
-		l.t.Fatalf("%v: datagrams %+v, packages %+v", l.now, st.Datagrams, st.Packets)
+		l.t.Fatalf("%v: datagrams %+v, packets %+v", l.now, st.Datagrams, st.Packets)
 	}
 	if t := c.predict.Newest; t < s.newest {
 		l.t.Fatalf("%v: command tick went from %d back to %d", l.now, s.newest, t)
@@ -341,7 +348,8 @@ func (l *testServer) check(s *testClient) {
 		l.t.Fatalf("%v: render clock went back from %v to %v", l.now, s.last, render)
 	case render > l.rules.Rate.At(c.Newest()):
 		l.t.Fatalf("%v: render clock %v is past snapshot %d", l.now, render, c.Newest())
-	case at+int64(v.To-v.From) < s.lastView: // a snapshot that came late makes the view's steps finer: not a step back
+	// a snapshot that came late makes the view's steps finer: not a step back
+	case at+int64(v.To-v.From) < s.lastView:
 		l.t.Fatalf("%v: view went back to %v", l.now, v)
 	default:
 		s.last, s.lastView = render, at
@@ -349,12 +357,13 @@ func (l *testServer) check(s *testClient) {
 	l.compare(c)
 }
 
-// accounted says whether every datagram and every package was counted once.
+// accounted reports whether every datagram and every packet was counted once.
 func accounted(s *Stats) bool {
-	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() && s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
+	return s.Traffic.Total() == s.BytesIn && s.Datagrams.Balanced() &&
+		s.Packets.Balanced() && s.Packets.Received == s.Datagrams.Accepted[netcode.KindPayload]
 }
 
-// compare holds what the client decoded against the frames it was coded from.
+// compare checks the decoded rows against the frames that they were encoded from.
 func (l *testServer) compare(c *Client) {
 	if c.interp.Decoder == nil {
 		return
@@ -397,7 +406,7 @@ func (l *testServer) receive(s *testClient, data []byte) {
 	l.flushOutbox()
 }
 
-// handleEvent does what an event says that is no payload and no arrival.
+// handleEvent handles events other than payloads and arrivals.
 func (l *testServer) handleEvent(e netcode.Event) {
 	switch e.Kind {
 	case netcode.EventTimeout, netcode.EventDisconnect, netcode.EventKick, netcode.EventExhausted:
@@ -418,12 +427,12 @@ func (l *testServer) flushOutbox() {
 	l.outbox.Reset()
 }
 
-// send seals a package for a guest and puts it on its link.
-func (l *testServer) send(g *serverConn, pack []byte) {
+// send seals a packet for a connection and puts it on its link.
+func (l *testServer) send(g *serverConn, pkt []byte) {
 	if l.onPacket != nil {
-		l.onPacket(pack)
+		l.onPacket(pkt)
 	}
-	if err := l.netcode.Send(l.now, g.client, pack, &l.outbox); err != nil {
+	if err := l.netcode.Send(l.now, g.client, pkt, &l.outbox); err != nil {
 		l.t.Fatal(err)
 	}
 	l.flushOutbox()
@@ -431,7 +440,9 @@ func (l *testServer) send(g *serverConn, pack []byte) {
 
 // conn returns the connection in a slot of netcode.
 func (l *testServer) conn(client int) *serverConn {
-	return l.conns[slices.IndexFunc(l.conns, func(g *serverConn) bool { return g.client == client && g.ended == 0 })]
+	return l.conns[slices.IndexFunc(l.conns, func(g *serverConn) bool {
+		return g.client == client && g.ended == 0
+	})]
 }
 
 func (l *testServer) admit(client int) {
@@ -454,7 +465,7 @@ func (l *testServer) admit(client int) {
 	}
 }
 
-// sendMismatch tells a client whose Ready does not match what is here instead.
+// sendMismatch sends a client whose Ready does not match the schemas of the server.
 func (l *testServer) sendMismatch(g *serverConn) {
 	text := bytes.Replace(l.models.AppendText(nil), []byte("yaw wrap 4096"), []byte("yaw wrap 2048"), 1)
 	if g.mismatch == packet.ReasonModel {
@@ -471,8 +482,8 @@ func (l *testServer) sendMismatch(g *serverConn) {
 // disconnect ends a client's session with a reason.
 func (l *testServer) disconnect(g *serverConn) {
 	for range packet.CloseRepeats {
-		pack, _ := g.peer.Append(l.now, nil)
-		l.send(g, g.peer.AppendClose(pack, g.mismatch))
+		pkt, _ := g.peer.Append(l.now, nil)
+		l.send(g, g.peer.AppendClose(pkt, g.mismatch))
 	}
 	if err := l.netcode.Disconnect(l.now, g.client, &l.outbox); err != nil {
 		l.t.Fatal(err)
@@ -488,8 +499,10 @@ func (l *testServer) remove(g *serverConn) {
 
 func (l *testServer) welcome(g *serverConn) protocol.Welcome {
 	return protocol.Welcome{
-		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(), NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
-		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()), MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
+		Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash(),
+		NetID: uint32(g.id), TickRate: uint8(l.rules.Rate),
+		SendInterval: uint8(l.interval), Tick: uint32(l.match.Tick()),
+		MaxPlayers: uint16(l.players), ArenaHash: l.arena.Hash(), ArenaName: "arena-16",
 	}
 }
 
@@ -525,7 +538,7 @@ func (l *testServer) payload(g *serverConn, data []byte) {
 	}
 }
 
-// receiveMessage takes a reliable event. The first must be a Ready.
+// receiveMessage takes a reliable message. The first must be a Ready.
 func (l *testServer) receiveMessage(g *serverConn, e []byte) {
 	if f, err := protocol.ParseFetch(e); err == nil && l.onRequest != nil && !g.ready {
 		l.onRequest(g, f.Content)
@@ -533,7 +546,8 @@ func (l *testServer) receiveMessage(g *serverConn, e []byte) {
 	}
 	switch r, err := protocol.ParseReady(e); {
 	case !g.ready:
-		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.models.Hash()}); err != nil || r != want {
+		if want := (protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(),
+			Model: l.models.Hash()}); err != nil || r != want {
 			l.t.Fatalf("instead of a Ready: %x", e)
 		}
 		if g.mismatch != 0 {
@@ -562,11 +576,13 @@ func (l *testServer) tick() {
 	for i, id := range l.extras {
 		if in := l.match.CommandBuffer(id); in != nil {
 			w := wander(uint64(i)<<32 | uint64(t/30))(0)
-			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300), MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
+			in.Offer(sim.Command{Tick: t, Yaw: geom.Angle(uint32(t) * 300),
+				MoveMag: 255, MoveYaw: w.MoveYaw, Buttons: w.Buttons & sim.Sprint})
 		}
 	}
 	for _, g := range l.conns {
-		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate, InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
+		l.match.SetClampLimits(g.id, lagcomp.ClampLimits{Rate: l.rules.Rate,
+			InterpTicks: 1000, CapTicks: 60, Newest: t - 1, Oldest: l.match.History().Oldest()})
 	}
 	l.match.Step()
 	frame := l.frames.Begin(t)
@@ -596,11 +612,11 @@ func (l *testServer) tick() {
 		case g.mismatchSent && g.peer.ReliablePending() == 0:
 			l.disconnect(g)
 		case !g.ready && g.peer.ReliableDue(l.now):
-			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendReliable(pack, 512))
+			pkt, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendReliable(pkt, 512))
 		case !g.ready && g.peer.FragmentDue(l.now):
-			pack, _ := g.peer.Append(l.now, nil)
-			l.send(g, g.peer.AppendFragment(pack, packet.FragmentSectionSize))
+			pkt, _ := g.peer.Append(l.now, nil)
+			l.send(g, g.peer.AppendFragment(pkt, packet.FragmentSectionSize))
 		case g.ready && (t+tick.Tick(i))%l.interval == 0 && l.match.Vital(g.id) != nil:
 			l.snapshot(g, t)
 		}

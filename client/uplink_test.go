@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// slowSince asks of each package whether each command knew of it.
+// slowSince compares every packet with every command.
 func slowSince(a *receipts, cmds []sim.Command, has packet.AckState) (list []sim.Arrival) {
 	for back := range uint64(sim.MaxArrivals) {
 		if has.Newest <= back {
@@ -31,9 +31,9 @@ func slowSince(a *receipts, cmds []sim.Command, has packet.AckState) (list []sim
 	return list
 }
 
-// TestReceiptsSince: packages come in order, late, in bursts and not at all, while commands are
-// made.
-func TestReceiptsSince(t *testing.T) {
+// TestArrivalsSince: packets arrive in order, late, in bursts and not at all, while commands are
+// issued.
+func TestArrivalsSince(t *testing.T) {
 	longest := 0
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -76,6 +76,6 @@ func TestReceiptsSince(t *testing.T) {
 		}
 	}
 	if longest < sim.MaxArrivals {
-		t.Errorf("at most %d packages in a list", longest)
+		t.Errorf("at most %d packets in a list", longest)
 	}
 }

@@ -27,7 +27,8 @@ var (
 	schemes = []string{"light", "dark"}
 )
 
-// browser starts a headless Chromium that notes every request and complaint of the pages it opens.
+// browser starts a headless Chromium that records the requests and error messages of the pages
+// that it opens.
 func browser(t *testing.T) (ctx context.Context, seen func() (requests, complaints []string)) {
 	t.Helper()
 	if os.Getenv("TICKRATE_E2E") == "" {
@@ -44,7 +45,8 @@ func browser(t *testing.T) (ctx context.Context, seen func() (requests, complain
 		t.Fatal("no chromium; on Debian: apt-get install chromium")
 	}
 	allocator, stop := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(program), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.ExecPath(program), chromedp.Headless, chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.NoFirstRun,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true),
 		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()))
 	tab, closeTab := chromedp.NewContext(allocator)
@@ -88,10 +90,11 @@ func browser(t *testing.T) (ctx context.Context, seen func() (requests, complain
 	}
 }
 
-// open goes to an address as somebody with a screen of this width and a taste for this scheme.
+// open loads a page at a viewport width in pixels, with a preferred color scheme (light or dark).
 func open(t *testing.T, ctx context.Context, url string, width int64, scheme string) {
 	t.Helper()
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	prefers := &emulation.MediaFeature{Name: "prefers-color-scheme", Value: scheme}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{prefers}}
 	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +104,7 @@ func open(t *testing.T, ctx context.Context, url string, width int64, scheme str
 	}
 }
 
-// evaluate is what a script comes to.
+// evaluate returns the value of a script.
 func evaluate[T any](t *testing.T, ctx context.Context, script string) T {
 	t.Helper()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](script))
@@ -111,7 +114,7 @@ func evaluate[T any](t *testing.T, ctx context.Context, script string) T {
 	return value
 }
 
-// shoot leaves a picture of the whole page, if pictures are asked for.
+// shoot saves a screenshot of the whole page, if screenshots are asked for.
 func shoot(t *testing.T, ctx context.Context, name string) {
 	t.Helper()
 	if *shots == "" {

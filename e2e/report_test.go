@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/bench/report"
 )
 
-// plan is one of the made-up plans that bench/report is tested with.
+// plan returns one of the plans in the test data of bench/report.
 func plan(t *testing.T, name string) (p report.Plan) {
 	t.Helper()
 	text, err := os.ReadFile("../bench/report/testdata/" + name + ".golden.json")
@@ -53,7 +53,8 @@ func TestReport(t *testing.T) {
 				}
 				name := fmt.Sprintf("report-%s-%d-%s", c.name, width, scheme)
 				open(t, ctx, page(dir), width, scheme)
-				if got := evaluate[string](t, ctx, `String(document.documentElement.dataset.drawn)`); got != c.charts {
+				if got := evaluate[string](t, ctx,
+					`String(document.documentElement.dataset.drawn)`); got != c.charts {
 					t.Errorf("%s: %s charts drawn, want %s", name, got, c.charts)
 				}
 				if wide := evaluate[int64](t, ctx, `document.documentElement.scrollWidth`); wide > width {
@@ -86,16 +87,21 @@ func TestReportByKeyboard(t *testing.T) {
 	}
 	open(t, ctx, page(dir), 1280, "light")
 	const chart = `document.querySelector('[data-chart=age]')`
-	legend := func() string { return evaluate[string](t, ctx, chart+`.querySelector('.u-legend').textContent`) }
+	legend := func() string {
+		return evaluate[string](t, ctx, chart+`.querySelector('.u-legend').textContent`)
+	}
 	if got := strings.ReplaceAll(legend(), ",", ""); !strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
 		t.Errorf("at rest the legend says %q, want the knee %d", got, p.Knee.Players)
 	}
-	if reached := evaluate[bool](t, ctx, `[...document.querySelectorAll('.chart, .scroll')].every(e => e.tabIndex === 0 && e.matches('[aria-labelledby]'))`); !reached {
+	if reached := evaluate[bool](t, ctx,
+		`[...document.querySelectorAll('.chart, .scroll')].every(e => e.tabIndex === 0 &&
+			e.matches('[aria-labelledby]'))`); !reached {
 		t.Error("a chart or table cannot be reached by keyboard")
 	}
 	press := func(key string) {
 		t.Helper()
-		if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](chart+`.focus()`), chromedp.KeyEvent(key)); err != nil {
+		if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](chart+`.focus()`),
+			chromedp.KeyEvent(key)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -56,6 +56,33 @@ func (c Comp[T]) Get(id netid.ID) *T {
 	return (*T)(c.world.store.GetUnchecked(s.entity, c.id))
 }
 
+// Set queues a value for the component of an entity, which has it after the next Flush: a spawn and
+// the values of its components go together. It reports false for a stale id, and panics for a kind
+// without T.
+func (c Comp[T]) Set(id netid.ID, v T) bool {
+	if c.world == nil {
+		panic("ecs: Set of " + reflect.TypeFor[T]().String() + ": not a registered component")
+	}
+	s := c.world.find(id)
+	if s == nil {
+		return false
+	}
+	if k := &c.world.kinds[s.kind]; !k.view.mask.Get(c.id) {
+		panic("ecs: Set: kind " + k.name + " has no component " + reflect.TypeFor[T]().String())
+	}
+	c.world.queue.push(change{id: id, op: opSet, kind: s.kind, comp: c.id}, bytesOf(&v))
+	return true
+}
+
+// CompOf is the component of type T that Register has made known. It panics if it has not.
+func CompOf[T any](w *World) Comp[T] {
+	id, ok := w.types[reflect.TypeFor[T]()]
+	if !ok {
+		panic("ecs: CompOf: " + reflect.TypeFor[T]().String() + " is not a registered component")
+	}
+	return Comp[T]{w, id}
+}
+
 func isRelation(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == reflect.TypeFor[arche.Relation]()
 }

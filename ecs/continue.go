@@ -2,21 +2,23 @@ package ecs
 
 import "github.com/tickrate/tickrate/ecs/netid"
 
-// ContinueIDs makes the ids of an empty world go on where those of another end: no id of the one
-// names an entity of the other, for 254 lives of a slot.
+// ContinueIDs makes the ids of page 0 of an empty world go on where those of another end: no id of
+// the one names an entity of the other, for 254 lives of a slot.
 func (w *World) ContinueIDs(old *World) {
-	for i := range min(len(w.slots), len(old.slots)) {
-		w.slots[i].gen = old.slots[i].gen
+	to, from := w.page[0].slots, old.page[0].slots
+	for i := range min(len(to), len(from)) {
+		to[i].gen = from[i].gen
 	}
 }
 
-// SpawnAt is Spawn in the slot with an index; 0 if it is taken, or there is none.
+// SpawnAt is Spawn in the slot with an index of the kind's page, from 0; 0 if it is taken, or there
+// is none.
 func (w *World) SpawnAt(index int, k Kind) netid.ID {
-	w.kind(k)
-	if index < 0 || index >= len(w.slots) || !w.free.takeAt(index) {
+	p := w.kind(k).pool
+	if index < 0 || index >= p.capacity || !p.free.takeAt(index) {
 		return 0
 	}
-	return w.reserve(index, k)
+	return w.reserve(p, index, k)
 }
 
 // takeAt takes a slot if it is free.

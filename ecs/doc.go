@@ -16,6 +16,18 @@
 //		v.Close()
 //	}
 //
+// # Ids, capacity and order
+//
+// Kinds of Kind share the slots of New, and a removal moves their last row into the hole. A kind of
+// Declare has a page of net ids, a capacity, and rows that keep the order of their spawns. A spawn
+// beyond a capacity returns 0 and is counted.
+//
+// # Components that come and go
+//
+// A Sparse component is added to living entities and removed from them. It has rows of its own, so
+// that columns of a kind stay whole. Spawns, despawns, first values, additions and removals wait in
+// one queue for Flush, which applies them in their order.
+//
 // # The life of a slice
 //
 // A column is arche's own memory, not a copy. It may be used until its view is closed, and never

@@ -12,6 +12,9 @@ type Filter struct{ With, Without []Component }
 func (w *World) Kinds(dst []Kind, f Filter) []Kind {
 	with, without := w.maskOf("Kinds", f.With), w.maskOf("Kinds", f.Without)
 	for i := range w.kinds[1:] {
+		if w.kinds[1+i].sparse != nil {
+			continue
+		}
 		if has := arche.All(w.kinds[1+i].ids...); has.Contains(&with) && !has.ContainsAny(&without) {
 			dst = append(dst, Kind(1+i))
 		}

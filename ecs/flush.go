@@ -4,31 +4,30 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// change is a queued structural change.
-type change struct {
-	id    netid.ID
-	spawn bool
-}
-
 // Spawn reserves the lowest free slot for an entity of kind k and queues its birth; the id is good
-// at once (for owners, events, messages), the row comes with the next Flush, zeroed. It returns 0
-// when every slot is taken.
+// at once (for owners, events, messages), the row comes with the next Flush, zeroed but for what
+// Comp.Set queues. It returns 0 when every slot is taken, and counts that: see Refused.
 func (w *World) Spawn(k Kind) netid.ID {
-	w.kind(k)
-	index, ok := w.free.take()
+	kind := w.kind(k)
+	if kind.sparse != nil {
+		panic("ecs: Spawn: " + kind.name + " is a sparse component, which is added to entities")
+	}
+	index, ok := kind.pool.free.take()
 	if !ok {
+		kind.refused++
 		return 0
 	}
-	return w.reserve(index, k)
+	return w.reserve(kind.pool, index, k)
 }
 
 // reserve queues the birth in a slot that is not free any more.
-func (w *World) reserve(index int, k Kind) netid.ID {
-	s := &w.slots[index]
+func (w *World) reserve(p *pool, index int, k Kind) netid.ID {
+	p.grow(index)
+	s := &p.slots[index]
 	s.gen = s.gen%255 + 1
 	s.kind = k
-	id := netid.Make(index, s.gen)
-	w.changes = append(w.changes, change{id, true})
+	id := netid.Make(p.first+index, s.gen)
+	w.queue.push(change{id: id, op: opSpawn, kind: k}, nil)
 	return id
 }
 
@@ -41,28 +40,57 @@ func (w *World) Despawn(id netid.ID) bool {
 		return false
 	}
 	s.doomed = true
-	w.changes = append(w.changes, change{id, false})
+	w.queue.push(change{id: id, op: opDespawn, kind: s.kind}, nil)
 	return true
 }
 
+// DespawnAll is Despawn of every entity of a kind that has its page for itself, also of those that
+// wait for their row.
+func (w *World) DespawnAll(k Kind) {
+	p := w.kind(k).pool
+	for i := range p.slots {
+		if s := &p.slots[i]; s.kind == k {
+			w.Despawn(netid.Make(p.first+i, s.gen))
+		}
+	}
+}
+
 // Flush applies the queued changes in the order they were queued and is the only place where rows
-// come, go or move: a birth takes the row after the last, a death moves the last row into its
-// place. It panics while a view is open.
+// come, go or move. A birth takes the row after the last. A death moves the last row into its place,
+// and in a kind of Declare all later rows up. It panics while a view is open.
 func (w *World) Flush() {
 	w.mustBeClosed("Flush")
 	w.spawned, w.despawned = w.spawned[:0], w.despawned[:0]
-	for _, c := range w.changes {
-		if s := &w.slots[c.id.Index()]; c.spawn {
-			w.birth(s, c.id)
-		} else {
-			w.death(s, c.id)
-		}
+	for i := range w.queue.changes {
+		w.apply(&w.queue.changes[i])
 	}
-	w.changes = w.changes[:0]
+	w.queue.clear()
 	for i := range w.kinds {
-		if k := &w.kinds[i]; k.moved {
+		k := &w.kinds[i]
+		if k.ended > 0 {
+			w.compact(k)
+		}
+		if k.moved {
 			w.refresh(k)
 		}
+	}
+}
+
+// apply applies one change.
+func (w *World) apply(c *change) {
+	switch c.op {
+	case opSpawn:
+		w.birth(w.at(c.id.Index()), c.id)
+	case opDespawn:
+		w.death(w.at(c.id.Index()), c.id)
+	case opSet:
+		if s := w.find(c.id); s != nil && s.row >= 0 {
+			copyTo(w.store.GetUnchecked(s.entity, c.comp), w.queue.value(c))
+		}
+	case opAdd:
+		w.attach(&w.kinds[c.kind], c)
+	case opRemove:
+		w.kinds[c.kind].detach(w, c.id)
 	}
 }
 
@@ -81,19 +109,32 @@ func (w *World) birth(s *slot, id netid.ID) {
 	k := &w.kinds[s.kind]
 	s.entity = w.store.NewEntity(k.ids...)
 	*(*netid.ID)(w.store.GetUnchecked(s.entity, w.netID)) = id
-	s.row = 0 // refresh corrects it
-	k.moved = true
+	if k.ordered {
+		s.row = k.push(s.entity)
+	} else {
+		s.row = 0 // refresh corrects it
+		k.moved = true
+	}
 	w.spawned = append(w.spawned, id)
 }
 
 func (w *World) death(s *slot, id netid.ID) {
 	if s.row >= 0 {
-		w.store.RemoveEntity(s.entity)
-		w.kinds[s.kind].moved = true
+		k := &w.kinds[s.kind]
+		if k.ordered {
+			k.end(w, int(s.row))
+		} else {
+			w.store.RemoveEntity(s.entity)
+			k.moved = true
+		}
+		for _, c := range w.sparse {
+			w.kinds[c].detach(w, id)
+		}
 		w.despawned = append(w.despawned, id)
 	}
+	p := w.kinds[s.kind].pool
 	s.row, s.kind, s.doomed = -1, 0, false
-	w.free.give(id.Index())
+	p.free.give(id.Index() - p.first)
 }
 
 // refresh reads the rows of a kind back from its column of ids, rather than trusting a model of how
@@ -104,7 +145,7 @@ func (w *World) refresh(k *kind) {
 		return
 	}
 	for row, id := range k.view.IDs() {
-		w.slots[id.Index()].row = int32(row)
+		k.pool.slots[id.Index()-k.pool.first].row = int32(row)
 	}
 	k.view.Close()
 }

@@ -14,53 +14,94 @@ import (
 // ErrRestore says that rows are no state of this world.
 var ErrRestore = errors.New("ecs: not a state of this world")
 
-// Pending is how many structural changes wait for Flush.
-func (w *World) Pending() int { return len(w.changes) }
-
-// Generations appends the generation of the current or last life of every slot to dst. Together
-// with the live ids it decides which ids later Spawns return.
-func (w *World) Generations(dst []uint8) []uint8 {
-	for i := range w.slots {
-		dst = append(dst, w.slots[i].gen)
+// Generations appends the generation of the current or last life of every slot that a kind's page
+// has had, to dst. Together with the live ids it decides which ids later Spawns return. A sparse
+// component has none.
+func (w *World) Generations(k Kind, dst []uint8) []uint8 {
+	if p := w.kind(k).pool; p != nil {
+		for i := range p.slots {
+			dst = append(dst, p.slots[i].gen)
+		}
 	}
 	return dst
 }
 
-// Restore gives an empty world the entities ids, all of kind k, row by row in this order, and to
-// every slot the generation of its current or last life. Components are zero. The error wraps
-// ErrRestore, and then nothing has changed. Between two Flushes, row order and generations are the
-// whole state besides components.
+// Clear ends all entities of a kind that has its page for itself, at once; also those that the
+// world was made with. It panics while changes wait.
+func (w *World) Clear(k Kind) {
+	kind := w.kind(k)
+	w.mustBeClosed("Clear")
+	if len(w.queue.changes) != 0 || !kind.ordered {
+		panic("ecs: Clear " + kind.name + ": changes wait, or other kinds share its slots")
+	}
+	w.clearRows(kind)
+	if kind.pool == nil {
+		return
+	}
+	for i := range kind.pool.slots {
+		kind.pool.slots[i] = slot{row: -1, gen: kind.pool.slots[i].gen}
+	}
+	kind.pool.free = newFreelist(kind.pool.capacity)
+}
+
+// clearRows removes the rows of an ordered kind.
+func (w *World) clearRows(k *kind) {
+	for row := len(k.entities) - 1; row >= 0; row-- {
+		w.store.RemoveEntity(k.entities[row])
+	}
+	k.entities = k.entities[:0]
+	if k.sparse != nil {
+		for i := range k.sparse.rows {
+			clear(k.sparse.rows[i])
+		}
+	}
+}
+
+// Restore gives a kind whose page is empty the entities ids, row by row in this order, and to every
+// slot the generation of its current or last life. Components are zero. Of a sparse component ids
+// are the entities that have it. The error wraps ErrRestore, and then nothing has changed. Between
+// two Flushes, row order and generations are the whole state besides components.
 func (w *World) Restore(k Kind, ids []netid.ID, generations []uint8) error {
-	w.kind(k)
+	kind := w.kind(k)
 	w.mustBeClosed("Restore")
-	if w.Len() != 0 || len(w.changes) != 0 {
+	if kind.sparse != nil {
+		if len(generations) != 0 || len(kind.entities) != 0 {
+			return fmt.Errorf("%w: %s: %d generations, %d rows, expected none", ErrRestore, kind.name,
+				len(generations), len(kind.entities))
+		}
+		return kind.sparse.restore(w, kind, ids)
+	}
+	p := kind.pool
+	if p.taken() != 0 || len(w.queue.changes) != 0 {
 		return fmt.Errorf("%w: it is in use", ErrRestore)
 	}
-	if len(generations) != len(w.slots) {
-		return fmt.Errorf("%w: %d slots, expected %d", ErrRestore, len(generations), len(w.slots))
+	if n := len(generations); n > p.capacity || !kind.ordered && n != p.capacity {
+		return fmt.Errorf("%w: %d slots of %s, expected %d", ErrRestore, n, kind.name, p.capacity)
 	}
-	taken := make([]bool, len(w.slots))
+	taken := make([]bool, len(generations))
 	for _, id := range ids {
-		i := id.Index()
-		if i >= len(w.slots) || taken[i] || id.Generation() == 0 || id.Generation() != generations[i] {
-			return fmt.Errorf("%w: entity %v", ErrRestore, id)
+		i := id.Index() - p.first
+		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 || id.Generation() != generations[i] {
+			return fmt.Errorf("%w: %s: entity %v", ErrRestore, kind.name, id)
 		}
 		taken[i] = true
 	}
-	w.free = freelist{words: make([]uint64, len(w.free.words))}
-	for i := range w.slots {
-		w.slots[i].gen = generations[i]
-		if !taken[i] {
-			w.free.give(i)
+	p.grow(len(generations) - 1)
+	for i := range p.slots {
+		p.slots[i].gen = 0
+	}
+	for i, gen := range generations {
+		if p.slots[i].gen = gen; taken[i] {
+			p.free.takeAt(i)
 		}
 	}
-	w.free.first = 0
 	for _, id := range ids {
-		w.slots[id.Index()].kind = k
-		w.birth(&w.slots[id.Index()], id)
+		s := w.at(id.Index())
+		s.kind = k
+		w.birth(s, id)
 	}
 	w.spawned = w.spawned[:0]
-	w.refresh(&w.kinds[k])
+	w.refresh(kind)
 	return nil
 }
 

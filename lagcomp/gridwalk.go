@@ -1,6 +1,8 @@
 package lagcomp
 
 import (
+	"math/bits"
+
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -31,7 +33,11 @@ func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
 	}
 	for z := strip.Z0; z <= strip.Z1; z++ {
 		x0, x1 := strip.Row(z)
-		for x := x0; x <= x1; x++ {
+		if x0 > x1 {
+			continue
+		}
+		for line := in.line(x0, z, min(x1-x0+1, gridSide)); line != 0; line &= line - 1 {
+			x := x0 + bits.TrailingZeros64(line)
 			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
 				slot := row - 1
 				to := geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}.Sub(r.Origin)

@@ -1,6 +1,8 @@
 package lagcomp
 
 import (
+	"math/bits"
+
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
@@ -13,8 +15,10 @@ type index struct {
 	built   bool
 	head    []int32 // gridSide*gridSide
 	next    []int32 // one a row
-	low     float32 // feet of the lowest player
-	high    float32 // feet of the highest player
+	// bit x of word z: the square has rows. Most squares have none, and one word tells of all in line.
+	occupied [gridSide]uint64
+	low      float32 // feet of the lowest player
+	high     float32 // feet of the highest player
 }
 
 // defaultIndexAfter is how many queries about one tick are answered row by row before its index is
@@ -63,6 +67,12 @@ func (s *Sweeper) indexOf(f *frame) *index {
 	return in
 }
 
+// line returns the squares x to x+n-1 of row z that have rows, as bits from x on; n is at most
+// gridSide.
+func (in *index) line(x, z, n int) uint64 {
+	return bits.RotateLeft64(in.occupied[z&(gridSide-1)], -x) & (1<<n - 1)
+}
+
 // build goes through the rows backwards, so that each list ascends. Rows beyond WorldReach, where
 // squares mean nothing, cannot be hit.
 func (in *index) build(f *frame) {
@@ -70,6 +80,7 @@ func (in *index) build(f *frame) {
 	x, y, z, nr2, head, next := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n], in.head, in.next[:n]
 	low, high := float32(2*WorldReach), float32(-2*WorldReach)
 	clear(head)
+	in.occupied = [gridSide]uint64{}
 	for i := n - 1; i >= 0; i-- {
 		if nr2[i] == kernel.Never {
 			continue
@@ -84,6 +95,7 @@ func (in *index) build(f *frame) {
 		cx, cz := int32(float32(x[i]*(1/gridSize))+far), int32(float32(z[i]*(1/gridSize))+far)
 		c := cz&(gridSide-1)<<gridBits | cx&(gridSide-1)
 		next[i], head[c] = head[c], int32(i+1)
+		in.occupied[c>>gridBits&(gridSide-1)] |= 1 << (c & (gridSide - 1))
 	}
 	in.low, in.high, in.built = low, high, true
 }

@@ -267,14 +267,16 @@ func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 // box appends to out the rows whose feet lie in the query's box.
 func (in *index) box(f *frame, q *boxQuery, out []int32) []int32 {
 	for z := q.z0; z < q.z0+q.nz; z++ {
-		for x := q.x0; x < q.x0+q.nx; x++ {
+		for line := in.line(q.x0, z, q.nx); line != 0; line &= line - 1 {
+			x := q.x0 + bits.TrailingZeros64(line)
 			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
 				slot := row - 1
 				x, y, z := f.x[slot], f.y[slot], f.z[slot]
-				if x < q.lo.X || x > q.hi.X || z < q.lo.Z || z > q.hi.Z || y < q.lo.Y || y > q.hi.Y {
-					continue
+				// One branch: six in turn would be predicted wrong time and again.
+				if geom.Bit(x < q.lo.X)|geom.Bit(x > q.hi.X)|geom.Bit(z < q.lo.Z)|geom.Bit(z > q.hi.Z)|
+					geom.Bit(y < q.lo.Y)|geom.Bit(y > q.hi.Y) == 0 {
+					out = append(out, slot)
 				}
-				out = append(out, slot)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestBadUseOfABatchPanics(t *testing.T) {
 	}
 }
 
-// The ring beside a list of strings, over any order of filling and taking.
+// A ring equals a list for any order of pushes and pops.
 func TestRingAgreesWithAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRing(rapid.IntRange(1, 3*BatchSize).Draw(t, "size"))
@@ -126,7 +126,7 @@ func TestExchangedBuffersStayDistinct(t *testing.T) {
 	}
 }
 
-// One goroutine fills and one takes, as in life; run it with -race.
+// One goroutine fills the ring and another empties it; run it with -race.
 func TestRingBetweenTwoGoroutines(t *testing.T) {
 	const total = 50_000
 	r := newRing(256)

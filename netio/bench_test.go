@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefill is how many datagrams wait in the socket when a round of BenchmarkReceive begins.
+// prefill is the number of datagrams in the socket when a round of BenchmarkReceive begins.
 const prefill = 2048
 
-// cpuNow is the processor time of this thread, which the caller has locked.
+// cpuNow returns the processor time of this thread, which the caller has locked.
 func cpuNow() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
@@ -37,8 +37,8 @@ func (t *tally) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // wall time of both ends together says nothing
 }
 
-// gated holds a gnet loop at its first datagram until the socket is full, and stops the clock
-// when it is empty.
+// gated holds a gnet loop at its first datagram until the socket is full, and stops the clock when
+// it is empty.
 type gated struct {
 	gnet.EventHandler
 	want    int
@@ -74,7 +74,7 @@ func (g *gated) OnTraffic(c gnet.Conn) gnet.Action {
 	return action
 }
 
-// rounds prefills the loop's socket again and again until b.N datagrams have passed.
+// rounds prefills the loop's socket until b.N datagrams have passed.
 func (g *gated) rounds(b *testing.B, to netip.AddrPort) {
 	from := newSenders(b, to, 64)
 	var sum tally
@@ -92,7 +92,7 @@ func (g *gated) rounds(b *testing.B, to netip.AddrPort) {
 	sum.report(b)
 }
 
-// plain is what a gnet server does without us: one datagram a callback.
+// plain is a plain gnet server: one datagram a callback.
 type plain struct {
 	gnet.BuiltinEventEngine
 	bytes int
@@ -109,9 +109,9 @@ func (p *plain) OnTraffic(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// BenchmarkReceive takes 64-byte datagrams that wait in the socket, each way from the socket to
-// the owner's hands, and reports the processor time of the receiving thread. The kernel's part is
-// some nine tenths of it.
+// BenchmarkReceive receives 64-byte datagrams that wait in the socket, by each way from the socket
+// to the owner, and reports the processor time of the receiving thread. About nine tenths of it
+// are in the kernel.
 func BenchmarkReceive(b *testing.B) {
 	b.Run("gnet-plain", func(b *testing.B) {
 		p := &plain{}
@@ -170,8 +170,8 @@ func BenchmarkReceive(b *testing.B) {
 	})
 }
 
-// bootOnly lets the drainer see the start, which ListenGnet waits for, and the other handler the
-// traffic.
+// bootOnly passes the start to the drainer, which ListenGnet waits for, and the traffic to the
+// other handler.
 type bootOnly struct {
 	*plain
 	boot *drainer
@@ -179,7 +179,7 @@ type bootOnly struct {
 
 func (h bootOnly) OnBoot(e gnet.Engine) gnet.Action { return h.boot.OnBoot(e) }
 
-// prefilled measures a receiver that is called, on this thread.
+// prefilled measures a receiver that is called on this thread.
 func prefilled(b *testing.B, to netip.AddrPort, receive func() int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -199,9 +199,8 @@ func prefilled(b *testing.B, to netip.AddrPort, receive func() int) {
 }
 
 // BenchmarkTrickle receives 30,000 datagrams a second, one by one as 500 players at 60 Hz send
-// them, for an owner that looks 60 times a second: processor time of all receiving threads,
-// garbage collection included. Here a loop that is woken for each datagram pays most for the
-// waking.
+// them, for an owner that polls 60 times a second: processor time of all receiving threads,
+// garbage collection included. A loop that wakes for each datagram costs most here.
 func BenchmarkTrickle(b *testing.B) {
 	const gap, look = time.Second / 30_000, time.Second / 60
 	for _, back := range backEnds {
@@ -234,7 +233,7 @@ func BenchmarkTrickle(b *testing.B) {
 	}
 }
 
-// processCPU is the processor time of all threads.
+// processCPU returns the processor time of all threads.
 func processCPU() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
@@ -288,8 +287,8 @@ func BenchmarkSend(b *testing.B) {
 	b.Run("net-WriteToUDPAddrPort", batched(mustListen(b, ListenNet, "127.0.0.1:0", Config{}), 1))
 }
 
-// BenchmarkPool is a round trip of every one of 2000 clients through an echo by recvmmsg and
-// sendmmsg: the processor time of the pool's half of it.
+// BenchmarkPool measures a round trip of each of 2000 clients through an echo by recvmmsg and
+// sendmmsg: the processor time of the pool.
 func BenchmarkPool(b *testing.B) {
 	const clients, bytes = 2000, 100
 	runtime.LockOSThread()
@@ -325,7 +324,8 @@ func BenchmarkPool(b *testing.B) {
 	b.ReportMetric(float64(send.ns)/float64(send.datagrams), "send-cpu-ns/datagram")
 }
 
-// BenchmarkRing is the hand-over alone: what the owner pays to take a datagram from a ring.
+// BenchmarkRing measures the hand-over alone: the cost for the owner of taking a datagram from a
+// ring.
 func BenchmarkRing(b *testing.B) {
 	r := newRing(DefaultRingDatagrams)
 	var batch Batch

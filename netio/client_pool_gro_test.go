@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// What the server sends as a train comes as the datagrams that it was made of: their bounds,
-// their order, and whose they are.
-func TestPoolTakesTrainsApart(t *testing.T) {
+// Datagrams that a server sends as a GSO batch arrive as the same datagrams: their bounds, their
+// order and their clients.
+func TestPoolSplitsGSOBatches(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustPool(t, c.LocalAddr(), 3)
 	var want [3][][]byte
@@ -42,7 +42,7 @@ func TestPoolTakesTrainsApart(t *testing.T) {
 	}
 }
 
-// Some clients' datagrams now and the rest later are all of them, once each.
+// Datagrams of some clients now and of the others later are all of them, once each.
 func TestPoolPollsSomeAndLaterTheRest(t *testing.T) {
 	const clients = 40
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
@@ -56,7 +56,7 @@ func TestPoolPollsSomeAndLaterTheRest(t *testing.T) {
 	}
 	seen := map[int]int{}
 	most, polls := 0, 0
-	for end := time.Now().Add(patience); len(seen) < clients && time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); len(seen) < clients && time.Now().Before(end); {
 		n, more := f.Poll(7, func(i int, data []byte) {
 			seen[i]++
 			if int(data[0]) != i {

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// poll collects until want datagrams have come, and then for a moment more.
+// poll collects until want datagrams have arrived, and a moment longer.
 func poll(t testing.TB, f *ClientPool, want int, fn func(i int, data []byte)) (got int) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); time.Now().Before(end); {
 		n := pollAll(f, fn)
 		if got += n; n == 0 {
 			if got >= want {
@@ -24,8 +24,8 @@ func poll(t testing.TB, f *ClientPool, want int, fn func(i int, data []byte)) (g
 	return got
 }
 
-// Clients come and go; a number that is given out again does not inherit its former owner's
-// datagrams.
+// Clients are added and removed. A number that is reused does not receive datagrams of its former
+// client.
 func TestPoolClientsComeAndGo(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustPool(t, c.LocalAddr(), 3)
@@ -65,7 +65,7 @@ func TestPoolClientsComeAndGo(t *testing.T) {
 	}
 }
 
-// A client may leave in the middle of its own datagrams, and others with it.
+// A client may be removed in the middle of its own datagrams, with others.
 func TestPoolClientsLeaveWhilePolled(t *testing.T) {
 	const n = 20
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
@@ -122,8 +122,7 @@ func firstGone(gone map[int]bool) int {
 	}
 }
 
-// A server that is not there is an error sooner or later, never a hang; and when it comes, the
-// pool finds it.
+// A missing server is an error at some time, never a hang. When it starts, the pool reaches it.
 func TestPoolOutlivesItsServer(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	addr := c.LocalAddr()

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Every datagram arrives once, whole, in its sender's order, and an answer finds its way back.
+// Every datagram arrives once, whole and in its sender's order, and an answer returns.
 func TestDatagramsGoRound(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const clients, each = 5, 100
@@ -82,7 +82,7 @@ func TestIPv6(t *testing.T) {
 	})
 }
 
-// A socket for every address shows IPv4 peers in their short form, and can answer them.
+// A socket for all addresses shows IPv4 peers as IPv4, and can answer them.
 func TestEveryAddressMeetsIPv4(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		c := mustListen(t, listen, ":0", Config{})
@@ -123,8 +123,8 @@ func echoOnce(t *testing.T, c Conn, remote netip.AddrPort) {
 	})
 }
 
-// The port is free again when Close has returned, and no duplicate of the old socket takes a
-// share of what follows.
+// The port is free when Close has returned, and no duplicate of the old socket takes datagrams of
+// the next server.
 func TestRestartOnTheSamePort(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		// many source ports: SO_REUSEPORT would spread them over all sockets of the port
@@ -186,8 +186,8 @@ func TestBadAddressIsAnError(t *testing.T) {
 	})
 }
 
-// What is too long for a slot, or for the protocol, is dropped and counted; its neighbours are
-// not harmed.
+// Datagrams longer than a slot or than the protocol allows are dropped and counted. Others are not
+// affected.
 func TestOversizeIsDroppedAndCounted(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		c := mustListen(t, listen, "127.0.0.1:0", Config{})
@@ -218,8 +218,8 @@ func TestOversizeIsDroppedAndCounted(t *testing.T) {
 	})
 }
 
-// For an owner that sleeps the ring fills up; then gnet's loop leaves the rest in the kernel, and
-// nothing is lost. ListenNet drops the rest, and counts it.
+// When the owner sleeps the ring fills up: the gnet loop then leaves datagrams in the kernel and
+// loses none. ListenNet drops and counts them.
 func TestFullRing(t *testing.T) {
 	const ring, sent = 128, 500
 	for _, b := range backEnds {
@@ -265,9 +265,9 @@ func TestFullRing(t *testing.T) {
 	}
 }
 
-// Row 1 of the threats at this level: whatever arrives, of any length, wanted or not, in a burst
-// larger than ring and socket hold, is counted once. received == delivered + dropped, and sent ==
-// received + what the kernel dropped.
+// Row 1 of docs/threats.md for sockets: every datagram of any length, filtered or not, in a burst
+// larger than ring and socket, is counted once. received == delivered + dropped, and sent ==
+// received + drops of the kernel.
 func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const sent = 3000
@@ -316,8 +316,8 @@ func TestThreat01EveryDatagramIsCountedOnce(t *testing.T) {
 	})
 }
 
-// A peer that is gone answers with an ICMP error, which a server's socket ignores: later sends go
-// out, later datagrams arrive, and no call fails or blocks.
+// A closed peer answers with an ICMP error, which a server ignores: later sends and receives work,
+// and no call fails or blocks.
 func TestGonePeerHurtsNobody(t *testing.T) {
 	eachBackEnd(t, func(t *testing.T, listen func(string, Config) (Conn, error)) {
 		const rounds = 50
@@ -355,7 +355,7 @@ func TestGonePeerHurtsNobody(t *testing.T) {
 	})
 }
 
-// What the kernel refuses is counted, and does not take its neighbours with it.
+// A datagram that the kernel refuses is counted, and the others of the batch are sent.
 func TestUnsendableIsCountedAlone(t *testing.T) {
 	for _, b := range backEnds {
 		t.Run(b.name, func(t *testing.T) {

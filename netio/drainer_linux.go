@@ -60,8 +60,6 @@ type drainer struct {
 	ownerRead atomic.Bool  // the owner has read datagrams from the socket
 }
 
-// Values of turn. The owner may read only while the loop stays in its callback: before that, gnet
-// holds a datagram that must come first.
 const (
 	// Values of holder. The owner may read only while the loop is in its callback: before that,
 	// gnet holds a datagram that must come first.

@@ -17,14 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BenchmarkEcho is goal F: a server takes 400-byte datagrams and sends each back to where it came
-// from. Reported is the processor time of all threads but the generator's, which has a core of
-// its own: whatever runs to serve, the sleeps of loop and owner, the runtime's timers and the
-// collection of garbage included. The 256 clients take turns, so no two datagrams that go to one
-// peer lie side by side and no train is formed.
-//
-// On loopback the sender's system call pays for the delivery as well: some two fifths of the
-// whole, see BenchmarkTunnel.
+// BenchmarkEcho measures a server that returns 400-byte datagrams to their senders. It reports the
+// processor time of all threads but the generator's, which has a core of its own: sleeps, timers
+// of the runtime and garbage collection included. The 256 clients take turns, so no two
+// neighbouring datagrams go to one peer and there is no GSO batch. On loopback the sender's system
+// call includes the delivery, about two fifths of the whole; see BenchmarkTunnel.
 func BenchmarkEcho(b *testing.B) {
 	for _, s := range []struct {
 		name  string
@@ -50,9 +47,9 @@ func BenchmarkEcho(b *testing.B) {
 	}
 }
 
-// BenchmarkTunnel is the sending half of BenchmarkEcho without the delivery: sendmmsg to 256
-// peers behind a tunnel device whose queue is full, where a datagram ends as it would on a
-// network card. It needs the right to make such a device.
+// BenchmarkTunnel is the sending half of BenchmarkEcho without the delivery: sendmmsg to 256 peers
+// behind a tunnel device with a full queue, where a datagram ends as on a network card. It needs
+// the right to make such a device.
 func BenchmarkTunnel(b *testing.B) {
 	tunnel, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -96,8 +93,8 @@ func BenchmarkTunnel(b *testing.B) {
 	t.report(b)
 }
 
-// onto puts every thread of the process on one core, and the caller's on the other if there is
-// one. Threads that the runtime starts later inherit either.
+// onto puts every thread of the process on one core, and the caller's thread on another if there
+// is one. Threads that the runtime starts later inherit either.
 func onto(b *testing.B, core int) (restore func()) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet
@@ -133,7 +130,7 @@ const (
 	echoBytes   = 400
 )
 
-// generate sends and awaits rounds of echoDepth datagrams a client until b.N have come back.
+// generate sends rounds of echoDepth datagrams a client and awaits them, until b.N have returned.
 func generate(b *testing.B, at netip.AddrPort) {
 	var clients [echoClients]int
 	for i := range clients {
@@ -156,7 +153,7 @@ func generate(b *testing.B, at netip.AddrPort) {
 				b.Fatal(errno)
 			}
 		}
-		patient := time.Now().Add(patience)
+		patient := time.Now().Add(receiveTimeout)
 		for i := range echoDepth * echoClients {
 			fd := clients[i%echoClients]
 			for {
@@ -187,7 +184,7 @@ func generate(b *testing.B, at netip.AddrPort) {
 	b.ReportMetric(100*float64(t.ns)/float64(wall), "core-%")
 }
 
-// ownEcho is the owner of a Conn that looks every millisecond and sends every batch back as it is.
+// ownEcho is an echo on a Conn whose owner polls every millisecond.
 func ownEcho(b *testing.B, listen func(string, Config) (Conn, error)) (netip.AddrPort, func()) {
 	c := mustListen(b, listen, "127.0.0.1:0", Config{})
 	var stop atomic.Bool
@@ -207,7 +204,7 @@ func ownEcho(b *testing.B, listen func(string, Config) (Conn, error)) (netip.Add
 	return c.LocalAddr(), func() { stop.Store(true); <-done }
 }
 
-// nap sleeps in the kernel, as a thread that paces ticks does, and not among the runtime's timers.
+// nap sleeps in the kernel, as a thread that paces ticks does, and not on timers of the runtime.
 func nap(d time.Duration) {
 	ts := unix.NsecToTimespec(int64(d))
 	_ = unix.ClockNanosleep(unix.CLOCK_MONOTONIC, 0, &ts, nil)
@@ -222,8 +219,8 @@ func (*writeBack) OnTraffic(c gnet.Conn) gnet.Action {
 	return gnet.None
 }
 
-// bootTo lets the drainer see the start, which ListenGnet waits for, and another handler the
-// traffic.
+// bootTo passes the start to the drainer, which ListenGnet waits for, and the traffic to another
+// handler.
 type bootTo struct {
 	gnet.EventHandler
 	boot *drainer

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// A server answers everything that has arrived: what one tick of a lobby does with its socket.
+// A server answers everything that has arrived, as one tick of a lobby does.
 func Example() {
 	network := netio.NewMemory() // or netio.ListenGnet(":7777", netio.Config{})
 	server, _ := network.Listen(netip.MustParseAddrPort("10.0.0.1:7777"), netio.Config{})

@@ -28,14 +28,12 @@ const (
 	playerMark = 0x15
 )
 
-// BenchmarkFlood is goal 7: 200 players send 60 numbered datagrams a second each, beside a flood
-// of random junk at the same port from eight others. A tick looks 60 times a second and computes
-// for 4 ms, on the one core that all of the server's threads share. The naive server reads and
-// handles one datagram after another with package net and the socket buffer that the system
-// gives, and ticks beside that. Each datagram costs all servers the same, one hash.
-//
-// "lost-%" is of the players' datagrams, over all reasons. "junk/s" is what the generator
-// reached, from the other core.
+// BenchmarkFlood: 200 players send 60 numbered datagrams a second each, beside a flood of random
+// junk from eight other sockets. A tick polls 60 times a second and computes for 4 ms, on the one
+// core of the server. The naive server handles one datagram after another with package net and the
+// default socket buffer, and ticks beside that. Each datagram costs all servers the same, one
+// hash. lost-% is the share of datagrams from players, for all reasons. junk/s is what the
+// generator sent, from the other core.
 func BenchmarkFlood(b *testing.B) {
 	plausible := func(d []byte) bool { return d[0]&15 <= 6 && d[0]>>4 <= 8 && len(d) >= 18 }
 	for _, c := range []struct {
@@ -68,7 +66,7 @@ func BenchmarkFlood(b *testing.B) {
 	}
 }
 
-// floodSeen is what a server does with a datagram: authenticate it, and know its sender by its
+// floodSeen is the work of a server for a datagram: it authenticates it and finds its sender by
 // number.
 type floodSeen struct {
 	next    [floodPlayers]uint32
@@ -90,7 +88,7 @@ func (f *floodSeen) datagram(b *testing.B, d []byte) {
 	f.players++
 }
 
-// floodTick computes for a while, as the rest of a lobby's tick does.
+// floodTick computes for 4 ms, as the rest of a tick does.
 func floodTick() {
 	for end := cpuNow() + int64(4*time.Millisecond); cpuNow() < end; {
 	}
@@ -180,10 +178,10 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 	for i := range others {
 		others[i] = mustListen(b, ListenMmsg, "127.0.0.1:0", Config{})
 	}
-	const train = 40
+	const burst = 40
 	var batch Batch
 	r := rand.New(rand.NewPCG(7, 7))
-	for range train {
+	for range burst {
 		d := make([]byte, junkBytes)
 		for k := range d {
 			d[k] = byte(r.Uint32())
@@ -208,16 +206,16 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 				b.Fatal(errno)
 			}
 		}
-		gap := time.Second * train / time.Duration(junkRate)
-		late := now - forgiven - time.Duration(junk/train)*gap
+		gap := time.Second * burst / time.Duration(junkRate)
+		late := now - forgiven - time.Duration(junk/burst)*gap
 		if late > floodDebt {
 			forgiven += late - floodDebt
 		}
 		if late >= gap {
-			if err := others[junk/train%len(others)].Send(&batch); err != nil {
+			if err := others[junk/burst%len(others)].Send(&batch); err != nil {
 				b.Fatal(err)
 			}
-			junk += train
+			junk += burst
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the lengths and peers of a batch, each peer gets its datagrams whole and in order,
-// coupled or not.
-func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
+// For any lengths and peers of a batch, each peer gets its datagrams whole and in order, with GSO
+// or without.
+func TestGSOBatchesDeliverTheSame(t *testing.T) {
 	const peers = 3
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	f := mustPool(t, c.LocalAddr(), peers)
@@ -20,7 +20,7 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 		t.Skip("this kernel has no UDP_SEGMENT")
 	}
 	var b Batch
-	coupled := 0
+	batched := 0
 	rapid.Check(t, func(t *rapid.T) {
 		b.Reset()
 		want := [peers][][]byte{}
@@ -46,7 +46,7 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 		}
 		for i := range b.Len() {
 			if c.(*mmsgConn).out.gso.batches[i].datagrams > 1 {
-				coupled++
+				batched++
 			}
 		}
 		got, arrived := [peers][][]byte{}, 0
@@ -68,14 +68,14 @@ func TestTrainsDeliverWhatSinglesWould(t *testing.T) {
 			}
 		}
 	})
-	if coupled < 50 {
-		t.Errorf("only %d trains of two and more were sent", coupled)
+	if batched < 50 {
+		t.Errorf("only %d GSO batches of two and more were sent", batched)
 	}
 }
 
-// A refusal of a train turns trains off, and all its datagrams count as failed; those that follow
-// go alone.
-func TestTrainsGiveUpOnRefusal(t *testing.T) {
+// A refused GSO batch turns batches off, and all its datagrams count as failed. Later datagrams go
+// alone.
+func TestGSOBatchesGiveUpOnRefusal(t *testing.T) {
 	m := newMmsg(2)
 	m.gso.supported = true
 	slots := make([]slot, 4)

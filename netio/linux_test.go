@@ -40,7 +40,7 @@ func TestSockaddrKeepsTheAddress(t *testing.T) {
 	})
 }
 
-// senders is a socket with a batch full of datagrams for it, sent by a plain socket of its own.
+// senders is a socket with a batch full of datagrams for it, which a plain socket sends.
 type senders struct {
 	from Conn
 	b    Batch
@@ -171,7 +171,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What the kernel drops because its buffer is full is not silent either.
+// Datagrams that the kernel drops because its buffer is full are counted.
 func TestKernelDropsAreCounted(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{SocketBuffer: 1})
 	from := newSenders(t, c.LocalAddr(), MaxDatagram)
@@ -184,7 +184,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 }
 
-// A loop that loses its socket to Close while busy ends all the same, and soon.
+// A busy loop whose socket is closed ends soon.
 func TestCloseUnderTraffic(t *testing.T) {
 	for range 5 {
 		c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{RingDatagrams: 64})
@@ -200,9 +200,8 @@ func TestCloseUnderTraffic(t *testing.T) {
 	}
 }
 
-// A server that may administrate the network gets the buffers it asks for; one that may not gets
-// the system's limit, and can tell. The right is the thread's: it is laid down for the length of
-// a test.
+// A server with CAP_NET_ADMIN gets the buffers that it asks for. Without it the server gets the
+// system's limit, and Stats tells how much. The test gives the right up for its duration.
 func TestSocketBuffersAsLargeAsMayBe(t *testing.T) {
 	const asked = 1 << 28 // beyond any limit that is set
 	for _, b := range backEnds[:3] {
@@ -279,9 +278,9 @@ func TestSmallBuffers(t *testing.T) {
 	}
 }
 
-// A socket with no room, and one whose peer is gone, as sendmmsg sees them: each datagram is
-// counted once, none is tried again, and the number of calls is bounded. A pair of local sockets
-// stands for a network that is full.
+// sendmmsg on a socket with a full buffer, and on one with a closed peer: each datagram is counted
+// once, none is tried again, and the number of calls is bounded. A pair of local sockets stands
+// for a full network.
 func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 	// blocking: send must not rely on it
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -317,8 +316,7 @@ func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 	}
 }
 
-// While the loop rests, the owner reads for itself: a datagram does not wait for the loop, and
-// counts as heard by it.
+// While the loop sleeps, the owner reads the socket itself: a datagram does not wait for the loop.
 func TestOwnerReadsPastARestingLoop(t *testing.T) {
 	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{Moderation: 300 * time.Millisecond}).(*gnetConn)
 	f := mustPool(t, c.LocalAddr(), 1)
@@ -334,7 +332,7 @@ func TestOwnerReadsPastARestingLoop(t *testing.T) {
 		}); got != 1 {
 			t.Fatalf("%d datagrams", got)
 		}
-		for end := time.Now().Add(patience); c.drain.holder.Load() != heldByNobody &&
+		for end := time.Now().Add(receiveTimeout); c.drain.holder.Load() != heldByNobody &&
 			time.Now().Before(end); {
 			time.Sleep(100 * time.Microsecond)
 		}

@@ -9,11 +9,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// gnet's worker pool starts at its package's init and never ends; whatever else is left over is
-// ours.
+// gnet's worker pool starts with its package and never ends; any other goroutine that is left is a
+// leak.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
-// backEnds are the sockets every test of the seam runs against.
+// backEnds are the sockets that every test of Conn runs against.
 var backEnds = []struct {
 	name   string
 	listen func(addr string, cfg Config) (Conn, error)
@@ -54,14 +54,13 @@ func mustPool(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 	return f
 }
 
-// patience bounds every wait for a datagram on loopback.
-const patience = 3 * time.Second
+// receiveTimeout bounds every wait for a datagram on loopback.
+const receiveTimeout = 3 * time.Second
 
-// receive collects until want datagrams have come, and then for a moment more, that a surplus may
-// show.
+// receive collects until want datagrams have arrived, and a moment longer to catch a surplus.
 func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got int) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); time.Now().Before(end); {
 		n, err := c.Receive(b)
 		if err != nil {
 			t.Fatal(err)
@@ -80,10 +79,10 @@ func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got in
 	return got
 }
 
-// settle waits until the socket has taken in everything that was sent.
+// settle waits until the socket has received everything that was sent.
 func settle(t testing.TB, c Conn, in uint64) Stats {
 	t.Helper()
-	for end := time.Now().Add(patience); c.Stats().DatagramsIn < in && time.Now().Before(end); {
+	for end := time.Now().Add(receiveTimeout); c.Stats().DatagramsIn < in && time.Now().Before(end); {
 		time.Sleep(200 * time.Microsecond)
 	}
 	return c.Stats()

@@ -7,8 +7,7 @@ import (
 )
 
 // Eighty clients with sockets of their own, over IPv4 and IPv6, by every back end: each datagram
-// arrives once, from the address of its client, and its answer goes back to that client and no
-// other.
+// arrives once from the address of its client, and its answer reaches that client alone.
 func TestRow17UDPTransportEightyClients(t *testing.T) {
 	for _, family := range []string{"127.0.0.1:0", "[::1]:0"} {
 		if family[0] == '[' {

@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// golden says what the golden packets of PROTOCOL.md mean; their bytes are read from there.
+// golden has the values of the golden packets of PROTOCOL.md, whose bytes are read from there.
 var golden = []struct {
 	name  string
 	value interface{ Append([]byte) []byte }
@@ -22,7 +22,7 @@ var golden = []struct {
 	{"welcome with content", goldenContent("arena-64")},
 	{"ready", &Ready{Version: 4, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
-	{"parcel", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
+	{"content transfer", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
 		Compressed: []byte{0xb0, 0xb1, 0xb2}}},
 	{"ready with a name", &Ready{Version: 4, Schema: 0x1112131415161718, Model: 0x2122232425262728,
 		Name: "Zoë"}},
@@ -81,7 +81,7 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// rewrite parses what stands under a name in the document and writes it again.
+// rewrite parses the bytes under a name of the document and writes them again.
 func rewrite(name string, src []byte) ([]byte, error) {
 	switch {
 	case name == "header":
@@ -102,7 +102,7 @@ func rewrite(name string, src []byte) ([]byte, error) {
 			return nil, err
 		}
 		return v.Append(nil), nil
-	case name == "parcel":
+	case name == "content transfer":
 		v, err := ParseContentTransfer(src)
 		if err != nil {
 			return nil, err
@@ -129,8 +129,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A decoder that was written from the drawings of the document alone, offset by offset, finds the
-// fields that the table above names.
+// A decoder by the offsets of the document alone finds the values of the table above.
 func TestGoldenByHand(t *testing.T) {
 	doc := document(t)
 	number := func(b []byte, at, size int) (n uint64) {
@@ -169,10 +168,10 @@ func TestGoldenByHand(t *testing.T) {
 		22: {"ready", 10, 8, 0x2122232425262728},
 		23: {"fetch", 0, 1, 0xf4},
 		24: {"fetch", 1, 1, 2},
-		25: {"parcel", 0, 1, 1},
-		26: {"parcel", 1, 1, 1},
-		27: {"parcel", 2, 4, 0x01020304},
-		28: {"parcel", 6, 3, 0xb2b1b0},
+		25: {"content transfer", 0, 1, 1},
+		26: {"content transfer", 1, 1, 1},
+		27: {"content transfer", 2, 4, 0x01020304},
+		28: {"content transfer", 6, 3, 0xb2b1b0},
 		29: {"ready with a name", 18, 4, 0xabc36f5a}, // "Zoë"
 		30: {"welcome with content", 71, 8, 0xc7c6c5c4c3c2c1c0},
 		31: {"welcome with content", 95, 8, 0xdfdedddcdbdad9d8},
@@ -184,19 +183,19 @@ func TestGoldenByHand(t *testing.T) {
 		}
 	}
 	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome with content": 111,
-		"welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "parcel": 9} {
+		"welcome without a name": 63, "ready": 18, "ready with a name": 22,
+		"fetch": 2, "content transfer": 9} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
 	}
 }
 
-// Every length but the right one is refused, and so is every other tag; a header takes any
-// sections that fit.
+// Every wrong length and tag is refused. A header accepts any sections that fit.
 func TestLengthsAndTags(t *testing.T) {
 	doc := document(t)
 	for _, g := range golden {
-		if g.name == "parcel" { // no reliable message, see TestParcels
+		if g.name == "content transfer" { // no reliable message, see TestContentTransfers
 			continue
 		}
 		whole, want := doc[g.name], packet.DropMessage
@@ -247,7 +246,7 @@ func TestLengthsAndTags(t *testing.T) {
 	}
 }
 
-// A Welcome carries arenas' names of every length that fits, and no other.
+// A Welcome holds arena names of every valid length, and no other.
 func TestWelcomeOfEveryLength(t *testing.T) {
 	for n := range MaxArenaName + 1 {
 		w := *goldenWelcome(strings.Repeat("x", n))
@@ -279,8 +278,8 @@ func TestWelcomeOfEveryLength(t *testing.T) {
 	}
 }
 
-// Another version is told apart from garbage, whatever follows the version. A server reads a Ready
-// of any version, because its answer names the version it wants.
+// Another version is told apart from garbage by the version alone. A server reads a Ready of any
+// version, because its answer names its own.
 func TestOtherVersions(t *testing.T) {
 	doc := document(t)
 	for v := range 256 {
@@ -358,7 +357,8 @@ func TestBadFields(t *testing.T) {
 
 // Names that are unusual and valid.
 func TestGoodText(t *testing.T) {
-	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", strings.Repeat("x", MaxArenaName)} {
+	longest := strings.Repeat("x", MaxArenaName)
+	for _, s := range []string{"", "<script>", "Ω mega", "日本", "a'b\"c", longest} {
 		if got, err := ParseWelcome(goldenWelcome(s).Append(nil)); err != nil || got.ArenaName != s {
 			t.Errorf("name %q: %q, %v", s, got.ArenaName, err)
 		}
@@ -387,7 +387,7 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// parseSink reads b with every parser of an reliable message.
+// parseSink reads b with every parser of a reliable message.
 func parseSink(b []byte) (n int) {
 	_, welcome := ParseWelcome(b)
 	_, ready := ParseReady(b)
@@ -402,9 +402,9 @@ func parseSink(b []byte) (n int) {
 	return n
 }
 
-// What is no content, says it has no size or has no bytes, is no Fetch and no ContentTransfer.
+// Unknown content, a missing size and missing bytes are no Fetch and no ContentTransfer.
 func TestContentTransfers(t *testing.T) {
-	whole := document(t)["parcel"]
+	whole := document(t)["content transfer"]
 	for n := range len(whole) + 20 {
 		b := append(bytes.Clone(whole), make([]byte, 20)...)[:n]
 		if p, err := ParseContentTransfer(b); (err == nil) != (n > ContentTransferHead) || err != nil &&
@@ -416,10 +416,10 @@ func TestContentTransfers(t *testing.T) {
 		valid := c >= 1 && c <= 3
 		b := bytes.Clone(whole)
 		b[0] = byte(c)
-		_, parcel := ParseContentTransfer(b)
+		_, transfer := ParseContentTransfer(b)
 		_, fetch := ParseFetch([]byte{MessageFetch, byte(c)})
-		if (parcel == nil) != valid || (fetch == nil) != valid || (Content(c).String() == "?") == valid {
-			t.Errorf("content %d: %v, %v", c, parcel, fetch)
+		if (transfer == nil) != valid || (fetch == nil) != valid || (Content(c).String() == "?") == valid {
+			t.Errorf("content %d: %v, %v", c, transfer, fetch)
 		}
 	}
 	b := bytes.Clone(whole)
@@ -429,15 +429,15 @@ func TestContentTransfers(t *testing.T) {
 	}
 }
 
-// checked fails unless an error is a reason that can be counted.
+// checked fails unless an error is a Drop.
 func checked(t *testing.T, src []byte, err error) {
 	if d, ok := err.(packet.Drop); err != nil && (!ok || d == packet.DropNone || d >= packet.NumDrops) {
 		t.Fatalf("%x: %v is no reason", src, err)
 	}
 }
 
-// fuzzed tries any bytes as what the document calls name: what parses, writes back to the same
-// bytes, is nothing else at the same time, and nothing panics.
+// fuzzed tries any bytes as a message of the document: what parses writes back to the same bytes,
+// is no other message, and nothing panics.
 func fuzzed(f *testing.F, name string) {
 	for _, b := range document(f) {
 		f.Add(b)
@@ -450,14 +450,14 @@ func fuzzed(f *testing.F, name string) {
 		if err == nil && !bytes.Equal(got, src) {
 			t.Fatalf("%x was read and written as %x", src, got)
 		}
-		if err == nil && name != "header" && name != "parcel" && parseSink(src) != 1 {
+		if err == nil && name != "header" && name != "content transfer" && parseSink(src) != 1 {
 			t.Fatalf("%x is two reliable messages", src)
 		}
 	})
 }
 
-func FuzzHeader(f *testing.F)  { fuzzed(f, "header") }
-func FuzzWelcome(f *testing.F) { fuzzed(f, "welcome") }
-func FuzzReady(f *testing.F)   { fuzzed(f, "ready") }
-func FuzzFetch(f *testing.F)   { fuzzed(f, "fetch") }
-func FuzzParcel(f *testing.F)  { fuzzed(f, "parcel") }
+func FuzzHeader(f *testing.F)          { fuzzed(f, "header") }
+func FuzzWelcome(f *testing.F)         { fuzzed(f, "welcome") }
+func FuzzReady(f *testing.F)           { fuzzed(f, "ready") }
+func FuzzFetch(f *testing.F)           { fuzzed(f, "fetch") }
+func FuzzContentTransfer(f *testing.F) { fuzzed(f, "content transfer") }

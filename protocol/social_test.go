@@ -42,7 +42,7 @@ func rosterEvent(rows []RosterRow) []byte {
 	return event
 }
 
-// rows reads all of an reliable message.
+// rosterRows reads all rows of a reliable message.
 func rosterRows(event []byte) (rows []RosterRow, err error) {
 	for rest := event[1:]; len(rest) > 0; {
 		var r RosterRow
@@ -82,8 +82,7 @@ func TestGoldenNamesAndLines(t *testing.T) {
 	}
 }
 
-// Texts and lines of every length are whole again after they travelled, in one reliable message
-// or two.
+// Texts and lines of every length are whole again after one reliable message or two.
 func TestLinesOfEveryLength(t *testing.T) {
 	text := []byte(strings.Repeat("0123456789", 30))
 	for n := range MaxLine + 1 {

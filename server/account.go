@@ -16,8 +16,8 @@ type Summary struct {
 	Census      Census
 }
 
-// ReplicationSample counts what became of players and objects in the snapshots that were sampled,
-// by Reason.
+// ReplicationSample counts players and objects in the sampled snapshots by Reason: sent, or why
+// not.
 type ReplicationSample struct {
 	Snapshots uint64                             // sampled, one of Bandwidth.Every on average
 	Players   [NumReasons]uint64                 // pairs of client and player

@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// A line in one event or two, as a client would say it.
-func (c *testClient) utter(tag byte, line string) {
+// sendLine sends a chat line in one message, or in two if it is long.
+func (c *testClient) sendLine(tag byte, line string) {
 	c.host.t.Helper()
 	event, rest, more := protocol.AppendLine(nil, tag, []byte(line))
 	c.queueReliable(event)
@@ -30,7 +30,8 @@ func (c *testClient) utter(tag byte, line string) {
 // reason to the sender.
 func TestRow57LobbyRoutesLines(t *testing.T) {
 	l := newTestLobby(t, Config{})
-	ann, bob, anna, zoe := l.namedClient("Ann"), l.namedClient("Bob"), l.namedClient("Anna B"), l.namedClient("Zoë")
+	ann, bob, anna, zoe := l.namedClient("Ann"), l.namedClient("Bob"),
+		l.namedClient("Anna B"), l.namedClient("Zoë")
 	all := []*testClient{ann, bob, anna, zoe}
 	l.playTicks(20)
 	team := func(of *testClient) (who []*testClient) {
@@ -47,22 +48,25 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		to   []*testClient
 		want string
 	}{
-		0:  {ann, "hello", all, "0 Ann: hello"},
-		1:  {zoe, "/all  hi\tthere", all, "0 Zoë: hi there"},
-		2:  {bob, "/team go", team(bob), "1 Bob: go"},
-		3:  {ann, "/t go", team(ann), "1 Ann: go"},
-		4:  {bob, `/w "Anna B" psst`, []*testClient{anna, bob}, "2 Bob: psst"},
-		5:  {anna, `/r what?`, []*testClient{anna, bob}, "2 Anna B: what?"},
-		6:  {zoe, `/r what?`, []*testClient{zoe}, "3 : nobody has whispered to you"},
-		7:  {zoe, `/w an hi`, []*testClient{zoe}, `3 : "an" may be Ann, Anna B: write more of the name`},
-		8:  {zoe, `/dance`, []*testClient{zoe}, "3 : no such command: expected /all, /team, /whisper or /reply"},
+		0: {ann, "hello", all, "0 Ann: hello"},
+		1: {zoe, "/all  hi\tthere", all, "0 Zoë: hi there"},
+		2: {bob, "/team go", team(bob), "1 Bob: go"},
+		3: {ann, "/t go", team(ann), "1 Ann: go"},
+		4: {bob, `/w "Anna B" psst`, []*testClient{anna, bob}, "2 Bob: psst"},
+		5: {anna, `/r what?`, []*testClient{anna, bob}, "2 Anna B: what?"},
+		6: {zoe, `/r what?`, []*testClient{zoe}, "3 : nobody has whispered to you"},
+		7: {zoe, `/w an hi`, []*testClient{zoe}, `3 : "an" may be Ann, Anna B: write more of the name`},
+		8: {zoe, `/dance`, []*testClient{zoe},
+			"3 : no such command: expected /all, /team, /whisper or /reply"},
 		9:  {zoe, "\u202e\u200b", []*testClient{zoe}, "3 : there is nothing to see in your line"},
 		10: {zoe, "\xff", []*testClient{zoe}, "3 : your line is not UTF-8"},
 		11: {zoe, strings.Repeat("x", 256), all, "0 Zoë: " + strings.Repeat("x", 256)},
 		12: {zoe, strings.Repeat("x", 255), all, "0 Zoë: " + strings.Repeat("x", 255)},
 		13: {zoe, strings.Repeat("x", 242), all, "0 Zoë: " + strings.Repeat("x", 242)},
-		14: {zoe, strings.Repeat("x", 257), []*testClient{zoe}, "3 : your line has 257 bytes: expected at most 256"},
-		15: {zoe, strings.Repeat("x", 5000), []*testClient{zoe}, "3 : your line has 257 bytes: expected at most 256"},
+		14: {zoe, strings.Repeat("x", 257), []*testClient{zoe},
+			"3 : your line has 257 bytes: expected at most 256"},
+		15: {zoe, strings.Repeat("x", 5000), []*testClient{zoe},
+			"3 : your line has 257 bytes: expected at most 256"},
 		16: {zoe, "a\x1b[2J\u202e<b>", all, "0 Zoë: a[2J<b>"},
 		17: {zoe, "", []*testClient{zoe}, "3 : there is nothing to see in your line"},
 	} {
@@ -71,12 +75,13 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 			_, lines := who.receivedRoster()
 			before[who] = len(lines)
 		}
-		c.from.utter(protocol.MessageSay, c.line)
+		c.from.sendLine(protocol.MessageSay, c.line)
 		l.playTicks(100) // a line in 1.5 s
 		for n, who := range all {
 			_, lines := who.receivedRoster()
 			got := lines[before[who]:]
-			if slices.Contains(c.to, who) != (len(got) == 1) || len(got) > 1 || len(got) == 1 && got[0] != c.want {
+			if slices.Contains(c.to, who) != (len(got) == 1) || len(got) > 1 ||
+				len(got) == 1 && got[0] != c.want {
 				t.Errorf("%d: %d heard %q, want %q", i, n, got, c.want)
 			}
 		}
@@ -86,7 +91,8 @@ func TestRow57LobbyRoutesLines(t *testing.T) {
 		refused += l.lobby.Stats.ChatRefused[i].Load()
 	}
 	if l.count(metrics.ChatLines) != 18 || refused != 8 || l.count(metrics.ChatUndelivered) != 0 {
-		t.Errorf("%d lines, %d refused, %d not heard", l.count(metrics.ChatLines), refused, l.count(metrics.ChatUndelivered))
+		t.Errorf("%d lines, %d refused, %d not heard", l.count(metrics.ChatLines),
+			refused, l.count(metrics.ChatUndelivered))
 	}
 	l.lobby.chat.announce(l.now, "the round\nbegins")
 	l.playTicks(10)
@@ -147,12 +153,12 @@ func TestRow57FloodOfLines(t *testing.T) {
 	for n := range 600 {
 		for range 20 {
 			if ann.peer.ReliablePending() < packet.MaxReliable-3 {
-				ann.utter(protocol.MessageSay, "spam")
+				ann.sendLine(protocol.MessageSay, "spam")
 				ann.queueReliable(append([]byte{protocol.MessageConsole}, make([]byte, 255)...)) // never ends
 			}
 		}
 		if n%100 == 0 {
-			ann.utter(protocol.MessageConsole, "status")
+			ann.sendLine(protocol.MessageConsole, "status")
 		}
 		l.playTicks(1)
 	}
@@ -164,8 +170,10 @@ func TestRow57FloodOfLines(t *testing.T) {
 			notices++
 		}
 	}
-	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 || l.lobby.Stats.ChatRefused[chat.RefusedRate].Load() < 500 {
-		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices, l.lobby.Stats.ChatRefused[chat.RefusedRate].Load(), l.count(metrics.ChatLines))
+	if len(heard) < 5+5 || len(heard) > 5+7 || notices != 1 ||
+		l.lobby.Stats.ChatRefused[chat.RefusedRate].Load() < 500 {
+		t.Errorf("%d heard, %d notices, %d refused of %d", len(heard), notices,
+			l.lobby.Stats.ChatRefused[chat.RefusedRate].Load(), l.count(metrics.ChatLines))
 	}
 	if n := cap(l.lobby.chat.partial[0].text); n > 1024 {
 		t.Errorf("a line takes %d bytes", n)
@@ -174,16 +182,16 @@ func TestRow57FloodOfLines(t *testing.T) {
 	bob.checkUnharmed()
 }
 
-// The lobby limits the lines to everybody of all players together, and tells the sender of a
-// refused line.
-func TestCrowdSpeaks(t *testing.T) {
+// The lobby limits public lines of all players together, and tells the sender that its line was
+// refused.
+func TestPublicLinesOfAllAreLimited(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 60})
 	for range 60 {
 		l.namedClient("x")
 	}
 	l.playTicks(10)
 	for _, c := range l.clients {
-		c.utter(protocol.MessageSay, "now")
+		c.sendLine(protocol.MessageSay, "now")
 	}
 	l.playTicks(30)
 	_, lines := l.clients[0].receivedRoster()
@@ -206,17 +214,18 @@ func TestCrowdSpeaks(t *testing.T) {
 	}
 }
 
-// Before a connection is ready it is told nothing and says nothing; nor is one that is away spoken
-// to.
+// A connection that is not ready sends and receives no lines. Players kept for a reconnect receive
+// none.
 func TestOnlyTheReadySpeak(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	ann := l.namedClient("Ann")
 	early := l.newClient("")
 	early.connect(nil)
-	early.utter(protocol.MessageSay, "too early")
+	early.sendLine(protocol.MessageSay, "too early")
 	early.sendSections()
 	l.playTicks(10)
-	if _, lines := ann.receivedRoster(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 || l.count(metrics.ChatLines) != 0 {
+	if _, lines := ann.receivedRoster(); len(lines) != 0 || l.count(metrics.MessagesUnknown) != 1 ||
+		l.count(metrics.ChatLines) != 0 {
 		t.Errorf("%q; %d unknown", lines, l.count(metrics.MessagesUnknown))
 	}
 	for _, e := range early.messages[1:] {
@@ -224,23 +233,25 @@ func TestOnlyTheReadySpeak(t *testing.T) {
 	}
 	early.ready()
 	l.playTicks(10)
-	early.utter(protocol.MessageSay, "now")
+	early.sendLine(protocol.MessageSay, "now")
 	l.playTicks(10)
 	if _, lines := ann.receivedRoster(); len(lines) != 1 || lines[0] != "0 player 1: now" {
 		t.Errorf("%q", lines)
 	}
 	early.netcode = netcode.NewClient(l.mint(early.user, nil), netcode.ClientConfig{}) // silent from here on
-	for range 400 {                                                                    // more than its five seconds
+	// more than its five seconds
+	for range 400 {
 		ann.play()
 		l.tick()
 	}
-	ann.utter(protocol.MessageSay, "/w player psst")
+	ann.sendLine(protocol.MessageSay, "/w player psst")
 	for range 20 {
 		ann.play()
 		l.tick()
 	}
 	_, lines := ann.receivedRoster()
-	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` || len(l.lobby.reconnectable) != 1 || len(ann.names()) != 2 {
+	if got := lines[len(lines)-1]; got != `3 : nobody is called "player"` ||
+		len(l.lobby.reconnectable) != 1 || len(ann.names()) != 2 {
 		t.Errorf("%q, %d away, %q", got, len(l.lobby.reconnectable), ann.names())
 	}
 }

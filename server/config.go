@@ -88,8 +88,8 @@ type Config struct {
 	Record func(RecordingChunk)
 
 	// Background runs what encodes recordings and killcams: all functions in the order in which it
-	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1 wait.
-	// Default: a function runs at once, in the tick.
+	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
+	// wait. Default: a function runs at once, in the tick.
 	Background func(run func())
 
 	// Measuring.

@@ -72,7 +72,7 @@ const (
 	roleSpectator
 )
 
-// connRoster is the player of a connection and, for a spectator, the player whose view it has.
+// connRoster is the player of a connection and, for a spectator, its viewpoint.
 type connRoster struct {
 	user uint64 // client id of the connect token
 	role role
@@ -121,7 +121,7 @@ func (c *conn) acked(now time.Duration, r *replication, tag ackTag) {
 	r.acked(&c.repl, tag, c.rewind.newestCommand+1)
 }
 
-// viewer says whose rows the client may see.
+// viewer returns the viewpoint that selects the client's rows.
 func (c *conn) viewer() viewer {
 	return viewer{player: c.id, spectates: c.roster.role == roleSpectator, slot: int32(c.viewpoint())}
 }

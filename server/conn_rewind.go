@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// connRewind is what lag compensation knows of the client.
+// connRewind is the state of lag compensation for the client.
 type connRewind struct {
 	newestCommand tick.Tick                // newest tick with a command
 	lagSwitch     lagSwitchState           // evidence that the client holds back its packets

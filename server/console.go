@@ -76,7 +76,8 @@ func newConsole(l *Lobby) lobbyConsole {
 // add makes the variables and adds them to a console.
 func (v *consoleVars) add(to *console.Console, c *Config) {
 	saved := func(name, help string) console.Entry {
-		return console.Entry{Name: name, Help: help, Flags: console.ServerInfo | console.Remote | console.Save}
+		return console.Entry{Name: name, Help: help,
+			Flags: console.ServerInfo | console.Remote | console.Save}
 	}
 	// fixed is a variable that cannot change while the lobby runs: its range is its value.
 	fixed := func(name, help string, value int64) *console.Var {
@@ -118,7 +119,7 @@ func (s *lobbyConsole) addCommands() {
 		{console.Guest, "status", "", 0, 0, s.status,
 			"show what is played, and for how long"},
 		{console.Guest, "list", "", 0, 0, s.list,
-			"list the players: id, name, team, kills, deaths, ping, seconds; for moderators also their addresses"},
+			"list the players: id, name, team, kills, deaths, ping, seconds; moderators also see addresses"},
 		{console.Moderator, "why", "CLIENT ENTITY", 2, 2, s.explain,
 			"explain why a client is not sent a player, or an object such as barrel:3"},
 		{console.Moderator, "kick", "NAME|ID", 1, 1, s.kick,
@@ -295,7 +296,8 @@ func (s *lobbyConsole) list(call *console.Call) error {
 }
 
 // errNoPlayer is the error for a word that names no player.
-var errNoPlayer = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id (client:77) of a player; see list")
+var errNoPlayer = errors.New("expected the name, net id (8.1 or 2049), slot (slot:8) or client id " +
+	"(client:77) of a player; see list")
 
 // find returns the connection of the player that a word names, see Lobby.FindPlayer.
 func (s *lobbyConsole) find(word string) (*conn, error) {

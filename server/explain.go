@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Reason says what became of an entity in the newest snapshot to a client: sent, or why not. An
+// Reason is the result for an entity in the newest snapshot to a client: sent, or why not. An
 // entity that does not change is still sent, in a bit or two.
 type Reason uint8
 
@@ -197,7 +197,7 @@ func ParseObjectRef(s string) (r ObjectRef, err error) {
 	name, number, ok := strings.Cut(s, ":")
 	n, err := strconv.ParseUint(number, 10, 32)
 	for k := netstate.Kind(1); ok && err == nil && k < netstate.Kinds; k++ {
-		if k.String() == name {
+		if k.Known() && k.String() == name {
 			return ObjectRef{k, uint32(n)}, nil
 		}
 	}

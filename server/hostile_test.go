@@ -17,7 +17,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// How a fuzzer's bytes come to a lobby.
+// Ways in which the bytes of a fuzzer reach a lobby.
 const (
 	fromStranger = iota // as they are, from an address without session
 	fromGuest           // as they are, from a connection's address
@@ -28,11 +28,11 @@ const (
 	modes
 )
 
-// scene is a lobby with a control client and an attacker, at the moment of the attack.
+// scene returns a lobby with a control client and an attacker, just before the attack.
 func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
-	gate := manyPackages()
-	gate.MaxTokens, gate.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
-	l = newTestLobby(t, Config{Players: 3, Netcode: gate})
+	netcodeCfg := withoutFloodLimit()
+	netcodeCfg.MaxTokens, netcodeCfg.MaxHandshakes = 64, 8 // small, as a fuzzer makes thousands
+	l = newTestLobby(t, Config{Players: 3, Netcode: netcodeCfg})
 	control, who = l.joinedClient(), l.newClient("")
 	if mode%modes != fromStranger && mode%modes != asToken {
 		who.join()
@@ -44,8 +44,8 @@ func scene(t testing.TB, mode uint8) (l *testLobby, control, who *testClient) {
 	return l, control, who
 }
 
-// weapon makes a datagram of a fuzzer's bytes.
-func (c *testClient) weapon(mode uint8, src []byte) []byte {
+// attackDatagram makes a datagram of the bytes of a fuzzer.
+func (c *testClient) attackDatagram(mode uint8, src []byte) []byte {
 	switch mode % modes {
 	case asPackage:
 		if len(src) > 0 {
@@ -63,8 +63,8 @@ func (c *testClient) weapon(mode uint8, src []byte) []byte {
 	return src
 }
 
-// aftermath plays four ticks and returns the world's hashes.
-func aftermath(l *testLobby, control *testClient) (h [4]uint64) {
+// hashesAfter plays four ticks and returns the hashes of the world.
+func hashesAfter(l *testLobby, control *testClient) (h [4]uint64) {
 	for i := range h {
 		control.play()
 		l.tick()
@@ -73,9 +73,9 @@ func aftermath(l *testLobby, control *testClient) (h [4]uint64) {
 	return h
 }
 
-// Whatever bytes come, from whomever, as they are or sealed with a good key, move one counter; no
-// more than 0.31 of them is answered before an address is proven; what is refused leaves the world
-// as if it had never come; and a client beside the attacker loses no command.
+// Arbitrary bytes, raw or sealed with a good key, from any address, count in exactly one counter.
+// An unverified address is sent at most 0.31 of its bytes, a refused datagram does not change the
+// world, and a control client loses no command.
 func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(fromStranger), []byte{})
 	f.Add(uint8(fromStranger), []byte{0})
@@ -89,11 +89,13 @@ func FuzzLobbyDatagram(f *testing.F) {
 	f.Add(uint8(asSections), []byte{1, 1, 0, 0, 0, sim.AskResync})
 	f.Add(uint8(asSections), []byte{1, 2, 1, 0, 0, sim.AskResync, 2, 0, 0, 9, 2, 1, 90, 0, 0, 0, 1})
 	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, 3}, sim.AppendSnapshotRate(nil, 8, 16)...))
-	f.Add(uint8(asSections), append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
+	f.Add(uint8(asSections),
+		append([]byte{1, 1, 1, 0, protocol.ReadySize - 1}, (&protocol.Ready{Version: 9}).Append(nil)...))
 	f.Add(uint8(asSections), []byte{1, 1, 1, 0, 0, 9, 4, 2, 0, 9, 1, 8, 8, 5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7})
 	f.Add(uint8(asSections), []byte{6, 7})
 	f.Add(uint8(asSections), []byte{6, 7, 2, 1, 9, 0, 0, 0, 1})
-	f.Add(uint8(asSections), sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, Buttons: 0xffff}, {Tick: 10, Pitch: 0x7fff}}))
+	f.Add(uint8(asSections),
+		sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, Buttons: 0xffff}, {Tick: 10, Pitch: 0x7fff}}))
 	f.Add(uint8(asSections), append(sim.AppendCommands([]byte{2}, []sim.Command{{Tick: 9, MoveMag: 255}}), 1))
 	f.Add(uint8(asToken), []byte{1})
 	f.Add(uint8(asToken), bytes.Repeat([]byte{255}, 1048))
@@ -104,11 +106,11 @@ func FuzzLobbyDatagram(f *testing.F) {
 		src = src[:min(len(src), packet.MaxSectionBytes-protocol.ReadySize-10)]
 		if clean[mode] == nil {
 			l, control, _ := scene(t, mode)
-			h := aftermath(l, control)
+			h := hashesAfter(l, control)
 			clean[mode] = &h
 		}
 		l, control, who := scene(t, mode)
-		datagram := who.weapon(mode, src)
+		datagram := who.attackDatagram(mode, src)
 		before, used := l.tally(), control.commandCounts().Used
 		control.play()
 		who.send(datagram)
@@ -139,7 +141,8 @@ func FuzzLobbyDatagram(f *testing.F) {
 			l.tick()
 			h[i+1] = l.lobby.match.Hash()
 		}
-		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0 // an event or a goodbye before what was wrong
+		// an event or a goodbye before what was wrong
+		left := l.count(metrics.Left)+l.count(metrics.Disconnected) > 0
 		if refused && !left && h != *clean[mode] {
 			t.Fatalf("a refused datagram changed the world: %v", l.tally())
 		}
@@ -149,7 +152,7 @@ func FuzzLobbyDatagram(f *testing.F) {
 	})
 }
 
-// hostile makes attackers' datagrams from a seed.
+// hostile makes the datagrams of attackers from a seed.
 type hostile struct {
 	*testLobby
 	rng       *rand.Rand
@@ -161,7 +164,8 @@ type hostile struct {
 }
 
 func newHostile(t *testing.T, seed uint64) *hostile {
-	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: manyPackages()}), rng: rand.New(rand.NewPCG(seed, 6))}
+	h := &hostile{testLobby: newTestLobby(t, Config{Players: 8, Netcode: withoutFloodLimit()}),
+		rng: rand.New(rand.NewPCG(seed, 6))}
 	h.control, h.stranger = h.joinedClient(), h.newClient("")
 	for range 4 {
 		h.attackers = append(h.attackers, h.joinedClient())
@@ -169,7 +173,7 @@ func newHostile(t *testing.T, seed uint64) *hostile {
 	return h
 }
 
-// alive lets an attacker that has lost its session, or has worn it out, begin another.
+// alive gives an attacker a new session if it has lost its session or nearly used it up.
 func (h *hostile) alive(c *testClient) {
 	g := c.state()
 	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
@@ -183,7 +187,7 @@ func (h *hostile) alive(c *testClient) {
 	h.tick()
 }
 
-// body is a row of sections, good ones mostly.
+// body returns a sequence of sections, most of them valid.
 func (h *hostile) body(c *testClient) (b []byte) {
 	next := h.lobby.match.Tick() + 1
 	if h.rng.IntN(8) == 0 {
@@ -202,8 +206,10 @@ func (h *hostile) body(c *testClient) (b []byte) {
 		var cmds []sim.Command
 		at := next + tick.Tick(h.rng.IntN(8)) + 40
 		for i := range tick.Tick(1 + h.rng.IntN(sim.MaxWindow)) {
-			cmds = append(cmds, sim.Command{Tick: at - 40 + i, Yaw: geom.Angle(h.rng.Uint32()), Pitch: geom.Angle(h.rng.Uint32()), MoveYaw: uint8(h.rng.Uint32()),
-				MoveMag: uint8(h.rng.Uint32()), Buttons: sim.Buttons(h.rng.Uint32()), View: tick.View{From: next - tick.Tick(h.rng.IntN(9)), To: next}})
+			cmds = append(cmds, sim.Command{Tick: at - 40 + i, Yaw: geom.Angle(h.rng.Uint32()),
+				Pitch: geom.Angle(h.rng.Uint32()), MoveYaw: uint8(h.rng.Uint32()),
+				MoveMag: uint8(h.rng.Uint32()), Buttons: sim.Buttons(h.rng.Uint32()),
+				View: tick.View{From: next - tick.Tick(h.rng.IntN(9)), To: next}})
 			cmds[i].View.To = cmds[i].View.From + tick.Tick(h.rng.IntN(256))
 		}
 		b = append(b, section(cmds...)...)
@@ -211,7 +217,7 @@ func (h *hostile) body(c *testClient) (b []byte) {
 	return b
 }
 
-// damage changes up to three things in b, from at on.
+// damage changes up to three bytes of b, from index at on.
 func (h *hostile) damage(b []byte, at int) []byte {
 	for range h.rng.IntN(4) {
 		if len(b) <= at {
@@ -231,7 +237,7 @@ func (h *hostile) damage(b []byte, at int) []byte {
 	return b
 }
 
-// fire sends one more datagram.
+// fire sends one hostile datagram.
 func (h *hostile) fire() {
 	c := h.attackers[h.made%len(h.attackers)]
 	if h.made%20_000 == 0 { // before those there are expire
@@ -240,9 +246,9 @@ func (h *hostile) fire() {
 	h.made++
 	h.alive(c)
 	switch k := h.rng.IntN(16); {
-	case k < 8: // a package whose sections are damaged
+	case k < 8: // a packet whose sections are damaged
 		c.send(c.seal(h.short(h.damage(c.packet(h.body(c)...), packet.HeaderSize))))
-	case k < 10: // a package that is damaged anywhere
+	case k < 10: // a packet that is damaged anywhere
 		c.send(c.seal(h.short(h.damage(c.packet(h.body(c)...), 0))))
 	case k < 11: // a good one with a random header
 		p := c.packet(h.body(c)...)
@@ -268,7 +274,7 @@ func (h *hostile) fire() {
 	}
 }
 
-// short is a package that can be sealed.
+// short cuts a packet to a length that can be sealed.
 func (h *hostile) short(p []byte) []byte {
 	if len(p) == 0 {
 		return []byte{0}
@@ -276,8 +282,9 @@ func (h *hostile) short(p []byte) []byte {
 	return p[:min(len(p), packet.MaxPacketSize)]
 }
 
-// volley sends n datagrams and plays a tick in which the control client's command must be used.
-func (h *hostile) volley(n int) {
+// sendHostile sends n hostile datagrams and plays a tick, in which the command of the control
+// client must be used.
+func (h *hostile) sendHostile(n int) {
 	h.t.Helper()
 	for range n {
 		h.fire()
@@ -289,7 +296,7 @@ func (h *hostile) volley(n int) {
 		h.t.Fatalf("the control client's command was not used after %d datagrams", h.made)
 	}
 	for _, c := range h.attackers {
-		h.careless(c)
+		h.receiveIgnoringErrors(c)
 	}
 	h.stranger.received()
 	if sent := h.stranger.conn.Stats().BytesOut; uint64(h.stranger.bytes)*100 > sent*31 {
@@ -298,11 +305,12 @@ func (h *hostile) volley(n int) {
 	h.bounded()
 }
 
-// careless hears what has come without minding what it is.
-func (h *hostile) careless(c *testClient) {
+// receiveIgnoringErrors receives what has arrived and ignores errors.
+func (h *hostile) receiveIgnoringErrors(c *testClient) {
 	for _, d := range c.received() {
-		if pack, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil && pack != nil && c.peer != nil {
-			if rest, err := c.peer.Receive(h.now, pack); err == nil {
+		if pkt, err := c.netcode.Receive(h.now, testAddr, d, &c.outbox); err == nil &&
+			pkt != nil && c.peer != nil {
+			if rest, err := c.peer.Receive(h.now, pkt); err == nil {
 				_, _ = c.peer.Sections(rest)
 				for _, ok := c.peer.NextReliable(); ok; _, ok = c.peer.NextReliable() {
 				}
@@ -324,31 +332,38 @@ func (h *hostile) bounded() {
 		seated++
 		c := &l.conns[slot]
 		s, ok := l.netcode.Session(client)
-		if !ok || s.Token != c.session.token || s.Address != c.session.addr || s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
+		if !ok || s.Token != c.session.token || s.Address != c.session.addr ||
+			s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
 		}
 		if c.session.peer.ReliablePending() > packet.MaxReliable || l.match.CommandBuffer(c.id) == nil {
 			h.t.Fatalf("%d events, inbox %v", c.session.peer.ReliablePending(), l.match.CommandBuffer(c.id))
 		}
 	}
-	if n := l.match.World.Len(); seated != len(l.live) || seated+len(l.join.arrivals) != l.netcode.Connected() || n < seated+len(l.reconnectable) || n > l.cfg.Players {
-		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players", seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
+	if n := l.match.World.Len(); seated != len(l.live) ||
+		seated+len(l.join.arrivals) != l.netcode.Connected() ||
+		n < seated+len(l.reconnectable) || n > l.cfg.Players {
+		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players",
+			seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
 	}
-	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) - h.count(metrics.Disconnected); got != uint64(seated) {
+	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) -
+		h.count(metrics.Disconnected); got != uint64(seated) {
 		h.t.Fatalf("by the counters %d play, %d do", got, seated)
 	}
 }
 
-// TestHostilePackages is the fuzzer's shorter sister: good datagrams with random damage within and
-// behind their seals.
-func TestHostilePackages(t *testing.T) {
+// TestHostilePackets is a short form of the fuzz test: good datagrams with random damage, before
+// and after they are sealed.
+func TestHostilePackets(t *testing.T) {
 	h := newHostile(t, 9)
 	for range 400 {
-		h.volley(16)
+		h.sendHostile(16)
 	}
 	a := h.tally()
-	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale, packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
-		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize, netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
+	for i, why := range []error{packet.DropSize, packet.DropFuture, packet.DropStale,
+		packet.DropAck, packet.DropSection, packet.DropMessage, packet.DropUnreliable,
+		packet.DropFragment, packet.DropReason, packet.DropCommands, netcode.DropSize,
+		netcode.DropType, netcode.DropReqSize, netcode.DropReqToken,
 		netcode.DropUnknown, netcode.DropAuth} {
 		var one tally
 		one.add(why, 1)
@@ -367,8 +382,8 @@ func TestHostilePackages(t *testing.T) {
 	h.control.checkUnharmed()
 }
 
-// TestBlastLobby throws TICKRATE_BLAST datagrams at a lobby, 20,000 unless it is said otherwise,
-// from seeds of their number.
+// TestBlastLobby sends TICKRATE_BLAST hostile datagrams to a lobby, 20,000 by default. Each batch
+// has its own seed.
 func TestBlastLobby(t *testing.T) {
 	alone(t)
 	n := fullOrShort(20_000, 5_000)
@@ -382,7 +397,7 @@ func TestBlastLobby(t *testing.T) {
 	for seed := uint64(1); n > 0; seed++ {
 		h := newHostile(t, 100+seed)
 		for sent := 0; sent < min(n, each); sent += 32 {
-			h.volley(32)
+			h.sendHostile(32)
 		}
 		h.control.receive()
 		h.control.checkUnharmed()

@@ -19,7 +19,7 @@ type idlePlayers struct {
 	players []idlePlayer // by slot
 }
 
-// idlePlayer is what is known of the input of one connection that is ready.
+// idlePlayer is the input of one connection that is ready.
 type idlePlayer struct {
 	input   sim.Command // the newest, without its tick and view
 	tracker idle.Tracker[sim.Command]

@@ -56,12 +56,16 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 		}
 		_, lines := waver.receivedRoster()
 		switch {
-		case !on && (l.count(metrics.Disconnected) != 0 || l.count(metrics.IdleWarned) != 0 || len(lines) != 0):
+		case !on &&
+			(l.count(metrics.Disconnected) != 0 || l.count(metrics.IdleWarned) != 0 || len(lines) != 0):
 			t.Errorf("without limits %d were dismissed", l.count(metrics.Disconnected))
-		case on && (warned < 3*time.Second || warned > 4500*time.Millisecond || gone < 6*time.Second || gone > 7500*time.Millisecond):
+		case on && (warned < 3*time.Second || warned > 4500*time.Millisecond ||
+			gone < 6*time.Second || gone > 7500*time.Millisecond):
 			t.Errorf("warned after %v, gone after %v", warned, gone)
-		case on && (l.count(metrics.IdleKicked) != 1 || l.count(metrics.Disconnected) != 1 || l.count(metrics.IdleWarned) != 3 || len(lines) != 2):
-			t.Errorf("%d removed, %d warned; who moved once was told %q", l.count(metrics.IdleKicked), l.count(metrics.IdleWarned), lines)
+		case on && (l.count(metrics.IdleKicked) != 1 || l.count(metrics.Disconnected) != 1 ||
+			l.count(metrics.IdleWarned) != 3 || len(lines) != 2):
+			t.Errorf("%d removed, %d warned; who moved once was told %q",
+				l.count(metrics.IdleKicked), l.count(metrics.IdleWarned), lines)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type join struct {
 	rejecter *packet.Peer // writes the packets that reject an arrival
 }
 
-// event takes what netcode says has become of a session. Payloads are not for it.
+// event handles the session events of netcode, but for payloads.
 func (j *join) event(now time.Duration, e netcode.Event) {
 	c := j.ofClient(e.Client)
 	switch e.Kind {

@@ -30,9 +30,9 @@ func (l *testLobby) awaitTimeouts(timedOut int, playing ...*testClient) {
 	l.t.Fatalf("%d of %d timed out within 15 s", l.count(metrics.TimedOut), timedOut)
 }
 
-// A client that reconnects within the grace gets its old player with its score, and afterwards a
-// new one.
-func TestGrace(t *testing.T) {
+// A client that reconnects within ReconnectGrace gets its player back with its score. Later it
+// gets a new player.
+func TestReconnectGrace(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.joinedClient()
 	c.playTicks(30)
@@ -51,8 +51,10 @@ func TestGrace(t *testing.T) {
 	c.conn.Close()
 	c.rebind("10.9.0.1:5000")
 	c.join()
-	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 || len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
-		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Joined) != 3 ||
+		len(l.lobby.reconnectable) != 0 || l.lobby.match.Vital(old).Kills != 7 {
+		t.Fatalf("%v, was %v; %d returned, %d joined, kills %d", c.id(), old,
+			l.count(metrics.Reconnected), l.count(metrics.Joined), l.lobby.match.Vital(old).Kills)
 	}
 	if motion, _, _ = l.lobby.match.Self(old); motion.Pos != pos {
 		t.Errorf("it went from %v to %v while nobody played it", pos, motion.Pos)
@@ -90,9 +92,9 @@ func TestGrace(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// Players kept for a reconnect give way to new clients, the one away longest first. A player that
-// was not needed is still there for its client.
-func TestAbsentKeepNobodyOut(t *testing.T) {
+// Players kept for a reconnect give way to new clients, in the order in which they timed out. The
+// others stay for their clients.
+func TestReconnectableGiveWay(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 3})
 	control := l.joinedClient()
 	first := l.joinedClient()
@@ -106,7 +108,8 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	}
 	third := l.joinedClient()
 	l.tick()
-	if third.id().Index() != first.id().Index() || third.id() == first.id() || l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
+	if third.id().Index() != first.id().Index() || third.id() == first.id() ||
+		l.lobby.match.Vital(second.id()) == nil || l.lobby.match.Vital(first.id()) != nil {
 		t.Errorf("%v came for %v, %v waits", third.id(), first.id(), second.id())
 	}
 	old := second.id()
@@ -134,8 +137,8 @@ func TestAbsentKeepNobodyOut(t *testing.T) {
 	}
 }
 
-// A client that joins while another leaves gets that slot, and players kept for a reconnect stay.
-func TestLeaversGoBeforeTheAbsent(t *testing.T) {
+// A client that joins while another leaves gets that slot. Players kept for a reconnect stay.
+func TestLeaversGoBeforeReconnectable(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2})
 	absent := l.joinedClient()
 	absent.sendSections()
@@ -146,13 +149,14 @@ func TestLeaversGoBeforeTheAbsent(t *testing.T) {
 	c.send(response)
 	l.ticks(2)
 	c.receive()
-	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil || len(l.lobby.reconnectable) != 1 {
+	if c.id().Index() != leaver.id().Index() || l.lobby.match.Vital(absent.id()) == nil ||
+		len(l.lobby.reconnectable) != 1 {
 		t.Errorf("%v came, %v left, %d away", c.id(), leaver.id(), len(l.lobby.reconnectable))
 	}
 }
 
-// All sessions end and as many new clients join at once: each has a player within a few ticks.
-func TestAbsentMakeRoomForMany(t *testing.T) {
+// All sessions end and as many new clients join at once: each gets a player within a few ticks.
+func TestReconnectableMakeRoomForMany(t *testing.T) {
 	const players = 12
 	l := newTestLobby(t, Config{Players: players})
 	for range players {
@@ -180,13 +184,15 @@ func TestAbsentMakeRoomForMany(t *testing.T) {
 		}
 		seen[c.id().Index()] = true
 	}
-	if l.lobby.match.World.Len() != players || len(l.lobby.reconnectable) != 0 || len(l.lobby.join.arrivals) != 0 {
-		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(), len(l.lobby.reconnectable), len(l.lobby.join.arrivals))
+	if l.lobby.match.World.Len() != players || len(l.lobby.reconnectable) != 0 ||
+		len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%d players, %d away, %d waiting", l.lobby.match.World.Len(),
+			len(l.lobby.reconnectable), len(l.lobby.join.arrivals))
 	}
 }
 
-// A fresh token of a client whose session has been silent for a second takes it over, from another
-// address: the player goes on, the old session is no more.
+// A fresh token of a client whose session was silent for a second takes the session over, from
+// another address. The player stays, and the old session is gone.
 func TestTakeover(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.joinedClient()
@@ -205,8 +211,10 @@ func TestTakeover(t *testing.T) {
 		l.tick()
 		c.receive()
 	}
-	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
-		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old, l.count(metrics.Reconnected), l.count(metrics.Joined))
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.count(metrics.Takeovers) != 1 ||
+		l.count(metrics.Joined) != 2 || l.count(metrics.TimedOut)+l.count(metrics.Left) != 0 {
+		t.Fatalf("%v, was %v; %d returned, %d joined", c.id(), old,
+			l.count(metrics.Reconnected), l.count(metrics.Joined))
 	}
 	now := c.conn
 	c.conn = sock
@@ -229,7 +237,7 @@ func TestTakeover(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// respond goes on until a caller's response is due, and returns it.
+// respond plays the handshake up to the response and returns that datagram.
 func (c *testClient) respond() []byte {
 	c.host.t.Helper()
 	c.beginConnect(nil)
@@ -246,8 +254,8 @@ func (c *testClient) respond() []byte {
 	return d
 }
 
-// In one batch a connection says what it is dismissed for, and leaves, and another gets its slot at
-// the gate: that one is not harmed by the dismissal.
+// In one batch, a connection sends an error that ends its session, its client disconnects, and
+// another client gets its netcode slot: the new client is not affected.
 func TestSlotUsedAgainInOneBatch(t *testing.T) {
 	for _, dismissed := range []bool{true, false} {
 		l := newTestLobby(t, Config{Players: 2})
@@ -267,7 +275,8 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		l.tick()
 		s, ok := l.lobby.netcode.Session(int(slot))
 		if !ok || s.ClientID != b.user || l.count(metrics.Joined) != 2 {
-			t.Fatalf("slot %d is %v's, %d joined: the case did not come about", slot, s.ClientID, l.count(metrics.Joined))
+			t.Fatalf("slot %d is %v's, %d joined: the case did not come about",
+				slot, s.ClientID, l.count(metrics.Joined))
 		}
 		gone := l.count(metrics.Left)
 		if dismissed {
@@ -277,19 +286,19 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 			t.Errorf("%d left, %d dismissed", l.count(metrics.Left), l.count(metrics.Disconnected))
 		}
 		b.receive()
-		if b.netcode.State() != netcode.Connected || b.id() == a.id() || l.lobby.slotOf[slot] != int32(b.id().Index()) {
+		if b.netcode.State() != netcode.Connected || b.id() == a.id() ||
+			l.lobby.slotOf[slot] != int32(b.id().Index()) {
 			t.Fatalf("%v, %+v", b.netcode.State(), b.welcome)
 		}
 		b.ready()
 		b.checkUnharmed()
 		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 {
-			t.Errorf("%d players, %d guests", l.lobby.match.World.Len(), len(l.lobby.live))
+			t.Errorf("%d players, %d connections", l.lobby.match.World.Len(), len(l.lobby.live))
 		}
 	}
 }
 
-// Clients that come and leave within one tick, with a player or before they have one, leave nothing
-// behind.
+// Clients that join and leave within one tick, with or without a player, leave no state behind.
 func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 	for _, absent := range []bool{false, true} { // an absent player has the only place till the tick's end
 		l := newTestLobby(t, Config{Players: 1})
@@ -307,12 +316,15 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 		b.netcode.Disconnect(l.now, &b.outbox)
 		b.flushOutbox()
 		l.tick()
-		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left || (l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
-			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent, l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
+		if l.count(metrics.Joined)-joined != l.count(metrics.Left)-left ||
+			(l.count(metrics.Joined) == joined) != absent || len(l.lobby.join.arrivals) != 0 {
+			t.Errorf("absent %v: %d joined, %d left, %d waiting", absent,
+				l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
 		}
 		l.ticks(2)
 		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
-			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent, n, len(l.lobby.live), l.lobby.netcode.Connected())
+			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent,
+				n, len(l.lobby.live), l.lobby.netcode.Connected())
 		}
 		l.joinedClient().checkUnharmed()
 	}
@@ -337,17 +349,18 @@ func TestArrivalWhoseSlotIsUsedAgain(t *testing.T) {
 	c.send(second)
 	l.ticks(3)
 	c.receive()
-	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 || len(l.lobby.join.arrivals) != 0 {
-		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined), len(l.lobby.live), len(l.lobby.join.arrivals))
+	if c.welcome.Version == 0 || l.count(metrics.Joined) != 3 || len(l.lobby.live) != 1 ||
+		len(l.lobby.join.arrivals) != 0 {
+		t.Fatalf("%+v; %d joined, %d live, %d waiting", c.welcome, l.count(metrics.Joined),
+			len(l.lobby.live), len(l.lobby.join.arrivals))
 	}
 	c.ready()
 	c.checkUnharmed()
 }
 
-// A client whose address changes keeps its session: the lobby goes on at the new address, nothing
-// more goes to the old one, and no tick is lost to a client whose commands come as far ahead as the
-// change takes.
-func TestMoved(t *testing.T) {
+// A client whose address changes keeps its session: the lobby sends to the new address only, and a
+// client whose commands lead by the duration of the change loses no tick.
+func TestAddressChange(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.newClient("")
 	c.start(l.mint(c.user, nil), netcode.ClientConfig{Roam: true, ProbeAfter: 40 * time.Millisecond})
@@ -393,15 +406,17 @@ func TestMoved(t *testing.T) {
 		}
 	}
 	after := c.commandCounts()
-	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 || l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
-		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing, c.id(), id, l.lobby.netcode.Counters().Migrations)
+	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 ||
+		l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
+		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing,
+			c.id(), id, l.lobby.netcode.Counters().Migrations)
 	}
 	control.receive()
 	control.checkUnharmed()
 }
 
 // A real client whose address changes plays on, with the same player, and decodes everything.
-func TestMovedClientPlaysOn(t *testing.T) {
+func TestAddressChangeOfARealClient(t *testing.T) {
 	b := newClientLobby(t, 2, Config{})
 	b.play(3)
 	id, used := b.players[0].ID(), b.count(metrics.InputsUsed)
@@ -412,19 +427,20 @@ func TestMovedClientPlaysOn(t *testing.T) {
 	b.endpoints[0].rebind("10.9.2.1:6000")
 	b.play(2)
 	p, s := b.players[0], b.players[0].Stats()
-	if state, _ := p.State(); state != client.Joined || p.ID() != id || s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
+	if state, _ := p.State(); state != client.Joined || p.ID() != id ||
+		s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
 		t.Errorf("%v, %v was %v; %+v", state, p.ID(), id, s)
 	}
 	// It is silent for 250 ms before it thinks of its address, and then two ticks away.
 	if lost := 2*120 - int(b.count(metrics.InputsUsed)-used); lost > 15+8 {
 		t.Errorf("%d ticks lost", lost)
 	}
-	if s := b.players[1].Stats(); s.Starved != before[1].Starved || s.Prediction.Mispredictions != 0 {
+	if s := b.players[1].Stats(); s.InputsMissing != before[1].InputsMissing || s.Prediction.Mispredictions != 0 {
 		t.Errorf("the other client: %+v", s)
 	}
 }
 
-// A lobby of 4096 places gives the last of them as it gives the first.
+// The last slots of a lobby of 4096 work like the first.
 func TestMostPlayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 100 MB")
@@ -470,8 +486,8 @@ func TestMostPlayers(t *testing.T) {
 	}
 }
 
-// The accounts are looked at in every tick, and a fault in them is said.
-func TestAudit(t *testing.T) {
+// The balance of the counters is checked in every tick, and an error in it is counted.
+func TestBalanceIsChecked(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
 	c.playTicks(5)
@@ -505,12 +521,14 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if least != 0 {
 		t.Errorf("%d allocations in 100 ticks", least)
 	}
-	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 || l.refused(netcode.DropUnknown) != 400 {
-		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing), l.count(metrics.Snapshots), l.tally())
+	if l.count(metrics.InputsMissing) > 6 || l.count(metrics.Snapshots) < 6*130 ||
+		l.refused(netcode.DropUnknown) != 400 {
+		t.Errorf("%d inputs missing, %d snapshots; %v", l.count(metrics.InputsMissing),
+			l.count(metrics.Snapshots), l.tally())
 	}
 }
 
-// allocates counts what n ticks of the lobby allocate; what happens before each is not counted.
+// allocates counts the allocations of n ticks, without those of before.
 func (l *testLobby) allocates(n int, before func()) (allocs uint64) {
 	l.t.Helper()
 	var a, b runtime.MemStats
@@ -543,13 +561,14 @@ func TestCloseTellsArrivals(t *testing.T) {
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
-	if b.receive(); b.netcode.State() != netcode.Disconnected || l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
+	if b.receive(); b.netcode.State() != netcode.Disconnected ||
+		l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
 		t.Errorf("%v, %d sessions", b.netcode.State(), l.lobby.netcode.Connected())
 	}
 }
 
-// A lobby that closes says goodbye to a part of its connections at a time, each of them whole, so
-// that no socket's buffer overflows.
+// A lobby that closes says goodbye to some connections at a time, so that no socket buffer
+// overflows, and each of them gets all of its packets at once.
 func TestCloseInParts(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2*closeAtOnce + 1})
 	var all []*testClient

@@ -15,11 +15,10 @@ import (
 )
 
 // A killcam is a recording of the last eight to twelve seconds of the match, for connections that
-// have asked for it and whose player has died. It ends with the tick that asks Config.Background for
-// it, and arrives later. One is made each killcamEvery at most, the same for all that died since the
-// last.
-// It goes as a transfer, a fragment a tick and no faster than killcamKbps or a quarter of the link,
-// and all together from the bucket for content: snapshots do not wait for it.
+// have asked for it and whose player has died. It ends with the tick that asks Config.Background
+// for it, and arrives later. One is made each killcamEvery at most, the same for all that died
+// since the last. It goes as a transfer, a fragment a tick and no faster than killcamKbps or a
+// quarter of the link, and all together from the bucket for content: snapshots do not wait for it.
 const (
 	killcamEvery   = time.Second
 	killcamKbps    = 512
@@ -56,14 +55,14 @@ func (c *Config) givesKillcams() bool {
 	return c.Killcam == KillcamOn
 }
 
-// killcams are what a lobby knows of its killcams.
+// killcams is the state of a lobby's killcams.
 type killcams struct {
 	viewers int       // connections that want killcams
 	made    tick.Tick // when the last was made
 	next    int       // index in live of the last one served
 }
 
-// killcamViewer is what a connection is to be shown.
+// killcamViewer is the killcam state of a connection.
 type killcamViewer struct {
 	asked   bool
 	died    bool // and no killcam of it was asked of Config.Background
@@ -94,7 +93,7 @@ func (j *killcamJob) encode() {
 	j.done.Store(true)
 }
 
-// request takes a connection's wish for killcams, once in a session.
+// request handles a connection's request for killcams, once in a session.
 func (r *recording) request(now time.Duration, c *conn) {
 	if !r.cfg.givesKillcams() || !c.session.ready || c.transfer.killcam.asked {
 		r.Stats.Count[metrics.ContentRefused].Inc()
@@ -123,8 +122,8 @@ func (r *recording) markDeath(e *sim.Event) {
 	}
 }
 
-// sendKillcams asks for a killcam if one is due, begins to send one that is made, and sends fragments
-// of those on their way, as far as the bucket of t goes.
+// sendKillcams asks for a killcam if one is due, begins to send one that is made, and sends
+// fragments of those on their way, as far as the bucket of t goes.
 func (r *recording) sendKillcams(now time.Duration, t *transfers) {
 	if r.killcams.viewers == 0 || r.rec == nil {
 		return

@@ -31,14 +31,15 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 		ann := l.namedClient("Ann")
 		l.playTicks(5)
 		l.lobby.recording.request(l.now, ann.state())
-		if asked := ann.state().transfer.killcam.asked; asked != c.want || (l.count(metrics.ContentRefused) == 1) == c.want {
+		if asked := ann.state().transfer.killcam.asked; asked != c.want ||
+			(l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
 	}
 }
 
-// A session that is taken over no longer counts as one that wants killcams, so a lobby stops
-// recording for it.
+// A session that is taken over no longer counts as a killcam viewer, so the lobby stops recording
+// for it.
 func TestTakeoverForgetsKillcams(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.namedClient("Ann")

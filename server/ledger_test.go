@@ -12,8 +12,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// checkAccount fails unless every bit of what was sent is in the cells, of a lobby that samples
-// all; nothing was unreadable.
+// checkAccount fails unless the cells of a lobby that samples everything account for every bit
+// that was sent.
 func (l *testLobby) checkAccount() {
 	l.t.Helper()
 	n, bits := l.lobby.Bandwidth(), uint64(0)
@@ -24,15 +24,17 @@ func (l *testLobby) checkAccount() {
 		}
 	}
 	if n.Sampled != n.Datagrams || bits != 8*n.Bytes {
-		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d", l.lobby.match.Tick(), n.Sampled, n.Datagrams, bits, 8*n.Bytes)
+		l.t.Fatalf("tick %d: %d of %d datagrams sampled, %d bits of %d",
+			l.lobby.match.Tick(), n.Sampled, n.Datagrams, bits, 8*n.Bytes)
 	}
 }
 
 // The bandwidth account stays exact with spectators, map changes, frames of several ticks, low
 // detail, rejected clients and an empty lobby. What it publishes is at most a second of ticks old.
-func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
+func TestBandwidthAccountIsExact(t *testing.T) {
 	a := &testMaps{t: t, later: 5}
-	b := newMapsLobby(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1, SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
+	b := newMapsLobby(t, 6, Config{Players: 7, Spectators: 1, SampleEvery: 1,
+		SleepWhenEmpty: true, LoadMap: a.load, Rules: sim.Rules{Mix: true}}, "arena-16")
 	l := b.lobby
 	play := func(seconds int) {
 		t.Helper()
@@ -41,13 +43,15 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 			b.checkAccount()
 		}
 	}
-	if n := l.Summary(); n.Census.PlayerSlots != 7 || n.Census.SpectatorSlots != 1 || !n.Census.AcceptsNewcomer {
+	if n := l.Summary(); n.Census.PlayerSlots != 7 || n.Census.SpectatorSlots != 1 ||
+		!n.Census.AcceptsNewcomer {
 		t.Errorf("before the first tick: %+v", n.Census)
 	}
 	play(3)
 	looker := func() *client.Client {
 		end := b.newClient("")
-		p, err := client.New(client.Config{Token: b.mint(end.user, spectator), Rules: sim.Rules{Mix: true}, Fetch: true, Arena: known("arena-16")})
+		p, err := client.New(client.Config{Token: b.mint(end.user, spectator),
+			Rules: sim.Rules{Mix: true}, Fetch: true, Arena: known("arena-16")})
 		must0(t, err)
 		b.players, b.endpoints = append(b.players, p), append(b.endpoints, end)
 		return p
@@ -87,7 +91,7 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 		}
 	}
 	if got := l.Stats.InputBuffer.Read().Count - surveys; got != 3*7 {
-		t.Errorf("in three seconds of frames of three ticks %d surveys of 7 guests", got)
+		t.Errorf("in three seconds of frames of three ticks %d samples of 7 connections", got)
 	}
 	l.SetLoadLevel(overload.LowDetail)
 	play(2)
@@ -97,14 +101,18 @@ func TestLedgerThroughAllThatALobbyDoes(t *testing.T) {
 	b.tickAll()
 	b.players, b.endpoints = nil, nil
 	play(1)
-	if n := l.Summary(); b.count(metrics.TicksSlept) < 30 || n.Bandwidth.Bytes != b.count(metrics.BytesOut) || n.Bandwidth.Datagrams != b.count(metrics.Sent) || n.Census.Players != 0 {
-		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(metrics.TicksSlept), n.Bandwidth.Bytes, n.Bandwidth.Datagrams, b.count(metrics.BytesOut), b.count(metrics.Sent), n.Census)
+	if n := l.Summary(); b.count(metrics.TicksSlept) < 30 ||
+		n.Bandwidth.Bytes != b.count(metrics.BytesOut) ||
+		n.Bandwidth.Datagrams != b.count(metrics.Sent) || n.Census.Players != 0 {
+		t.Errorf("%d ticks slept, %d bytes in %d datagrams of %d in %d, %+v", b.count(metrics.TicksSlept),
+			n.Bandwidth.Bytes, n.Bandwidth.Datagrams, b.count(metrics.BytesOut),
+			b.count(metrics.Sent), n.Census)
 	}
 }
 
-// TestWhyOfSpectatorsAndDetail checks the reasons for rows that a spectator is not sent, and at low
-// detail.
-func TestWhyOfSpectatorsAndDetail(t *testing.T) {
+// TestReasonsOfSpectatorsAndDetail checks the reasons for rows that a spectator is not sent, and
+// for rows left out at low detail.
+func TestReasonsOfSpectatorsAndDetail(t *testing.T) {
 	alone(t)
 	n := fullOrShort(40, 28)
 	b := newClientLobby(t, n, Config{Players: 40, Spectators: 2, SpectateAll: true, Kbps: 24, SampleEvery: 1})
@@ -123,8 +131,8 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 	why(b.players[0].ID(), s.ID(), ReasonSpectator)
 	target, _ := s.Spectate.Target()
 	told := func(c *client.Client, id netid.ID) bool { // what the newest snapshot said of it
-		said, _ := l.conns[c.ID().Index()].repl.acks.tracker.RowSent(id.Index())
-		return said
+		sent, _ := l.conns[c.ID().Index()].repl.acks.tracker.RowSent(id.Index())
+		return sent
 	}
 	sent := func(c *client.Client) tick.Tick { return l.conns[c.ID().Index()].repl.pacing.sent }
 	var row [netstate.PublicFields]int32
@@ -136,7 +144,8 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		v := why(s.ID(), p.ID(), ReasonSent)
 		looked = true
 		f := l.Frame(sent(s))
-		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos, netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
+		me, it := netstate.PoseOf(f.Row(target.Index(), row[:]), row[:]).Pos,
+			netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
 		me.Y, it.Y = 0, 0
 		if d := int(me.Sub(it).Len()); v.Metres != d {
 			t.Errorf("%d m away from whom it looks through, want %d", v.Metres, d)
@@ -151,7 +160,8 @@ func TestWhyOfSpectatorsAndDetail(t *testing.T) {
 		must0(t, s.Spectate.Next())
 		for range 10 { // no multiple of an interval
 			b.tickAll()
-			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) { // its newest snapshot is through other eyes
+			// its newest snapshot is through other eyes
+			if g := &l.conns[s.ID().Index()]; g.roster.view.target.Index() != int(g.repl.view.viewpoint) {
 				for _, p := range b.players[:n] {
 					if !told(s, p.ID()) {
 						why(s.ID(), p.ID(), ReasonViewpointChanged)

@@ -102,6 +102,10 @@ func (l *Lobby) CountSymbols(n *netstate.Counts) {
 	}
 }
 
+// SampleBlocks keeps samples of all blocks that the lobby codes from now on in s, for
+// netstate.TrainDictionaries.
+func (l *Lobby) SampleBlocks(s *netstate.Samples) { l.replication.sampleBlocks(s) }
+
 // LastSeen is the newest snapshot that showed a player to another's client and is known to have
 // arrived, of the last snapshot.Window; 0 for none, and for a viewer without a client.
 func (l *Lobby) LastSeen(viewer, player netid.ID) tick.Tick {

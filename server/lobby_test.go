@@ -18,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// What cannot be is refused by a line that names the thing and says what was expected.
+// An invalid configuration is refused with an error that names the field and what was expected.
 func TestConfigIsChecked(t *testing.T) {
 	for i, c := range []struct {
 		cfg  Config
@@ -43,7 +43,8 @@ func TestConfigIsChecked(t *testing.T) {
 		16: {Config{JoinBytes: 1199}, "1199 bytes of a join snapshot: expected 1200 to 1048576"},
 		17: {Config{ChecksumEvery: -2}, "checksum every -2 snapshots: expected 1 to 65536, or -1 for none"},
 		18: {Config{CellSize: 0.5}, "cells of 0.5 m: expected 1 to 2000"},
-		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1, JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
+		19: {Config{Relevance: RelevanceGrid, ViewDistance: 30, Hysteresis: -1,
+			JoinBytes: 1200, ChecksumEvery: -1, CellSize: 2}, ""},
 	} {
 		c.cfg.Arena, c.cfg.Netcode = ground(), testNetcodeConfig()
 		if c.cfg.ArenaName == "" {
@@ -63,11 +64,12 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := NewLobby(Config{}); err == nil || err.Error() != "lobby without an arena" {
 		t.Errorf("no arena: %v", err)
 	}
-	if _, err := NewLobby(Config{Arena: ground()}); err == nil || !strings.Contains(err.Error(), `arena name ""`) {
+	if _, err := NewLobby(Config{Arena: ground()}); err == nil ||
+		!strings.Contains(err.Error(), `arena name ""`) {
 		t.Errorf("no arena name: %v", err)
 	}
 	if l, err := NewLobby(Config{Arena: ground(), ArenaName: "arena-16"}); err == nil || l != nil {
-		t.Errorf("a gate without a key: %v", err)
+		t.Errorf("a netcode server without a key: %v", err)
 	}
 }
 
@@ -76,15 +78,17 @@ func TestDefaults(t *testing.T) {
 		rate     tick.Rate
 		interval int
 	}{{20, 1}, {30, 2}, {60, 3}, {64, 3}, {128, 6}} {
-		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(), ArenaName: "arena-16"}.withDefaults()
-		if err != nil || cfg.SendInterval != c.interval || cfg.Players != 64 || cfg.Netcode.Clients != 64 || cfg.Netcode.ProtocolID != protocol.ProtocolID ||
+		cfg, err := Config{Rules: sim.Rules{Rate: c.rate}, Arena: ground(),
+			ArenaName: "arena-16"}.withDefaults()
+		if err != nil || cfg.SendInterval != c.interval || cfg.Players != 64 ||
+			cfg.Netcode.Clients != 64 || cfg.Netcode.ProtocolID != protocol.ProtocolID ||
 			cfg.Netcode.PacketsPerSecond != 2*int(c.rate) || cfg.Models.Public == nil {
 			t.Errorf("%d: %+v, %v", i, cfg, err)
 		}
 	}
 }
 
-// Every counter and every reason has a name of its own.
+// Every counter and every reason has a unique name.
 func TestCountNames(t *testing.T) {
 	seen := map[string]bool{}
 	name := func(s string) {
@@ -102,21 +106,24 @@ func TestCountNames(t *testing.T) {
 	for d := packet.DropNone + 1; d < packet.NumDrops; d++ {
 		name(d.String())
 	}
-	for i, c := range map[string]metrics.Count{"rx_datagrams": metrics.Received, "amplification_blocked": metrics.AmplificationBlocked, "unbalanced_ticks": metrics.UnbalancedTicks,
-		"snapshots_unacked": metrics.SnapshotsUnacked, "lag_switch_suspected": metrics.LagSwitchSuspected, "shots_clamped": metrics.ShotsClamped, "flood_kicked": metrics.FloodKicked} {
+	for i, c := range map[string]metrics.Count{"rx_datagrams": metrics.Received,
+		"amplification_blocked": metrics.AmplificationBlocked, "unbalanced_ticks": metrics.UnbalancedTicks,
+		"snapshots_unacked": metrics.SnapshotsUnacked, "lag_switch_suspected": metrics.LagSwitchSuspected,
+		"shots_clamped": metrics.ShotsClamped, "flood_kicked": metrics.FloodKicked} {
 		if c.String() != i {
 			t.Errorf("%s is called %s", i, c)
 		}
 	}
 }
 
-// A full server says so. Once a player has left, the same token gets a client in.
+// A full server rejects clients with a reason. Once a player has left, the same token is accepted.
 func TestFull(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 2})
 	a, b := l.joinedClient(), l.joinedClient()
 	c := l.newClient("")
 	c.beginConnect(nil)
-	if c.handshake() || c.netcode.State() != netcode.ConnectionDenied || l.refused(netcode.DropFull) != 1 || l.count(metrics.Joined) != 2 {
+	if c.handshake() || c.netcode.State() != netcode.ConnectionDenied ||
+		l.refused(netcode.DropFull) != 1 || l.count(metrics.Joined) != 2 {
 		t.Fatalf("%v; %v, %d joined", c.netcode.State(), l.tally(), l.count(metrics.Joined))
 	}
 	b.leave()
@@ -130,20 +137,22 @@ func TestFull(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// What the Welcome says is so.
+// The fields of the Welcome match the lobby.
 func TestWelcome(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
-	want := protocol.Welcome{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), NetID: 0x001, TickRate: 60,
-		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(), ArenaName: "arena-16"}
+	want := protocol.Welcome{Version: protocol.Version, Schema: netstate.SchemaHash(),
+		Model: netstate.Trained().Hash(), NetID: 0x001, TickRate: 60,
+		SendInterval: 3, Tick: c.welcome.Tick, MaxPlayers: 8, ArenaHash: ground().Hash(),
+		ArenaName: "arena-16"}
 	if c.welcome != want || tick.Tick(c.welcome.Tick)+1 != l.lobby.match.Tick() {
 		t.Errorf("%+v at tick %d, want %+v", c.welcome, l.lobby.match.Tick(), want)
 	}
 	c.checkUnharmed()
 }
 
-// A Welcome is said until it is acknowledged, and is the first event that a client hears, whatever
-// happens meanwhile.
+// The Welcome is sent again until it is acknowledged, and is the first message that a client
+// receives.
 func TestWelcomeUntilAcked(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control := l.joinedClient()
@@ -153,30 +162,33 @@ func TestWelcomeUntilAcked(t *testing.T) {
 	c.received() // it came and was lost
 	g := &l.lobby.conns[1]
 	for i := range 3 {
-		l.lobby.outbound.queueEvent(g, &sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
+		l.lobby.outbound.queueEvent(g,
+			&sim.Event{Kind: sim.EventKill, Actor: control.id(), Victim: control.id(), Tick: tick.Tick(i)})
 	}
-	said := 0
+	welcomes := 0
 	for range 120 {
 		control.play()
 		l.tick()
 		for _, d := range c.received() {
-			pack, err := c.netcode.Receive(l.now, testAddr, d, &c.outbox)
+			pkt, err := c.netcode.Receive(l.now, testAddr, d, &c.outbox)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if pack != nil && packet.SectionOf(pack[packet.HeaderSize:]) != packet.SectionReliable {
-				t.Fatalf("before the Ready came %x", pack)
+			if pkt != nil && packet.SectionOf(pkt[packet.HeaderSize:]) != packet.SectionReliable {
+				t.Fatalf("before the Ready came %x", pkt)
 			}
-			if pack != nil {
-				said++
+			if pkt != nil {
+				welcomes++
 			}
-			if said > 4 && len(c.messages) < 4 && pack != nil {
-				c.receivePacket(pack)
+			if welcomes > 4 && len(c.messages) < 4 && pkt != nil {
+				c.receivePacket(pkt)
 			}
 		}
 	}
-	if said < 14 || said > 18 || len(c.messages) != 4 || c.welcome.NetID != uint32(g.id) || g.session.peer.ReliablePending() != 4 {
-		t.Fatalf("%d packages in two seconds, each of half of the events; heard %x, %d queued", said, c.messages, g.session.peer.ReliablePending())
+	if welcomes < 14 || welcomes > 18 || len(c.messages) != 4 || c.welcome.NetID != uint32(g.id) ||
+		g.session.peer.ReliablePending() != 4 {
+		t.Fatalf("%d packets in two seconds, each with half of the messages; heard %x, %d queued",
+			welcomes, c.messages, g.session.peer.ReliablePending())
 	}
 	c.controlPackets = 0
 	c.sendSections() // acks and no more: it is not ready
@@ -188,7 +200,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 		}
 	}
 	if g.session.peer.ReliablePending() != 0 || len(c.messages) != 4 || c.controlPackets != 0 {
-		t.Errorf("%d still queued, %d packages more", g.session.peer.ReliablePending(), c.controlPackets)
+		t.Errorf("%d still queued, %d packets more", g.session.peer.ReliablePending(), c.controlPackets)
 	}
 	c.ready()
 	c.sendSections()
@@ -200,7 +212,7 @@ func TestWelcomeUntilAcked(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A client that does not get ready in time is sent away; one that does at the last moment stays.
+// A client that is not ready in time is dismissed. One that is ready at the last moment stays.
 func TestReadyWithin(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	late, just := l.newClient(""), l.newClient("")
@@ -225,8 +237,10 @@ func TestReadyWithin(t *testing.T) {
 	l.tick()
 	late.receive()
 	why, closed := late.peer.Closed()
-	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats || late.netcode.State() != netcode.Disconnected || l.count(metrics.Disconnected) != 1 {
-		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why, late.closes, late.netcode.State(), l.count(metrics.Disconnected))
+	if !closed || why != packet.ReasonTimeout || late.closes != packet.CloseRepeats ||
+		late.netcode.State() != netcode.Disconnected || l.count(metrics.Disconnected) != 1 {
+		t.Errorf("closed %v for %v, %d times; %v; %d dismissed", closed, why,
+			late.closes, late.netcode.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
 	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
@@ -235,8 +249,8 @@ func TestReadyWithin(t *testing.T) {
 	just.checkUnharmed()
 }
 
-// Lost words of the handshake cost nothing: requests and responses are repeated, and one session
-// comes of them.
+// Lost datagrams of the handshake do no harm: requests and responses are repeated, and one session
+// results.
 func TestHandshakeRepeated(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.newClient("")
@@ -264,7 +278,8 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.send(request)
 	c.outbox.Reset()
 	l.tick()
-	if l.count(metrics.Joined) != 1 || l.refused(netcode.DropRespConnected) != 2 || l.refused(netcode.DropReqConnected) != 1 {
+	if l.count(metrics.Joined) != 1 || l.refused(netcode.DropRespConnected) != 2 ||
+		l.refused(netcode.DropReqConnected) != 1 {
 		t.Errorf("%d joined; %v", l.count(metrics.Joined), l.tally())
 	}
 	c.receive()
@@ -280,8 +295,8 @@ func TestHandshakeRepeated(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// The same address with another token of the same client: while the old session lives it is
-// ignored; after a second of silence the new one takes its place, and has its player.
+// A new token of a client from the address of its session is ignored while the session is alive.
+// After a second of silence it takes the session over and keeps the player.
 func TestReconnectFromTheSameAddress(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -297,13 +312,16 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	}
 	l.ticks(6)
 	c.beginConnect(nil)
-	if !c.handshake() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 || l.lobby.netcode.Counters().Takeovers != 1 {
-		t.Fatalf("after a second: %v, %d joined, %d returned", c.netcode.State(), l.count(metrics.Joined), l.count(metrics.Reconnected))
+	if !c.handshake() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 ||
+		l.lobby.netcode.Counters().Takeovers != 1 {
+		t.Fatalf("after a second: %v, %d joined, %d returned", c.netcode.State(),
+			l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
 	l.tick()
 	c.receive()
 	if c.id() != old || len(l.lobby.live) != 1 || l.lobby.match.World.Len() != 1 {
-		t.Errorf("%v, was %v; %d guests, %d players", c.id(), old, len(l.lobby.live), l.lobby.match.World.Len())
+		t.Errorf("%v, was %v; %d connections, %d players", c.id(), old, len(l.lobby.live),
+			l.lobby.match.World.Len())
 	}
 	p, _ := peer.Append(l.now, nil)
 	d, _ := dial.Seal(l.now, p, nil)
@@ -316,8 +334,8 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 	c.checkUnharmed()
 }
 
-// Leaving and coming back at once is another player; commands of a session that is not known to
-// have begun are refused until it has.
+// Leaving and joining again makes another player. Commands of a session that the client has not
+// confirmed are refused.
 func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -329,7 +347,8 @@ func TestLeaveAndJoinAtOnce(t *testing.T) {
 	l.tick()
 	c.received() // the challenge comes with a tick; by then the old session is gone
 	c.join()
-	if c.id() == old || l.count(metrics.Left) != 1 || l.count(metrics.Joined) != 2 || l.count(metrics.Reconnected) != 0 {
+	if c.id() == old || l.count(metrics.Left) != 1 || l.count(metrics.Joined) != 2 ||
+		l.count(metrics.Reconnected) != 0 {
 		t.Errorf("%v, was %v; %d left", c.id(), old, l.count(metrics.Left))
 	}
 	c.checkUnharmed()
@@ -338,7 +357,7 @@ func TestLeaveAndJoinAtOnce(t *testing.T) {
 	}
 }
 
-// A session ends after its token's timeout of silence, to the tick; a word keeps it.
+// A session ends exactly after its token's timeout of silence. Any packet keeps it alive.
 func TestRow28SilentPeerRemoved(t *testing.T) {
 	for _, seconds := range []int32{1, 5, 10} {
 		l := newTestLobby(t, Config{})
@@ -361,13 +380,14 @@ func TestRow28SilentPeerRemoved(t *testing.T) {
 			}
 		}
 		l.tick()
-		if l.count(metrics.TimedOut) != 1 || len(l.lobby.live) != 1 || l.lobby.match.Vital(silent.id()) == nil {
+		if l.count(metrics.TimedOut) != 1 || len(l.lobby.live) != 1 ||
+			l.lobby.match.Vital(silent.id()) == nil {
 			t.Errorf("timeout %d s: %d timed out after %v", seconds, l.count(metrics.TimedOut), l.now-heard)
 		}
 		silent.sendSections()
 		l.tick()
 		if l.refused(netcode.DropUnknown) != 1 {
-			t.Errorf("its late package: %v", l.tally())
+			t.Errorf("its late packet: %v", l.tally())
 		}
 		quiet.receive()
 		quiet.checkUnharmed()
@@ -388,7 +408,8 @@ func TestClose(t *testing.T) {
 	}
 	for i, who := range []*testClient{a, b} {
 		who.receive()
-		if why, closed := who.peer.Closed(); who.closes != packet.CloseRepeats || !closed || why != packet.ReasonClosing || who.netcode.State() != netcode.Disconnected {
+		if why, closed := who.peer.Closed(); who.closes != packet.CloseRepeats ||
+			!closed || why != packet.ReasonClosing || who.netcode.State() != netcode.Disconnected {
 			t.Errorf("%d heard %d goodbyes, %v; %v", i, who.closes, why, who.netcode.State())
 		}
 	}
@@ -398,7 +419,8 @@ func TestClose(t *testing.T) {
 	if c.netcode.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
 		t.Errorf("a closing lobby let somebody in: %v; %v", c.netcode.State(), l.tally())
 	}
-	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 || l.count(metrics.Disconnected) != 2 {
+	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 ||
+		l.count(metrics.Disconnected) != 2 {
 		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
 	}
 }
@@ -415,7 +437,8 @@ type clientLobby struct {
 func newClientLobby(t testing.TB, players int, cfg Config) *clientLobby {
 	b := &clientLobby{testLobby: newTestLobby(t, cfg)}
 	b.brain = func(n int) client.Intent {
-		return client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60), Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)}
+		return client.Intent{MoveMag: 255, MoveYaw: uint8(n * 60),
+			Buttons: sim.Buttons(b.lobby.match.Tick() >> 5)}
 	}
 	for range players {
 		b.addClient(client.Config{}, nil)
@@ -460,7 +483,9 @@ func (b *clientLobby) exchange() {
 	b.t.Helper()
 	for n, p := range b.players {
 		for _, d := range b.endpoints[n].received() {
-			if err := p.Receive(b.now, d); err != nil && err != packet.DropClosed && err != netcode.DropState { // what follows the end
+			// what follows the end
+			if err := p.Receive(b.now, d); err != nil && err != packet.DropClosed &&
+				err != netcode.DropState {
 				b.t.Fatalf("client %d: %v", n, err)
 			}
 		}
@@ -476,8 +501,8 @@ func (b *clientLobby) exchange() {
 	}
 }
 
-// Real clients play three seconds at every rate: no command is missed once they are in, nothing is
-// mispredicted.
+// Real clients play three seconds at every tick rate: after the join no command is missed and
+// nothing is mispredicted.
 func TestRates(t *testing.T) {
 	for i, c := range []struct {
 		rate     tick.Rate
@@ -488,21 +513,24 @@ func TestRates(t *testing.T) {
 		used, missing := b.count(metrics.InputsUsed), b.count(metrics.InputsMissing)
 		b.play(3)
 		want := uint64(3*4*int(c.rate)) - 4
-		if got := b.count(metrics.InputsUsed) - used; got < want || b.count(metrics.InputsMissing) != missing {
-			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate, got, want, b.count(metrics.InputsMissing)-missing)
+		if got := b.count(metrics.InputsUsed) - used; got < want ||
+			b.count(metrics.InputsMissing) != missing {
+			t.Errorf("%d: %d Hz: %d commands used of %d, %d missing", i, c.rate,
+				got, want, b.count(metrics.InputsMissing)-missing)
 		}
 		for n, p := range b.players {
 			s := p.Stats()
-			if state, _ := p.State(); state != client.Joined || s.Prediction.Mispredictions != 0 || s.Undecoded != 0 || s.Prediction.Rows == 0 {
+			if state, _ := p.State(); state != client.Joined ||
+				s.Prediction.Mispredictions != 0 || s.Undecoded != 0 || s.Prediction.Rows == 0 {
 				t.Errorf("%d: %d Hz, client %d is %v: %+v", i, c.rate, n, state, s)
 			}
 		}
 	}
 }
 
-// Clients whose way up is dead for five seconds get probes only; once they are heard again they
+// Clients whose uplink is dead for five seconds get probes only. Once they are heard again they
 // decode everything: baselines count send intervals, also those in which nothing was sent.
-func TestChoke(t *testing.T) {
+func TestAckStall(t *testing.T) {
 	b := newClientLobby(t, 3, Config{})
 	b.play(2)
 	sent := b.count(metrics.Sent)

@@ -106,7 +106,7 @@ func (m *maps) poll() (*LoadedMap, error) {
 	return loaded, err
 }
 
-// finish notes what has become of the pending map.
+// finish records the result of the pending map change.
 func (m *maps) finish(err error) {
 	if spec := m.pending.spec; err != nil {
 		m.fail(fmt.Sprintf("%s on %s: %v", spec.Mode, spec.Map, err))

@@ -21,7 +21,8 @@ func BenchmarkChange(b *testing.B) {
 			g := LoadedMap{Arena: a, Name: "arena-64"}
 			b.ReportAllocs()
 			var ticks time.Duration
-			for b.Loop() { // Make is in the time of it, and takes thousands of times as long: left out, the loop would go on for minutes
+			// Make is inside the timed loop: without it the loop would run for minutes.
+			for b.Loop() {
 				if err := l.lobby.PrepareMap(&g); err != nil {
 					b.Fatal(err)
 				}

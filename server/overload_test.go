@@ -13,20 +13,20 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// pacedClock says when ticks are due at a timescale.
+// pacedClock is the schedule of ticks at a timescale.
 type pacedClock struct {
 	due, period time.Duration
 	timescale   uint16
 }
 
-// next is when the next tick is due.
+// next returns the time of the next tick.
 func (c *pacedClock) next() time.Duration {
 	c.due += c.period * protocol.FullTimescale / time.Duration(c.timescale)
 	return c.due
 }
 
-// Batches of ticks with one look at the socket tell clients the same as single ones would: nothing
-// is missed, nothing mispredicted.
+// Batches of ticks with one read of the socket are equal to single ticks for clients: no command
+// is missed and nothing is mispredicted.
 func TestRow66Batches(t *testing.T) {
 	b := newClientLobby(t, 6, Config{})
 	b.play(3)
@@ -42,7 +42,8 @@ func TestRow66Batches(t *testing.T) {
 		b.exchange()
 	}
 	played := uint64(b.lobby.match.Tick() - before)
-	if got := b.count(metrics.Snapshots) - snapshots; played != 270 || got < played*6/3*6/10 || got > played*6/3 {
+	if got := b.count(metrics.Snapshots) - snapshots; played != 270 ||
+		got < played*6/3*6/10 || got > played*6/3 {
 		t.Errorf("%d snapshots in %d ticks", got, played)
 	}
 	for n, p := range b.players {
@@ -63,17 +64,19 @@ func TestRow66Batches(t *testing.T) {
 // Each load level acts on a real lobby: fewer snapshots, then half of the players in each, then no
 // spectators, no new players, and a slower match that clients follow. Recovery undoes all of it. No
 // player is kicked, and no command is dropped.
-func TestRow66RungsAct(t *testing.T) {
+func TestRow66LoadLevelsAct(t *testing.T) {
 	alone(t)
 	{
 		n, seconds := fullOrShort(60, 32), fullOrShort(4, 2)
 		b := newClientLobby(t, n, Config{Players: 64, Spectators: 2})
 		b.brain = func(n int) client.Intent { // the same at all times, so that bytes can be compared
-			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(b.lobby.match.Tick())*90 + uint32(n)*4000)}
+			return client.Intent{MoveMag: 255,
+				Yaw: geom.Angle(uint32(b.lobby.match.Tick())*90 + uint32(n)*4000)}
 		}
 		b.addClient(client.Config{}, spectator)
 		b.play(6)
-		clock := pacedClock{due: b.now, period: b.lobby.cfg.Rules.Rate.Period(), timescale: protocol.FullTimescale}
+		clock := pacedClock{due: b.now, period: b.lobby.cfg.Rules.Rate.Period(),
+			timescale: protocol.FullTimescale}
 		type figures struct{ snapshots, bytes uint64 }
 		run := func(seconds int) (f figures) {
 			was := figures{b.count(metrics.Snapshots), b.count(metrics.BytesOut)}
@@ -90,28 +93,31 @@ func TestRow66RungsAct(t *testing.T) {
 		}
 		var at [overload.NumLevels]figures
 		missing := uint64(0)
-		for rung := overload.Normal; rung < overload.NumLevels; rung++ {
-			b.lobby.SetLoadLevel(rung)
-			clock.timescale = rung.Timescale()
+		for level := overload.Normal; level < overload.NumLevels; level++ {
+			b.lobby.SetLoadLevel(level)
+			clock.timescale = level.Timescale()
 			run(fullOrShort(3, 2))
-			if rung == overload.Normal {
+			if level == overload.Normal {
 				missing = b.count(metrics.InputsMissing)
 			}
 			before := b.lobby.match.Tick()
-			at[rung] = run(seconds)
+			at[level] = run(seconds)
 			ticks := b.lobby.match.Tick() - before
-			if want := tick.Tick(seconds * 60); rung < overload.SlowMotion && ticks+2 < want || rung == overload.SlowMotion && (ticks < want*4/5-2 || ticks > want*4/5+2) {
-				t.Errorf("%v: %d ticks in %d s", rung, ticks, seconds)
+			if want := tick.Tick(seconds * 60); level < overload.SlowMotion && ticks+2 < want ||
+				level == overload.SlowMotion && (ticks < want*4/5-2 || ticks > want*4/5+2) {
+				t.Errorf("%v: %d ticks in %d s", level, ticks, seconds)
 			}
-			if state, why := b.players[n].State(); (state == client.Joined) != (rung < overload.NoSpectators) || rung >= overload.NoSpectators && why != packet.ReasonOverload {
-				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
+			shed := level >= overload.NoSpectators
+			if state, why := b.players[n].State(); (state == client.Joined) == shed ||
+				shed && why != packet.ReasonOverload {
+				t.Errorf("%v: the spectator is %v, %v", level, state, why)
 			}
-			if b.lobby.Stats.LoadLevel[rung].Load() < uint64(60*seconds) {
-				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.LoadLevel[rung].Load())
+			if b.lobby.Stats.LoadLevel[level].Load() < uint64(60*seconds) {
+				t.Errorf("%v: %d ticks counted", level, b.lobby.Stats.LoadLevel[level].Load())
 			}
 			b.rowsMatch(20)
 		}
-		t.Logf("snapshots and bytes in 4 s by rung: %v", at)
+		t.Logf("snapshots and bytes in 4 s by level: %v", at)
 		ratio := func(a, b uint64) float64 { return float64(a) / float64(b) }
 		for i, r := range []struct{ got, least, most float64 }{
 			{ratio(at[overload.HalfRate].snapshots, at[overload.Normal].snapshots), 0.48, 0.52},
@@ -125,18 +131,23 @@ func TestRow66RungsAct(t *testing.T) {
 			}
 		}
 		for n, p := range b.players[:n] {
-			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 || s.HardResets != 0 || p.Stats().Timescale != overload.SlowMotion.Timescale() {
-				t.Errorf("client %d at tempo %d: %+v", n, p.Stats().Timescale, s)
+			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 ||
+				s.HardResets != 0 || p.Stats().Timescale != overload.SlowMotion.Timescale() {
+				t.Errorf("client %d at timescale %d: %+v", n, p.Stats().Timescale, s)
 			}
 		}
-		if n := b.count(metrics.InputsMissing) - missing; n > 60 || b.count(metrics.Disconnected) != 1 || b.count(metrics.SpectatorsShed) != 1 {
-			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n, b.count(metrics.Disconnected), b.count(metrics.SpectatorsShed))
+		if n := b.count(metrics.InputsMissing) - missing; n > 60 ||
+			b.count(metrics.Disconnected) != 1 || b.count(metrics.SpectatorsShed) != 1 {
+			t.Errorf("%d commands missing, %d dismissed, %d spectators shed", n,
+				b.count(metrics.Disconnected), b.count(metrics.SpectatorsShed))
 		}
 		b.lobby.SetLoadLevel(overload.Normal)
 		clock.timescale = protocol.FullTimescale
 		run(3)
-		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 || b.players[0].Stats().Timescale != protocol.FullTimescale {
-			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal], b.players[0].Stats().Timescale)
+		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 ||
+			b.players[0].Stats().Timescale != protocol.FullTimescale {
+			t.Errorf("afterwards %+v, before %+v, timescale %d", f, at[overload.Normal],
+				b.players[0].Stats().Timescale)
 		}
 		b.addClient(client.Config{}, spectator) // is welcome again
 		run(1)

@@ -12,14 +12,15 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Malformed datagrams and packets of every kind are counted once, by their reason, get no answer
-// and change nothing.
+// Malformed datagrams and packets of every kind are counted once by reason, get no answer and
+// change nothing.
 func TestMalformedDatagrams(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control := l.joinedClient()
 	control.checkUnharmed()
 	raw := func(b ...byte) func(*testClient) []byte { return func(*testClient) []byte { return b } }
-	request := func(f func(d []byte) []byte) func(*testClient) []byte { // the first datagram of an attempt, changed
+	// the first datagram of an attempt, changed
+	request := func(f func(d []byte) []byte) func(*testClient) []byte {
 		return func(c *testClient) []byte {
 			c.beginConnect(nil)
 			c.netcode.Update(l.now, &c.outbox)
@@ -39,7 +40,8 @@ func TestMalformedDatagrams(t *testing.T) {
 			return d
 		}
 	}
-	sealed := func(f func(c *testClient, d []byte) []byte) func(*testClient) []byte { // a good datagram, changed behind its seal
+	// a good datagram, changed behind its seal
+	sealed := func(f func(c *testClient, d []byte) []byte) func(*testClient) []byte {
 		return func(c *testClient) []byte { return f(c, c.seal(c.packet(c.commands(1)...))) }
 	}
 	head := func(f func(h *packet.Header)) func(*testClient) []byte {
@@ -52,46 +54,78 @@ func TestMalformedDatagrams(t *testing.T) {
 			return c.seal(h.Append(nil))
 		}
 	}
-	pack := func(b ...byte) func(*testClient) []byte { return func(c *testClient) []byte { return c.seal(b) } }
+	pkt := func(b ...byte) func(*testClient) []byte {
+		return func(c *testClient) []byte { return c.seal(b) }
+	}
 	sections := func(b ...byte) func(*testClient) []byte {
 		return func(c *testClient) []byte { return c.seal(c.packet(b...)) }
 	}
 	join := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
-	const stranger, guest = false, true
+	const unknown, connected = false, true
 	for i, c := range []struct {
 		name string
-		from bool // stranger or connection
+		from bool // unknown address or connection
 		make func(c *testClient) []byte
 		why  error
 	}{
-		{"nothing", stranger, raw(), netcode.DropSize},
-		{"one zero", stranger, raw(0), netcode.DropReqSize},
-		{"a kind of 8", stranger, raw(bytes.Repeat([]byte{0x18}, 40)...), netcode.DropType},
-		{"a kind of 15", stranger, raw(bytes.Repeat([]byte{255}, 1200)...), netcode.DropType},
-		{"a sequence of no bytes", stranger, raw(bytes.Repeat([]byte{0x05}, 40)...), netcode.DropSequence},
-		{"a sequence of nine bytes", stranger, raw(bytes.Repeat([]byte{0x95}, 40)...), netcode.DropSequence},
-		{"a denial", stranger, raw(append([]byte{0x11}, make([]byte, 17)...)...), netcode.DropType},
-		{"a challenge", stranger, raw(append([]byte{0x12}, make([]byte, 325)...)...), netcode.DropType},
-		{"a response", stranger, raw(append([]byte{0x13}, make([]byte, 325)...)...), netcode.DropUnknown},
-		{"a keep-alive", stranger, raw(append([]byte{0x14}, make([]byte, 25)...)...), netcode.DropUnknown},
-		{"a payload", stranger, raw(append([]byte{0x15}, make([]byte, 100)...)...), netcode.DropUnknown},
-		{"a disconnect", stranger, raw(append([]byte{0x16}, make([]byte, 17)...)...), netcode.DropUnknown},
-		{"a path", stranger, raw(append([]byte{0x17}, make([]byte, 100)...)...), netcode.DropUnknown},
-		{"a request cut short", stranger, request(func(d []byte) []byte { return d[:1077] }), netcode.DropReqSize},
-		{"a request with a byte more", stranger, request(func(d []byte) []byte { return append(d, 0) }), netcode.DropReqSize},
-		{"a request of another version", stranger, request(func(d []byte) []byte { d[12]++; return d }), netcode.DropReqVersion},
-		{"a request of another game", stranger, request(func(d []byte) []byte { d[14]++; return d }), netcode.DropReqProtocol},
-		{"an expired token", stranger, minted(func(m *netcode.Mint) { m.Create, m.Expire = testUnix-50, testUnix-5 }), netcode.DropReqExpired},
-		{"a token changed to live longer", stranger, request(func(d []byte) []byte { d[22]++; return d }), netcode.DropReqToken},
-		{"a forged token", stranger, request(func(d []byte) []byte { d[500] ^= 1; return d }), netcode.DropReqToken},
-		{"a token for another server", stranger, minted(func(m *netcode.Mint) { m.Internal = []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")} }), netcode.DropReqAddress},
+		{"nothing", unknown, raw(), netcode.DropSize},
+		{"one zero", unknown, raw(0), netcode.DropReqSize},
+		{"a kind of 8", unknown, raw(bytes.Repeat([]byte{0x18}, 40)...), netcode.DropType},
+		{"a kind of 15", unknown, raw(bytes.Repeat([]byte{255}, 1200)...), netcode.DropType},
+		{"a sequence of no bytes", unknown, raw(bytes.Repeat([]byte{0x05}, 40)...), netcode.DropSequence},
+		{"a sequence of nine bytes", unknown, raw(bytes.Repeat([]byte{0x95}, 40)...), netcode.DropSequence},
+		{"a denial", unknown, raw(append([]byte{0x11}, make([]byte, 17)...)...), netcode.DropType},
+		{"a challenge", unknown, raw(append([]byte{0x12}, make([]byte, 325)...)...), netcode.DropType},
+		{"a response", unknown, raw(append([]byte{0x13}, make([]byte, 325)...)...), netcode.DropUnknown},
+		{"a keep-alive", unknown, raw(append([]byte{0x14}, make([]byte, 25)...)...), netcode.DropUnknown},
+		{"a payload", unknown, raw(append([]byte{0x15}, make([]byte, 100)...)...), netcode.DropUnknown},
+		{"a disconnect", unknown, raw(append([]byte{0x16}, make([]byte, 17)...)...), netcode.DropUnknown},
+		{"a path", unknown, raw(append([]byte{0x17}, make([]byte, 100)...)...), netcode.DropUnknown},
+		{"a request cut short", unknown, request(func(d []byte) []byte {
+			return d[:1077]
+		}), netcode.DropReqSize},
+		{"a request with a byte more", unknown, request(func(d []byte) []byte {
+			return append(d, 0)
+		}), netcode.DropReqSize},
+		{"a request of another version", unknown, request(func(d []byte) []byte {
+			d[12]++
+			return d
+		}), netcode.DropReqVersion},
+		{"a request of another game", unknown, request(func(d []byte) []byte {
+			d[14]++
+			return d
+		}), netcode.DropReqProtocol},
+		{"an expired token", unknown, minted(func(m *netcode.Mint) {
+			m.Create, m.Expire = testUnix-50, testUnix-5
+		}), netcode.DropReqExpired},
+		{"a token changed to live longer", unknown, request(func(d []byte) []byte {
+			d[22]++
+			return d
+		}), netcode.DropReqToken},
+		{"a forged token", unknown, request(func(d []byte) []byte {
+			d[500] ^= 1
+			return d
+		}), netcode.DropReqToken},
+		{"a token for another server", unknown, minted(func(m *netcode.Mint) {
+			m.Internal = []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}
+		}), netcode.DropReqAddress},
 
-		{"a guest's kind 9", guest, raw(bytes.Repeat([]byte{0x19}, 40)...), netcode.DropType},
-		{"a package whose seal is broken", guest, sealed(func(_ *testClient, d []byte) []byte { d[len(d)-1] ^= 1; return d }), netcode.DropAuth},
-		{"a package cut short", guest, sealed(func(_ *testClient, d []byte) []byte { return d[:len(d)-1] }), netcode.DropAuth},
-		{"a package shorter than its seal", guest, sealed(func(_ *testClient, d []byte) []byte { return d[:17] }), netcode.DropSize},
-		{"a package as a keep-alive", guest, sealed(func(_ *testClient, d []byte) []byte { d[0] ^= 1; return d }), netcode.DropAuth},
-		{"our own package back", guest, func(c *testClient) []byte {
+		{"kind 9 of a connection", connected, raw(bytes.Repeat([]byte{0x19}, 40)...), netcode.DropType},
+		{"a packet whose seal is broken", connected, sealed(func(_ *testClient, d []byte) []byte {
+			d[len(d)-1] ^= 1
+			return d
+		}), netcode.DropAuth},
+		{"a packet cut short", connected, sealed(func(_ *testClient, d []byte) []byte {
+			return d[:len(d)-1]
+		}), netcode.DropAuth},
+		{"a packet shorter than its seal", connected, sealed(func(_ *testClient, d []byte) []byte {
+			return d[:17]
+		}), netcode.DropSize},
+		{"a packet as a keep-alive", connected, sealed(func(_ *testClient, d []byte) []byte {
+			d[0] ^= 1
+			return d
+		}), netcode.DropAuth},
+		{"our own packet back", connected, func(c *testClient) []byte {
 			l.ticks(7)
 			for _, d := range c.received() {
 				if netcode.KindOf(d) == netcode.KindPayload {
@@ -100,39 +134,60 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			return nil
 		}, netcode.DropAuth},
-		{"a good package of another session", guest, func(*testClient) []byte { d := control.seal(control.packet()); return d }, netcode.DropAuth},
-		{"a package of one byte", guest, pack(1), packet.DropSize},
-		{"a package shorter than its header", guest, pack(make([]byte, packet.HeaderSize-1)...), packet.DropSize},
-		{"a sequence far ahead", guest, head(func(h *packet.Header) { h.Sequence += 20000 }), packet.DropFuture},
-		{"sequence 0", guest, head(func(h *packet.Header) { h.Sequence = 0 }), packet.DropStale},
-		{"an ack of what was never sent", guest, head(func(h *packet.Header) { h.Ack = 9999 }), packet.DropAck},
-		{"ack bits of what was never sent", guest, head(func(h *packet.Header) { h.Ack, h.AckBits = 0, 1 }), packet.DropAck},
-		{"ack bits all ones", guest, head(func(h *packet.Header) { h.AckBits = ^uint64(0) }), packet.DropAck},
-		{"section 0", guest, sections(0), packet.DropSection},
-		{"section 9", guest, sections(9, 1, 2, 3), packet.DropSection},
-		{"a client's snapshot", guest, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0), packet.DropSection},
-		{"events without a count", guest, sections(1), packet.DropMessage},
-		{"no events", guest, sections(1, 0), packet.DropMessage},
-		{"an event that is cut short", guest, sections(1, 1, 0, 0, 9, 1), packet.DropMessage},
-		{"an event far ahead", guest, sections(1, 1, 0, 1, 0, 7), packet.DropMessage},
-		{"events twice", guest, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), packet.DropSection},
-		{"notes without a count", guest, sections(4), packet.DropUnreliable},
-		{"a Close without a reason", guest, sections(6), packet.DropReason},
-		{"a Close for reason 0", guest, sections(6, 0), packet.DropReason},
-		{"a Close for reason 200", guest, sections(6, 200), packet.DropReason},
-		{"commands without a head", guest, sections(2), packet.DropCommands},
-		{"no commands", guest, sections(2, 0, 1, 0, 0, 0, 0), packet.DropCommands},
-		{"33 commands", guest, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...), packet.DropCommands},
-		{"255 commands", guest, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...), packet.DropCommands},
-		{"commands of tick 0", guest, sections(2, 1, 0, 0, 0, 0, 1), packet.DropCommands},
-		{"commands that are cut short", guest, sections(2, 32, 99, 0, 0, 0, 0), packet.DropCommands},
-		{"commands twice", guest, func(c *testClient) []byte { return sections(join(c.commands(1), c.commands(1))...)(c) }, packet.DropCommands},
-		{"events behind commands", guest, func(c *testClient) []byte { return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c) }, packet.DropCommands},
-		{"garbage behind commands", guest, func(c *testClient) []byte { return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c) }, packet.DropCommands},
+		{"a good packet of another session", connected, func(*testClient) []byte {
+			d := control.seal(control.packet())
+			return d
+		}, netcode.DropAuth},
+		{"a packet of one byte", connected, pkt(1), packet.DropSize},
+		{"a packet shorter than its header", connected, pkt(make([]byte, packet.HeaderSize-1)...),
+			packet.DropSize},
+		{"a sequence far ahead", connected, head(func(h *packet.Header) {
+			h.Sequence += 20000
+		}), packet.DropFuture},
+		{"sequence 0", connected, head(func(h *packet.Header) { h.Sequence = 0 }), packet.DropStale},
+		{"an ack of what was never sent", connected, head(func(h *packet.Header) {
+			h.Ack = 9999
+		}), packet.DropAck},
+		{"ack bits of what was never sent", connected, head(func(h *packet.Header) {
+			h.Ack, h.AckBits = 0, 1
+		}), packet.DropAck},
+		{"ack bits all ones", connected, head(func(h *packet.Header) {
+			h.AckBits = ^uint64(0)
+		}), packet.DropAck},
+		{"section 0", connected, sections(0), packet.DropSection},
+		{"section 9", connected, sections(9, 1, 2, 3), packet.DropSection},
+		{"a client's snapshot", connected, sections(byte(packet.SectionSnapshot), 1, 0, 0, 0, 0),
+			packet.DropSection},
+		{"messages without a count", connected, sections(1), packet.DropMessage},
+		{"no messages", connected, sections(1, 0), packet.DropMessage},
+		{"a message that is cut short", connected, sections(1, 1, 0, 0, 9, 1), packet.DropMessage},
+		{"a message far ahead", connected, sections(1, 1, 0, 1, 0, 7), packet.DropMessage},
+		{"messages twice", connected, sections(1, 1, 1, 0, 0, 7, 1, 1, 2, 0, 0, 7), packet.DropSection},
+		{"unreliable messages without a count", connected, sections(4), packet.DropUnreliable},
+		{"a Close without a reason", connected, sections(6), packet.DropReason},
+		{"a Close for reason 0", connected, sections(6, 0), packet.DropReason},
+		{"a Close for reason 200", connected, sections(6, 200), packet.DropReason},
+		{"commands without a head", connected, sections(2), packet.DropCommands},
+		{"no commands", connected, sections(2, 0, 1, 0, 0, 0, 0), packet.DropCommands},
+		{"33 commands", connected, sections(append([]byte{2, 33, 99, 0, 0, 0}, make([]byte, 900)...)...),
+			packet.DropCommands},
+		{"255 commands", connected, sections(append([]byte{2, 255, 0, 1, 0, 0}, make([]byte, 1000)...)...),
+			packet.DropCommands},
+		{"commands of tick 0", connected, sections(2, 1, 0, 0, 0, 0, 1), packet.DropCommands},
+		{"commands that are cut short", connected, sections(2, 32, 99, 0, 0, 0, 0), packet.DropCommands},
+		{"commands twice", connected, func(c *testClient) []byte {
+			return sections(join(c.commands(1), c.commands(1))...)(c)
+		}, packet.DropCommands},
+		{"messages behind commands", connected, func(c *testClient) []byte {
+			return sections(join(c.commands(1), []byte{1, 1, 1, 0, 0, 7})...)(c)
+		}, packet.DropCommands},
+		{"garbage behind commands", connected, func(c *testClient) []byte {
+			return sections(join(c.commands(3), bytes.Repeat([]byte("x"), 900))...)(c)
+		}, packet.DropCommands},
 	} {
 		who := l.newClient("")
 		control.receive()
-		if c.from == guest {
+		if c.from == connected {
 			who.join()
 			who.sendSections()
 			l.tick()
@@ -151,7 +206,7 @@ func TestMalformedDatagrams(t *testing.T) {
 		if got := l.tally(); got != want || l.count(metrics.Joined) != joined {
 			t.Errorf("%d %s: %v\nwant %v", i, c.name, got, want)
 		}
-		if c.from == stranger {
+		if c.from == unknown {
 			if answer := who.received(); answer != nil {
 				t.Errorf("%d %s: answered with %x", i, c.name, answer)
 			}
@@ -167,11 +222,11 @@ func TestMalformedDatagrams(t *testing.T) {
 	control.receive()
 	control.checkUnharmed()
 	if n := len(l.lobby.live); n != 1 {
-		t.Errorf("%d guests are left, want one", n)
+		t.Errorf("%d connections are left, want one", n)
 	}
 }
 
-// Longer datagrams than any of ours never come as far as the gate.
+// Datagrams that are longer than any valid one never reach netcode.
 func TestDatagramTooLong(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	control, c := l.joinedClient(), l.newClient("")
@@ -189,29 +244,29 @@ func TestDatagramTooLong(t *testing.T) {
 	control.checkUnharmed()
 }
 
-// A repeated datagram is refused unopened; a repeated package, sealed anew, and one that is
-// overtaken by more than the window, count as duplicate and stale. None of them makes a command be
-// used twice.
-func TestReplayedPackages(t *testing.T) {
+// A repeated datagram is refused unopened. A repeated packet that is sealed anew counts as
+// duplicate, and one behind the window as stale. Neither has a command used twice.
+func TestReplayedPackets(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
 	c.sendSections()
 	l.tick()
-	pack := c.packet(c.commands(1)...)
-	old := c.seal(pack)
+	pkt := c.packet(c.commands(1)...)
+	old := c.seal(pkt)
 	for range 3 {
 		c.send(old)
 	}
-	c.send(c.seal(pack))
+	c.send(c.seal(pkt))
 	l.tick()
 	if l.refused(netcode.DropReplay) != 2 || l.dropped(packet.DropDuplicate) != 1 {
 		t.Errorf("%v", l.tally())
 	}
 	c.playTicks(70)
-	c.send(c.seal(pack))
+	c.send(c.seal(pkt))
 	c.send(old)
 	l.tick()
-	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 || l.refused(netcode.DropReplay) != 3 {
+	if l.dropped(packet.DropStale) != 1 || l.dropped(packet.DropDuplicate) != 1 ||
+		l.refused(netcode.DropReplay) != 3 {
 		t.Errorf("%v", l.tally())
 	}
 	c.playTicks(1100)
@@ -225,8 +280,8 @@ func TestReplayedPackages(t *testing.T) {
 	}
 }
 
-// A client that lost its baselines gets a snapshot that needs none, and asking often is asking
-// once.
+// A client that lost its baselines gets a snapshot without baselines. Repeated requests have the
+// effect of one.
 func TestResync(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c, other := l.joinedClient(), l.joinedClient()
@@ -266,7 +321,8 @@ func TestResync(t *testing.T) {
 	if !fresh || l.count(metrics.Resyncs) != 1 {
 		t.Errorf("a baseline is used still, or %d resyncs counted", l.count(metrics.Resyncs))
 	}
-	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} { // of a newer client, perhaps
+	// of a newer client, perhaps
+	for _, junk := range [][]byte{{0}, {sim.AskResync, 0}, bytes.Repeat([]byte{7}, 256)} {
 		c.queueReliable(junk)
 	}
 	drops := l.tally()
@@ -296,7 +352,7 @@ func TestResyncsAreFew(t *testing.T) {
 	}
 }
 
-// A client asks to be another hero and is it when it spawns next; what no game has is ignored.
+// A requested hero is used at the next spawn. An id that the game lacks is ignored.
 func TestRow54HeroOnRequest(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -310,7 +366,8 @@ func TestRow54HeroOnRequest(t *testing.T) {
 		l.tick()
 	}
 	v := l.lobby.match.Vital(c.id())
-	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer || l.count(metrics.MessagesUnknown) != before+1 {
+	if v.RequestedHero != 1+sim.Robot || v.Hero != sim.Terraformer ||
+		l.count(metrics.MessagesUnknown) != before+1 {
 		t.Errorf("%+v, %d unknown events", *v, l.count(metrics.MessagesUnknown)-before)
 	}
 }

@@ -48,24 +48,29 @@ func TestRelevanceAuto(t *testing.T) {
 	if _, err := ParseRelevance("some"); err == nil {
 		t.Error("a relevance called some")
 	}
-	if g := GridConfig(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z || float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
+	if g := GridConfig(a, 4); g.MinX != a.Bounds.Min.X || g.MinZ != a.Bounds.Min.Z ||
+		float32(g.Wide)*4 < size.X || float32(g.Deep)*4 < size.Z || float32(g.Wide-1)*4 >= size.X {
 		t.Errorf("%+v over %v", g, size)
 	}
-	if g := GridConfig(arena.Generate(4000, 1), 0); g.Cell < defaultCell || g.Wide > maxCells || g.Deep > maxCells {
+	if g := GridConfig(arena.Generate(4000, 1), 0); g.Cell < defaultCell ||
+		g.Wide > maxCells || g.Deep > maxCells {
 		t.Errorf("%+v", g)
 	}
 }
 
-// field is a map without walls. Two teams face each other on it, 8 m apart.
+// field returns a map without walls, on which two teams face each other at a distance of 8 m.
 func field(t testing.TB) *arena.Arena {
 	t.Helper()
 	var spawns []arena.Spawn
 	for i := range 16 {
 		x := float32(i * 3)
-		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: x}, Team: 0}, arena.Spawn{Pos: geom.Vec3{X: x, Z: 8}, Yaw: geom.Turn / 2, Team: 1})
+		spawns = append(spawns, arena.Spawn{Pos: geom.Vec3{X: x}, Team: 0},
+			arena.Spawn{Pos: geom.Vec3{X: x, Z: 8}, Yaw: geom.Turn / 2, Team: 1})
 	}
-	a, err := arena.New("field", geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 64, Y: 32, Z: 24}},
-		[]arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -8, Y: -4, Z: -8}, geom.Vec3{X: 64, Z: 24})}, spawns)
+	a, err := arena.New("field",
+		geom.AABB{Min: geom.Vec3{X: -8, Y: -8, Z: -8}, Max: geom.Vec3{X: 64, Y: 32, Z: 24}},
+		[]arena.Solid{arena.NewSolid(arena.Box, geom.Vec3{X: -8, Y: -4, Z: -8}, geom.Vec3{X: 64, Z: 24})},
+		spawns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +96,10 @@ func TestThreat25NeverShown(t *testing.T) {
 			l.tick()
 		}
 		vital := l.lobby.match.Vital(victim.id())
-		if n := l.count(metrics.Hits); n != 0 || vital.Health != 100 || l.count(metrics.HitsFiltered) < 3 || l.lobby.LastSeen(c.id(), victim.id()) != 0 {
-			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted", r, n, vital.Health, l.count(metrics.HitsFiltered))
+		if n := l.count(metrics.Hits); n != 0 || vital.Health != 100 ||
+			l.count(metrics.HitsFiltered) < 3 || l.lobby.LastSeen(c.id(), victim.id()) != 0 {
+			t.Errorf("%v: %d hits on somebody who was never shown, %d points left, %d counted",
+				r, n, vital.Health, l.count(metrics.HitsFiltered))
 		}
 		unseen := l.count(metrics.HitsFiltered)
 		for range 90 {
@@ -101,8 +108,10 @@ func TestThreat25NeverShown(t *testing.T) {
 			c.sendSections(section(c.aim(victim))...)
 			l.tick()
 		}
-		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 || l.lobby.LastSeen(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
-			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through", r, l.count(metrics.Hits), l.count(metrics.HitsFiltered)-unseen)
+		if l.count(metrics.Hits) < 3 || l.count(metrics.HitsFiltered) > unseen+2 ||
+			l.lobby.LastSeen(c.id(), victim.id()) < c.state().repl.acks.newest-6 {
+			t.Errorf("%v: %d hits on somebody who is shown, %d were not let through",
+				r, l.count(metrics.Hits), l.count(metrics.HitsFiltered)-unseen)
 		}
 	}
 }
@@ -114,7 +123,8 @@ func (c *testClient) aim(at *testClient) sim.Command {
 	other, _, _ := m.Self(at.id())
 	d := other.Pos.Sub(me.Pos)
 	next, newest := m.Tick()+1, max(c.state().repl.pacing.sent, 1)
-	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire, View: tick.View{From: newest, To: newest}}
+	return sim.Command{Tick: next, Yaw: geom.Atan2(d.X, d.Z), Buttons: sim.Fire,
+		View: tick.View{From: newest, To: newest}}
 }
 
 // peerAcks returns a function that makes packets whose acks stay those of now.
@@ -143,7 +153,8 @@ func walled(a *arena.Arena, cell float32) func(from, to int) bool {
 // recover.
 func TestRow37ServerHearsOfDivergence(t *testing.T) {
 	alone(t)
-	for _, cfg := range []Config{{ChecksumEvery: 4}, {ChecksumEvery: 4, Kbps: 40}, {ChecksumEvery: 4, Relevance: RelevanceGrid}, {ChecksumEvery: -1}} {
+	for _, cfg := range []Config{{ChecksumEvery: 4}, {ChecksumEvery: 4, Kbps: 40},
+		{ChecksumEvery: 4, Relevance: RelevanceGrid}, {ChecksumEvery: -1}} {
 		cfg.Players = 32
 		b := newClientLobby(t, 20, cfg)
 		b.play(3)
@@ -163,24 +174,27 @@ func TestRow37ServerHearsOfDivergence(t *testing.T) {
 		}
 		if cfg.ChecksumEvery < 0 {
 			if diverged != 0 || b.count(metrics.ChecksumMismatches) != 0 || b.count(metrics.Resyncs) != 0 {
-				t.Errorf("without checksums %d diverged, %d told, %d resyncs", diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
+				t.Errorf("without checksums %d diverged, %d told, %d resyncs",
+					diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
 			}
 			continue
 		}
 		if diverged < 15 || b.count(metrics.ChecksumMismatches) < 15 || b.count(metrics.Resyncs) < 15 {
-			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times", cfg.Relevance, diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
+			t.Errorf("%+v: %d snapshots diverged, the server heard of %d and began anew %d times",
+				cfg.Relevance, diverged, b.count(metrics.ChecksumMismatches), b.count(metrics.Resyncs))
 		}
 		told := b.count(metrics.ChecksumMismatches)
 		b.play(2)
 		if b.count(metrics.ChecksumMismatches) != told {
-			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance, b.count(metrics.ChecksumMismatches)-told)
+			t.Errorf("%v: %d more diverged afterwards", cfg.Relevance,
+				b.count(metrics.ChecksumMismatches)-told)
 		}
 		b.rowsMatch(30)
 	}
 }
 
-// rowsMatch fails unless the rows that clients hold of their newest snapshots are those of the
-// server's frames, and so many.
+// rowsMatch fails unless the rows of the clients' newest snapshots are those of the server's
+// frames, and at least least of them.
 func (b *clientLobby) rowsMatch(least int) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
@@ -196,7 +210,8 @@ func (b *clientLobby) rowsMatch(least int) (rows int) {
 					continue
 				}
 				if was := f.Row(slot, want[:]); was != id || got != want {
-					b.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v", n, at, slot, id, got, was, want)
+					b.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v",
+						n, at, slot, id, got, was, want)
 				}
 				rows++
 			}
@@ -273,7 +288,8 @@ func TestRow64JoinFlow(t *testing.T) {
 	c := l.newClient("")
 
 	c.beginConnect(nil) // 1: a handshake alone makes no player
-	if joined := l.count(metrics.Joined); c.host.lobby.match.Score().Members[0]+l.lobby.match.Score().Members[1] != 1 || joined != 1 {
+	if joined := l.count(metrics.Joined); c.host.lobby.match.Score().Members[0]+
+		l.lobby.match.Score().Members[1] != 1 || joined != 1 {
 		t.Fatalf("%d joined", joined)
 	}
 	if !c.handshake() {
@@ -292,7 +308,8 @@ func TestRow64JoinFlow(t *testing.T) {
 	if c.welcome.NetID == 0 || len(c.messages) != 1 || l.count(metrics.Joined) != 2 {
 		t.Fatalf("%+v, %d events, %d joined", c.welcome, len(c.messages), l.count(metrics.Joined))
 	}
-	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} { // 3: messages keep their order around Ready
+	// 3: messages keep their order around Ready
+	for _, e := range [][]byte{{sim.AskResync}, sim.AppendSnapshotRate(nil, 2, 0), {9, 9}} {
 		c.queueReliable(e)
 	}
 	c.ready()
@@ -303,8 +320,10 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 || snapshots > 11 || l.count(metrics.MessagesUnknown) != 1 {
-		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready, g.repl.pacing.every, snapshots, l.count(metrics.MessagesUnknown))
+	if g := c.state(); !g.session.ready || g.repl.pacing.every != 4 || snapshots < 9 ||
+		snapshots > 11 || l.count(metrics.MessagesUnknown) != 1 {
+		t.Errorf("ready %v, every %d, %d snapshots, %d unknown events", g.session.ready,
+			g.repl.pacing.every, snapshots, l.count(metrics.MessagesUnknown))
 	}
 	c.ready() // 5: a second Ready changes nothing
 	x := c.commandCounts()
@@ -313,10 +332,13 @@ func TestRow64JoinFlow(t *testing.T) {
 		other.play()
 		l.tick()
 	}
-	if y := c.commandCounts(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 || l.count(metrics.Joined) != 2 {
-		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used, l.count(metrics.MessagesUnknown), l.count(metrics.Joined))
+	if y := c.commandCounts(); y.Used-x.Used != 30 || l.count(metrics.MessagesUnknown) != 2 ||
+		l.count(metrics.Joined) != 2 {
+		t.Errorf("%d commands used, %d unknown events, %d joined", y.Used-x.Used,
+			l.count(metrics.MessagesUnknown), l.count(metrics.Joined))
 	}
-	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255}) // 6: commands move their sender's player alone
+	// 6: commands move their sender's player alone
+	stolen := section(sim.Command{Tick: l.lobby.match.Tick() + 1, MoveMag: 255})
 	before := other.commandCounts().Accepted
 	c.receive()
 	c.sendSections(stolen...)
@@ -332,7 +354,8 @@ func TestRow64JoinFlow(t *testing.T) {
 func TestRow67ReusedSlot(t *testing.T) {
 	alone(t)
 	a := ground()
-	b := newClientLobby(t, 14, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, CellVisible: walled(a, 4), Hysteresis: -1})
+	b := newClientLobby(t, 14,
+		Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, CellVisible: walled(a, 4), Hysteresis: -1})
 	b.turnPlayers(67)
 	b.play(3)
 	rng := rand.New(rand.NewPCG(67, 1))
@@ -365,7 +388,8 @@ func TestRow67ReusedSlot(t *testing.T) {
 	}
 	for n, p := range b.players {
 		if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
-			t.Errorf("client %d: %d sections not decoded, %d resyncs, %d diverged", n, s.Undecoded, s.Resyncs, s.Diverged)
+			t.Errorf("client %d: %d sections not decoded, %d resyncs, %d diverged",
+				n, s.Undecoded, s.Resyncs, s.Diverged)
 		}
 	}
 }

@@ -51,11 +51,11 @@ type ownerRows struct {
 	row    [netstate.OwnerFields]int32
 }
 
-// viewer says whose rows a client may see.
+// viewer is the viewpoint that selects a client's rows.
 type viewer struct {
 	player    netid.ID
 	spectates bool
-	slot      int32 // row whose view the client has: its own or its target's; -1: free camera
+	slot      int32 // row of the viewpoint: the client's own or its target's; -1: free camera
 }
 
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
@@ -93,6 +93,7 @@ func (r *replication) capture() {
 	}
 	r.objects.capture(r.match)
 	r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.table.dropped)
+	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
 }
 
 // begin gives the newest frames to the encoders.
@@ -212,6 +213,13 @@ func (r *replication) countSymbols(n *netstate.Counts) {
 	r.players.encoder.Count(n.Public)
 	r.objects.encoder.Count(n.Objects)
 	r.owner.counts = n.Owner
+}
+
+// sampleBlocks keeps samples of all blocks that are coded from now on in s, for
+// netstate.TrainDictionaries.
+func (r *replication) sampleBlocks(s *netstate.Samples) {
+	r.players.encoder.Sample(s.Public)
+	r.objects.encoder.Sample(s.Objects)
 }
 
 // acked takes the ack of a packet. madeWith is the first command that the client can have made with

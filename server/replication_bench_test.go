@@ -20,7 +20,8 @@ func BenchmarkBudget(b *testing.B) {
 	const n = 100
 	for _, kbps := range []int{0, 2000, 24} {
 		b.Run(fmt.Sprintf("players=%d/kbps=%d", n, kbps), func(b *testing.B) {
-			benchmarkBudget(b, n, Config{Players: n, Kbps: kbps, ViewDistance: 12, Rules: sim.Rules{Mix: true}})
+			benchmarkBudget(b, n,
+				Config{Players: n, Kbps: kbps, ViewDistance: 12, Rules: sim.Rules{Mix: true}})
 		})
 	}
 }
@@ -45,7 +46,8 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 		c.exchange()
 	}
 	b.ReportMetric(float64(spent.Nanoseconds())/float64(ticks), "cpu-ns/tick")
-	b.ReportMetric(float64(c.count(metrics.BytesOut)-bytes)/float64(max(1, c.count(metrics.Snapshots)-snapshots)), "B/snapshot")
+	b.ReportMetric(float64(c.count(metrics.BytesOut)-bytes)/
+		float64(max(1, c.count(metrics.Snapshots)-snapshots)), "B/snapshot")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -53,6 +55,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 func (b *clientLobby) firing(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	b.brain = func(int) client.Intent {
-		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()), Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.Uint32())}
+		return client.Intent{MoveMag: 255, Yaw: geom.Angle(rng.Uint32()),
+			Pitch: geom.Angle(rng.IntN(8000)), Buttons: sim.Buttons(rng.Uint32())}
 	}
 }

@@ -43,8 +43,8 @@ func (r *replication) explainPlayer(c *connReplication, e Explanation) Explanati
 	return e.because(ReasonNew)
 }
 
-// playerReason is what became of the row in a slot in the client's newest snapshot, whose frame is
-// f.
+// playerReason returns the reason for the row in a slot in the client's newest snapshot, whose
+// frame is f.
 func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot int) Reason {
 	sent, known := c.acks.tracker.RowSent(slot)
 	v, clipped := &c.view, func() bool { return c.schedule.visible[slot>>6]>>(slot&63)&1 == 0 }
@@ -135,8 +135,8 @@ func (r *replication) explainObject(c *connReplication, ref ObjectRef, slot int,
 	return e
 }
 
-// objectReason is what became of the object in a slot in the client's newest snapshot, whose frame
-// is f.
+// objectReason returns the reason for the object in a slot in the client's newest snapshot, whose
+// frame is f.
 func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot int) Reason {
 	o, a := r.objects, &c.acks.objects
 	if a.selection == objectsUnchanged {
@@ -183,7 +183,7 @@ func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
 func (r *replication) objectVisible(c *connReplication, f *snapshot.Frame, slot int) bool {
 	o, a := r.objects, &c.acks.objects
 	switch k := o.table.slots[slot].kind; {
-	case k == netstate.Teleporter || k == netstate.Zone:
+	case k.Public():
 		return true
 	case k.Flies() && netid.ID(o.objectIn(f, slot).Owner) == c.viewer.player:
 		return true
@@ -279,7 +279,7 @@ func flightRef(id netid.ID) (ref ObjectRef, ok bool) {
 	return ref, false
 }
 
-// sample counts what became of each row in the snapshot that the client was just sent.
+// sample counts the reason of each row in the snapshot that the client was just sent.
 func (r *replication) sample(c *connReplication, into *ReplicationSample) {
 	t := r.match.Tick()
 	into.Snapshots++

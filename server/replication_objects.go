@@ -23,6 +23,7 @@ type objectPlane struct {
 	versions        []frameVersion  // by tick, modulo its length
 	updateIntervals netstate.UpdateIntervals
 	interval        tick.Tick
+	static          []staticObjects                   // of the tick at hand
 	object          netstate.ObjectState              // being captured
 	row             [netstate.ObjectStateFields]int32 // its row
 	asked           [netstate.ObjectStateFields]int32 // row being explained
@@ -86,7 +87,8 @@ func (c *Config) checkObjects() error {
 	}
 	if g := c.Rules.Game; g != nil {
 		m := &g.Layout
-		if n := len(m.Teleporters) + len(m.Points) + len(m.Barrels) + len(m.Cubes); n > netstate.MaxStanding {
+		n := len(m.Teleporters) + len(m.Points) + len(m.Barrels) + len(m.Cubes) + len(m.Objects)
+		if n > netstate.MaxStanding {
 			return fmt.Errorf("%d static objects on the map: expected at most %d", n, netstate.MaxStanding)
 		}
 	}
@@ -109,36 +111,30 @@ func (o *objectPlane) capture(m *sim.Match) {
 	if m != o.match { // no slot's object is of this match
 		o.match, o.table.static = m, -1
 	}
-	all, scene := m.Objects(), m.Scene()
-	o.table.assignStatic([...]staticObjects{
-		{netstate.Teleporter, len(all.Ports)}, {netstate.Zone, len(all.Zones)},
-		{netstate.Barrel, len(scene.Barrels)}, {netstate.Cube, len(scene.Cubes)},
-	})
-	slot := 0
-	for i := range all.Ports {
-		o.object.OfTeleporter(&all.Ports[i], t)
-		o.write(f, slot)
-		slot++
-	}
-	for i := range all.Zones {
-		o.object.OfZone(i, &all.Zones[i], &all.Occupied[i], m.Mode(), m.Game().Mode)
-		o.write(f, slot)
-		slot++
-	}
-	for i := range scene.Barrels {
-		o.object.OfBarrel(&scene.Barrels[i], t)
-		o.write(f, slot)
-		slot++
-	}
-	for i := range scene.Cubes {
-		o.object.OfCube(&scene.Cubes[i])
-		o.write(f, slot)
-		slot++
-	}
+	o.captureStatic(f)
+	all := m.Objects()
 	o.captureProjectiles(f, all.Projectiles, m.Game().ProjectileKinds)
 	o.captureGrenades(f, all.Grenades)
 	o.table.freeSlots(t)
 	o.noteVersion(f)
+}
+
+// captureStatic writes the objects that the map places.
+func (o *objectPlane) captureStatic(f *snapshot.Frame) {
+	classes := netstate.StaticClasses()
+	o.static = o.static[:0]
+	for i := range classes {
+		o.static = append(o.static, staticObjects{classes[i].Kind, classes[i].Count(o.match)})
+	}
+	o.table.assignStatic(o.static)
+	slot := 0
+	for i := range classes {
+		for n := range o.static[i].count {
+			classes[i].Describe(&o.object, o.match, n)
+			o.write(f, slot)
+			slot++
+		}
+	}
 }
 
 // write writes the object at hand into a slot, or its row as it was when its kind was last due.
@@ -236,7 +232,7 @@ type staticObjects struct {
 
 // assignStatic gives slots to the static objects. If there are others than before, all slots are
 // assigned anew.
-func (t *objectTable) assignStatic(objects [4]staticObjects) {
+func (t *objectTable) assignStatic(objects []staticObjects) {
 	slot, same := 0, true
 	for _, n := range objects {
 		for range n.count {

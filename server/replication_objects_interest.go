@@ -5,7 +5,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // objectSpace says where the objects of a tick are and which of them are visible whatever walls and
@@ -57,7 +56,7 @@ func (o *objectPlane) put(slot int, s *objectSlot, pos geom.Vec3) {
 	d := &o.space
 	o.rows.put(slot, s.id)
 	d.pos[slot] = pos
-	if s.kind == netstate.Teleporter || s.kind == netstate.Zone {
+	if s.kind.Public() {
 		d.public[slot>>6] |= 1 << (slot & 63)
 	}
 	if owner := netid.ID(o.object.Owner).Index(); s.kind.Flies() && owner < len(d.first) {

@@ -179,13 +179,19 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	o, a, groups := r.objects, &c.acks.objects, r.objects.frames.Groups()
 	switch limited := c.pacing.bucket.Rate() != 0; {
-	case r.cfg.Relevance == RelevanceOff || !limited && a.caughtUp(o, room):
+	case r.cfg.Relevance == RelevanceOff || !limited && (a.caughtUp(o, room) || r.objectBlocksFit()):
 		o.packer.Begin(o.encoder, a.tracker, 0, groups)
 		return true
 	case !limited || a.full:
 		return false
 	}
 	return o.packer.BeginWithin(o.encoder, a.tracker, 0, groups, 8*room)
+}
+
+// objectBlocksFit reports whether all objects fit a join snapshot as blocks, beside players, where
+// the codec packs those.
+func (r *replication) objectBlocksFit() bool {
+	return r.objects.encoder.FullBlocksFit(r.cfg.JoinBytes - minJoinBytes)
 }
 
 // fitBudget begins a part about the visible objects in most bits: the client's own flights

@@ -19,7 +19,8 @@ func TestConfigOfThings(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		{Config{ObjectUpdateIntervals: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval + 1}}, "expected at most 16 snapshots"},
+		{Config{ObjectUpdateIntervals: netstate.UpdateIntervals{netstate.Cube: netstate.MaxUpdateInterval +
+			1}}, "expected at most 16 snapshots"},
 		{Config{Rules: sim.Rules{Game: crowded}}, "241 static objects on the map: expected at most 240"},
 	} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", testNetcodeConfig()
@@ -29,19 +30,21 @@ func TestConfigOfThings(t *testing.T) {
 	}
 }
 
-// An ack tag keeps its values, in the largest lobby, too.
-func TestReceipt(t *testing.T) {
+// An ack tag keeps its values in the largest lobby.
+func TestAckTag(t *testing.T) {
 	for _, c := range []struct {
-		owner           bool
-		players, things groupRange
-	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}}, {true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
-		r := packetContent{1<<32 - 1, c.owner, c.players, c.things}.ackTag()
-		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players || r.objects() != c.things {
+		owner            bool
+		players, objects groupRange
+	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}},
+		{true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
+		r := packetContent{1<<32 - 1, c.owner, c.players, c.objects}.ackTag()
+		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players ||
+			r.objects() != c.objects {
 			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.objects())
 		}
 	}
 	if n := netstate.ObjectSlots(MaxPlayers) / 16; n > 127 {
-		t.Errorf("%d groups of things do not fit a receipt", n)
+		t.Errorf("%d groups of objects do not fit a tag", n)
 	}
 }
 
@@ -54,20 +57,24 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectPlane(&cfg)
+	var flights []object.Projectile
 	next := func() {
 		m.Begin()
 		for i := range sim.Systems() {
 			m.Run(i)
 		}
 		m.End()
+		m.Objects().Projectiles = flights
 		w.capture(m)
 	}
 	next()
 	slots, fixed := netstate.ObjectSlots(1), w.table.static
 	o := m.Objects()
 	for i := range 400 {
-		o.Projectiles = append(o.Projectiles, object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
-			Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(), Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
+		flights = append(flights,
+			object.Launch(netid.Make(sim.FirstProjectile+i, 1), object.Trajectory{
+				Start: geom.Vec3{Y: 900, X: float32(i)}, Pitch: 0x4000, Tick: m.Tick(),
+				Owner: netid.Make(0, 1), Type: 2}, tick.View{}))
 	}
 	next()
 	if want := uint64(fixed + 400 - slots); w.table.dropped != want || w.frame.ID(slots-1) == 0 {
@@ -77,7 +84,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	for i := range w.table.slots {
 		before[w.table.slots[i].id] = w.table.slots[i].matchID
 	}
-	o.Projectiles = append(o.Projectiles[:0], o.Projectiles[100:]...)
+	flights = flights[100:]
 	next() // slots are freed at the end of it
 	next()
 	if w.table.dropped != uint64(max(0, fixed+300-slots)) {

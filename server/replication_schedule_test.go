@@ -14,9 +14,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// A limit that never binds changes nothing: the clients of a lobby with it and of one without hold
-// the same rows of the same ticks, and after the join burst they are sent the same bytes, in the
-// same blocks.
+// A limit that never binds changes nothing: clients with and without it hold the same rows of the
+// same ticks, and after the join burst they are sent the same bytes in the same blocks.
 func TestLooseBudgetIsNone(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -41,56 +40,66 @@ func TestLooseBudgetIsNone(t *testing.T) {
 			a.addClient(client.Config{}, spectator)
 			b.addClient(client.Config{}, spectator)
 		}
-		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
+		ka, kb := link{rand.New(rand.NewPCG(1, uint64(i))), c.loss},
+			link{rand.New(rand.NewPCG(1, uint64(i))), c.loss}
 		a.turnPlayers(uint64(i))
 		b.turnPlayers(uint64(i))
 		if c.fires {
 			a.firing(uint64(i))
 			b.firing(uint64(i))
 		}
-		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
+		objects, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range fullOrShort(8, 5) * 60 {
 			if at == 180 {
-				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)}, b.count(metrics.ObjectsOverBudget)
+				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)},
+					b.count(metrics.ObjectsOverBudget)
 			}
 			a.lossy(&ka)
 			b.lossy(&kb)
 			if n := a.sameRows(b); at >= 180 {
 				rows += n
-				things += a.sameObjects(b)
+				objects += a.sameObjects(b)
 			}
 		}
 		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
-		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 || b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
-			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows, b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped), b.count(metrics.SnapshotsThrottled))
+		if rows < c.n*c.n*40 || b.count(metrics.SnapshotsOverBudget) != 0 ||
+			b.count(metrics.SnapshotsClipped) != 0 || b.count(metrics.SnapshotsThrottled) != 0 {
+			t.Errorf("%d: %d rows compared, %d snapshots squeezed, %d narrowed, %d throttled", i, rows,
+				b.count(metrics.SnapshotsOverBudget), b.count(metrics.SnapshotsClipped),
+				b.count(metrics.SnapshotsThrottled))
 		}
-		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires && (things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
-			t.Errorf("%d: %d things compared, %d parts left some out of %d", i, things, waits, b.count(metrics.Snapshots))
+		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires &&
+			(objects < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d objects compared, %d parts left some out of %d", i,
+				objects, waits, b.count(metrics.Snapshots))
 		}
 		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
 		}
 		for _, slot := range b.lobby.live {
 			g := &b.lobby.conns[slot]
-			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll, false: rowsVisible}[c.cfg.ViewDistance == 0] {
+			if c.loss == 0 && g.repl.view.selection != map[bool]rowSelection{true: rowsAll,
+				false: rowsVisible}[c.cfg.ViewDistance == 0] {
 				t.Errorf("%d: client %v is told by %d", i, g.id, g.repl.view.selection)
 			}
-			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent && c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
+			if v := b.lobby.Explain(g.id, b.players[0].ID()); v.Reason != ReasonSent &&
+				c.cfg.ViewDistance == 0 || v.Reason == ReasonBudget || v.Reason == ReasonClipped {
 				t.Errorf("%d: %v", i, v.Sentence())
 			}
 		}
 	}
 }
 
-// sameRows fails unless the clients of two tables hold the same rows of their newest snapshots, and
-// returns their number.
+// sameRows fails unless the clients of two lobbies hold the same rows of their newest snapshots,
+// and returns the number of rows.
 func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.PublicFields]int32
 	for n, p := range b.players {
 		q := o.players[n]
 		if p.Newest() != q.Newest() || p.ID() != q.ID() {
-			b.t.Fatalf("tick %d, client %d: one has %d, the other %d", b.lobby.match.Tick(), n, p.Newest(), q.Newest())
+			b.t.Fatalf("tick %d, client %d: one has %d, the other %d",
+				b.lobby.match.Tick(), n, p.Newest(), q.Newest())
 		}
 		for slot := range b.lobby.cfg.Players {
 			id, held := p.Row(p.Newest(), slot, want[:])
@@ -98,7 +107,8 @@ func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 			switch {
 			case id == 0 && other == 0: // an empty slot is sent once, or each time
 			case id != other || held != too || got != want:
-				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+				b.t.Fatalf("tick %d, client %d, slot %d: one holds %v %v, the other %v %v",
+					p.Newest(), n, slot, id, want, other, got)
 			default:
 				rows++
 			}
@@ -107,7 +117,7 @@ func (b *clientLobby) sameRows(o *clientLobby) (rows int) {
 	return rows
 }
 
-// sameObjects is alike for objects.
+// sameObjects does the same for objects.
 func (b *clientLobby) sameObjects(o *clientLobby) (rows int) {
 	b.t.Helper()
 	var got, want [netstate.ObjectStateFields]int32
@@ -120,7 +130,8 @@ func (b *clientLobby) sameObjects(o *clientLobby) (rows int) {
 				continue
 			}
 			if id != other || got != want {
-				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v", p.Newest(), n, slot, id, want, other, got)
+				b.t.Fatalf("tick %d, client %d, thing %d: one holds %v %v, the other %v %v",
+					p.Newest(), n, slot, id, want, other, got)
 			}
 			rows++
 		}
@@ -138,7 +149,8 @@ func (b *clientLobby) objectsMatch() (rows int) {
 		for slot := range b.lobby.replication.objects.table.slots {
 			if id, held := p.Objects.Row(p.Newest(), slot, got[:]); held && id != 0 && f != nil {
 				if was := f.Row(slot, want[:]); was != id || got != want {
-					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v", n, p.Newest(), slot, id, got, was, want)
+					b.t.Fatalf("client %d, tick %d, thing %d: %v %v, the server has %v %v",
+						n, p.Newest(), slot, id, got, was, want)
 				}
 				rows++
 			}
@@ -158,12 +170,13 @@ type waitTracker struct {
 	rows       int              // and with one
 }
 
-func newWaitTracker(guests int) *waitTracker {
-	p := &waitTracker{who: make([]netid.ID, guests), last: make([]map[int]uint16, guests), seen: make([]map[int]uint16, guests)}
+func newWaitTracker(clients int) *waitTracker {
+	p := &waitTracker{who: make([]netid.ID, clients), last: make([]map[int]uint16, clients),
+		seen: make([]map[int]uint16, clients)}
 	return p
 }
 
-// observe takes in the snapshots of a tick, and fails where a rowSchedule differs.
+// observe reads the snapshots of a tick, and fails where a rowSchedule differs.
 func (p *waitTracker) observe(b *clientLobby) {
 	b.t.Helper()
 	l := b.lobby
@@ -196,19 +209,23 @@ func (p *waitTracker) observe(b *clientLobby) {
 				last[other] = interval
 			}
 			p.longest = max(p.longest, int(interval-last[other]))
-			if said, known := c.repl.acks.tracker.RowSent(other); said && known {
+			if sent, known := c.repl.acks.tracker.RowSent(other); sent && known {
 				last[other] = interval
 			}
-			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled && (c.repl.schedule.sentAt[other] != last[other] || last[other] == interval && was && weight != 0) {
-				b.t.Fatalf("tick %d, client %v, slot %d: last said in interval %d and weighs %d; the twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other], weight, last[other], interval)
+			if weight := c.repl.view.interest.Priority(other); c.repl.view.selection == rowsScheduled &&
+				(c.repl.schedule.sentAt[other] != last[other] ||
+					last[other] == interval && was && weight != 0) {
+				b.t.Fatalf("tick %d, client %v, slot %d: last said in interval %d and weighs %d; the "+
+					"twin has %d of %d", now, c.id, other, c.repl.schedule.sentAt[other],
+					weight, last[other], interval)
 			}
 		}
 	}
 }
 
-// Limits bind and cease to bind by turns, or bind always: no client is sent more than its bucket
-// gives, no visible row waits for a baseline's life, all snapshots decode to what was there, and no
-// row waits for longer because of the time before.
+// Limits bind at times, or always: no client is sent more than its bucket gives, no visible row
+// waits for the life of a baseline, all snapshots decode correctly, and no row waits longer
+// because of the time in which the limit did not bind.
 func TestBudgetBeginsToBind(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
@@ -225,13 +242,14 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		4: {Config{Players: 32}, 32, 0, []int{150, 0, 16}, 2},
 		5: {Config{Players: 32, ViewDistance: 12}, 32, 0, []int{300, 24}, 1}, // none in blocks
 		6: {Config{Players: 70, ViewDistance: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
-		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1}, // and all fire
+		// and all fire
+		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1},
 	} {
 		c.cfg.Kbps = c.kbps[0]
 		b := newClientLobby(t, c.n, c.cfg)
 		b.turnPlayers(uint64(i))
 		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newWaitTracker(c.cfg.Players)
-		things := 0
+		objects := 0
 		if c.cfg.Rules.Mix {
 			b.firing(uint64(i))
 		}
@@ -249,46 +267,57 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					b.lossy(&k)
 					p.observe(b)
 					b.checkBudgets(rooms)
-					things += b.objectsMatch()
+					objects += b.objectsMatch()
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
-					rate, share := float64(g.repl.pacing.bucket.Rate()), b.lobby.replication.spacing(&g.repl).Seconds()
-					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100 // what is saved up, the largest snapshot, and netcode's own packets
+					rate, share := float64(g.repl.pacing.bucket.Rate()),
+						b.lobby.replication.spacing(&g.repl).Seconds()
+					// what is saved up, the largest snapshot, and netcode's own packets
+					most := rate*((b.now-began).Seconds()+0.1+1.25*share) + 100
 					if rate != 0 && float64(g.session.stats.down-was) > most {
-						t.Errorf("%d: client %v was sent %d bytes in %v at %d kbit/s", i, g.id, g.session.stats.down-was, b.now-began, kbps)
+						t.Errorf("%d: client %v was sent %d bytes in %v at %d kbit/s",
+							i, g.id, g.session.stats.down-was, b.now-began, kbps)
 					}
 				}
 			}
 		}
-		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d squeezed; the longest wait was %d intervals", i, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
-		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 || b.count(metrics.SnapshotsOverBudget) == 0 {
-			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows, b.count(metrics.SnapshotsOverBudget))
+		t.Logf("%d: %d snapshots in blocks, %d row by row without accounts, %d with, of which %d "+
+			"squeezed; the longest wait was %d intervals", i, p.blocks, p.loose,
+			p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+		if p.longest >= snapshot.MaxAge || p.blocks+p.loose < p.rows/10 ||
+			b.count(metrics.SnapshotsOverBudget) == 0 {
+			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by "+
+				"row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows,
+				b.count(metrics.SnapshotsOverBudget))
 		}
-		if b.rowsMatch(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
-			t.Errorf("%d: %d things compared, %d parts left some out", i, things, b.count(metrics.ObjectsOverBudget))
+		if b.rowsMatch(100); c.cfg.Rules.Mix && (objects < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+			t.Errorf("%d: %d objects compared, %d parts left some out", i, objects,
+				b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
 			if s := p.Stats(); s.Undecoded != 0 || s.Resyncs != 0 || s.Diverged != 0 {
-				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged", i, n, s.Undecoded, s.Resyncs, s.Diverged)
+				t.Errorf("%d: client %d: %d sections not decoded, %d resyncs, %d diverged",
+					i, n, s.Undecoded, s.Resyncs, s.Diverged)
 			}
 		}
 	}
 }
 
-// budgetState is what a client may be sent, and what it has been sent.
+// budgetState is what a client may be sent and what it was sent, in bytes.
 type budgetState struct {
 	room int
 	sent uint64
 }
 
-// budgets is what the clients with a limit may be sent in the coming tick.
+// budgets returns the state of each client with a limit, before a tick.
 func (b *clientLobby) budgets() map[int32]budgetState {
 	m, l := map[int32]budgetState{}, b.lobby
 	next := l.cfg.Rules.Rate.At(l.match.Tick() + 1)
 	for _, slot := range l.live {
 		if c := &l.conns[slot]; c.repl.pacing.bucket.Rate() != 0 {
-			m[slot] = budgetState{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)), c.session.stats.down}
+			m[slot] = budgetState{c.repl.pacing.bucket.Room(next, l.replication.spacing(&c.repl)),
+				c.session.stats.down}
 		}
 	}
 	return m
@@ -299,17 +328,20 @@ func (b *clientLobby) checkBudgets(rooms map[int32]budgetState) {
 	b.t.Helper()
 	for slot, was := range rooms {
 		c := &b.lobby.conns[slot]
-		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() && c.repl.view.selection != rowsScheduled && int(n) > was.room {
-			b.t.Fatalf("tick %d: client %v was sent %d bytes, and had room for %d", c.repl.pacing.sent, c.id, n, was.room)
+		if n := c.session.stats.down - was.sent; c.repl.pacing.sent == b.lobby.match.Tick() &&
+			c.repl.view.selection != rowsScheduled && int(n) > was.room {
+			b.t.Fatalf("tick %d: client %v was sent %d bytes, and had room for %d",
+				c.repl.pacing.sent, c.id, n, was.room)
 		}
 	}
 }
 
-// When a limit begins to bind, waits and priorities are those of a twin that keeps its schedule in
-// each snapshot, as if none before had had room for all rows.
-func TestWakesAsIfItNeverSlept(t *testing.T) {
+// When a limit begins to bind, waits and priorities equal those of a twin that keeps its schedule
+// in every snapshot.
+func TestMaterializeEqualsTwin(t *testing.T) {
 	alone(t)
-	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12}, {Players: 90, ViewDistance: 12, Spectators: 2}} {
+	for i, cfg := range []Config{{Players: 32}, {Players: 90}, {Players: 32, ViewDistance: 12},
+		{Players: 90, ViewDistance: 12, Spectators: 2}} {
 		cfg.Kbps = 1000
 		n := cfg.Players - 10
 		a, b := newClientLobby(t, n, cfg), newClientLobby(t, n, cfg)
@@ -348,7 +380,8 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 				waited += a.materializesAs(b)
 			}
 			if len(a.lobby.replication.players.overdue) != 0 {
-				t.Errorf("%d: %d rows go before all others that were told a moment ago", i, len(a.lobby.replication.players.overdue))
+				t.Errorf("%d: %d rows go before all others that were told a moment ago",
+					i, len(a.lobby.replication.players.overdue))
 			}
 			a.setKbps(1000)
 			b.setKbps(1000)
@@ -359,8 +392,8 @@ func TestWakesAsIfItNeverSlept(t *testing.T) {
 	}
 }
 
-// Players that stand still take next to nothing in blocks, but no more are visible than the
-// bandwidth carries once they move. When all move at once, removals leave room for rows in each
+// Players that stand still cost almost nothing in blocks, but only as many are visible as the
+// bandwidth carries when they move. When all move at once, removals leave room for rows in each
 // snapshot.
 func TestStillBlocksPromiseNoMore(t *testing.T) {
 	alone(t)
@@ -390,13 +423,15 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 					silent++
 				}
 				if sees, carries := b.inSight(g), b.lobby.replication.capacity(&g.repl); sees > carries {
-					t.Fatalf("%d: tick %d: client %v has %d in sight, and a line for %d", turn, g.repl.pacing.sent, g.id, sees, carries)
+					t.Fatalf("%d: tick %d: client %v has %d in sight, and a line for %d",
+						turn, g.repl.pacing.sent, g.id, sees, carries)
 				}
 			}
 		}
 	}
 	if silent != 0 || blocks < 1000 || b.count(metrics.SnapshotsClipped) < 1000 {
-		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent, blocks, b.count(metrics.SnapshotsClipped))
+		t.Errorf("%d snapshots tell of nobody; %d in blocks, %d narrowed", silent,
+			blocks, b.count(metrics.SnapshotsClipped))
 	}
 }
 
@@ -404,7 +439,7 @@ func TestStillBlocksPromiseNoMore(t *testing.T) {
 func (b *clientLobby) sentRows(c *conn) (n int) {
 	f := b.lobby.replication.players.frames.At(c.repl.pacing.sent)
 	for slot := range b.lobby.cfg.Players {
-		if said, _ := c.repl.acks.tracker.RowSent(slot); said && f.ID(slot) != 0 {
+		if sent, _ := c.repl.acks.tracker.RowSent(slot); sent && f.ID(slot) != 0 {
 			n++
 		}
 	}
@@ -419,8 +454,8 @@ func (b *clientLobby) inSight(c *conn) int {
 	return popcount(c.repl.schedule.visible)
 }
 
-// materializesAs fails unless the rows that wait in this tick's snapshots have waited for as long
-// in those of a twin, with the same priority. It returns their number.
+// materializesAs fails unless the rows that wait in the snapshots of this tick have the waits and
+// priorities of a twin. It returns the number of rows.
 func (b *clientLobby) materializesAs(twin *clientLobby) (waited int) {
 	b.t.Helper()
 	for _, slot := range b.lobby.live {
@@ -429,21 +464,27 @@ func (b *clientLobby) materializesAs(twin *clientLobby) (waited int) {
 			continue
 		}
 		if h.repl.pacing.sent != c.repl.pacing.sent || h.repl.view.selection != rowsScheduled {
-			b.t.Fatalf("client %v: chosen as %d in tick %d, by the twin as %d in %d", c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
+			b.t.Fatalf("client %v: chosen as %d in tick %d, by the twin as %d in %d",
+				c.id, c.repl.view.selection, c.repl.pacing.sent, h.repl.view.selection, h.repl.pacing.sent)
 		}
 		for other := range b.lobby.cfg.Players {
-			said, _ := c.repl.acks.tracker.RowSent(other)
+			sent, _ := c.repl.acks.tracker.RowSent(other)
 			too, _ := h.repl.acks.tracker.RowSent(other)
 			bit := uint64(1) << (other & 63)
-			if sees := c.repl.schedule.visible[other>>6] & bit; sees != h.repl.schedule.visible[other>>6]&bit {
-				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not", c.repl.pacing.sent, c.id, other, sees != 0)
-			} else if sees == 0 || said || too {
+			sees := c.repl.schedule.visible[other>>6] & bit
+			if sees != h.repl.schedule.visible[other>>6]&bit {
+				b.t.Fatalf("tick %d, client %v, slot %d: in sight is %v, of the twin not",
+					c.repl.pacing.sent, c.id, other, sees != 0)
+			} else if sees == 0 || sent || too {
 				continue
 			}
 			waited++
-			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y || c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
-				b.t.Fatalf("tick %d, client %v, slot %d: waits since %d and weighs %d, in the twin since %d and weighs %d",
-					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other), y, h.repl.view.interest.Priority(other))
+			if x, y := c.repl.schedule.sentAt[other], h.repl.schedule.sentAt[other]; x != y ||
+				c.repl.view.interest.Priority(other) != h.repl.view.interest.Priority(other) {
+				b.t.Fatalf("tick %d, client %v, slot %d: waits since %d and weighs %d, in the twin "+
+					"since %d and weighs %d",
+					c.repl.pacing.sent, c.id, other, x, c.repl.view.interest.Priority(other),
+					y, h.repl.view.interest.Priority(other))
 			}
 		}
 	}
@@ -470,8 +511,10 @@ func TestSlotsChangeBehindBlocks(t *testing.T) {
 		}
 		b.setKbps(400)
 	}
-	if b.rowsMatch(100); p.blocks < 100 || p.rows < 100 || b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
-		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d", p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
+	if b.rowsMatch(100); p.blocks < 100 || p.rows < 100 ||
+		b.count(metrics.SnapshotsOverBudget) < 100 || p.longest >= snapshot.MaxAge {
+		t.Errorf("%d snapshots in blocks, %d row by row, %d squeezed; the longest wait was %d",
+			p.blocks, p.rows, b.count(metrics.SnapshotsOverBudget), p.longest)
 	}
 }
 
@@ -492,7 +535,8 @@ func (b *clientLobby) swap(n int) {
 		_, d := out.At(i)
 		b.endpoints[n].send(d)
 	}
-	b.players, b.endpoints = append(b.players[:n], b.players[n+1:]...), append(b.endpoints[:n], b.endpoints[n+1:]...)
+	b.players, b.endpoints = append(b.players[:n], b.players[n+1:]...),
+		append(b.endpoints[:n], b.endpoints[n+1:]...)
 	b.addClient(client.Config{}, func(m *netcode.Mint) { m.TimeoutSeconds = 10 })
 }
 
@@ -518,10 +562,14 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 				t.Fatalf("chosen as %d", c.repl.view.selection)
 			}
 			for other := range 60 {
-				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-c.repl.schedule.sentAt[other] > 4 { // intervals from the last blocks to this
-					t.Fatalf("tick %d, interval %d: client %v was told of slot %d in all blocks so far, by its account in interval %d", c.repl.pacing.sent, now, c.id, other, c.repl.schedule.sentAt[other])
+				// intervals from the last blocks to this
+				if now := b.lobby.replication.intervalOf(c.repl.pacing.sent); now-
+					c.repl.schedule.sentAt[other] > 4 {
+					t.Fatalf("tick %d, interval %d: client %v was told of slot %d in all blocks so "+
+						"far, by its account in interval %d", c.repl.pacing.sent,
+						now, c.id, other, c.repl.schedule.sentAt[other])
 				}
-				if said, _ := c.repl.acks.tracker.RowSent(other); !said {
+				if sent, _ := c.repl.acks.tracker.RowSent(other); !sent {
 					kept++
 				}
 			}
@@ -541,7 +589,7 @@ func TestLimitIsLiftedBehindBlocks(t *testing.T) {
 }
 
 // Objects sent row by row after a resync leave nothing to materialize, with or without a limit.
-func TestThingsForgetBlocks(t *testing.T) {
+func TestObjectsForgetBlocks(t *testing.T) {
 	alone(t)
 	b := newClientLobby(t, 40, Config{Players: 40, JoinBytes: minJoinBytes, Rules: sim.Rules{Mix: true}})
 	b.firing(9)
@@ -563,7 +611,8 @@ func TestThingsForgetBlocks(t *testing.T) {
 				continue
 			}
 			if rows++; c.repl.acks.objects.allSentAt != 0 {
-				t.Fatalf("tick %d: client %v is told of things row by row, and would be taken to be told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
+				t.Fatalf("tick %d: client %v is told of objects row by row, and would be taken to be "+
+					"told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
 			}
 		}
 	}
@@ -572,8 +621,8 @@ func TestThingsForgetBlocks(t *testing.T) {
 	}
 }
 
-// Hits of long ago are no combat any more when priorities are computed again.
-func TestFightsBehindBlocks(t *testing.T) {
+// Hits of long ago do not count as combat when priorities are computed again.
+func TestCombatBehindBlocks(t *testing.T) {
 	b := newClientLobby(t, 4, Config{Players: 16, Kbps: 2000})
 	b.brain = func(int) client.Intent { return client.Intent{} }
 	b.play(2)
@@ -585,12 +634,12 @@ func TestFightsBehindBlocks(t *testing.T) {
 	c.repl.view.noteOpponent(other)
 	l.replication.players.combatUntil[other] = l.match.Tick() + 2*combatSeconds*60
 	b.play(5)
-	if c.repl.view.blocks == 0 || c.foesAre(other) == 0 {
+	if c.repl.view.blocks == 0 || c.combatSetsWith(other) == 0 {
 		t.Fatal("the hit was not noted")
 	}
 	l.replication.lookAtPlayers(&c.repl, lookVisible)
 	l.replication.addPriority(&c.repl)
-	if c.foesAre(other) != 0 || c.repl.view.blocks != 0 {
+	if c.combatSetsWith(other) != 0 || c.repl.view.blocks != 0 {
 		t.Error("who was hit five seconds ago is still a foe")
 	}
 	c.repl.view.noteOpponent(other)
@@ -598,20 +647,21 @@ func TestFightsBehindBlocks(t *testing.T) {
 	l.replication.players.combat[other>>6] |= 1 << (other & 63)
 	c.repl.view.combatSwap = 0
 	l.replication.lookAtPlayers(&c.repl, lookVisible)
-	if l.replication.addPriority(&c.repl); c.foesAre(other) == 0 {
+	if l.replication.addPriority(&c.repl); c.combatSetsWith(other) == 0 {
 		t.Error("who was hit just now is no foe")
 	}
 }
 
-// foesAre is in how many of a client's combat sets a slot is.
-func (c *conn) foesAre(slot int) (n int) {
-	for _, w := range [2]uint64{c.repl.view.combat[slot>>6], c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
+// combatSetsWith returns the number of the client's combat sets that contain a slot.
+func (c *conn) combatSetsWith(slot int) (n int) {
+	for _, w := range [2]uint64{c.repl.view.combat[slot>>6],
+		c.repl.view.combat[len(c.repl.view.combat)/2+slot>>6]} {
 		n += int(w >> (slot & 63) & 1)
 	}
 	return n
 }
 
-// A tick in which no limit binds allocates nothing, nor does the first in which all bind.
+// A tick in which no limit binds allocates nothing, and neither does the first in which all bind.
 func TestLooseTickAllocatesNothing(t *testing.T) {
 	alone(t)
 	for _, cfg := range []Config{{Players: 40, Kbps: 1000}, {Players: 40, Kbps: 1000, ViewDistance: 12}} {
@@ -625,8 +675,10 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 || b.count(metrics.SnapshotsOverBudget) != 0 {
-			t.Errorf("%v allocations in %d snapshots, %d squeezed", n, b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
+		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 ||
+			b.count(metrics.SnapshotsOverBudget) != 0 {
+			t.Errorf("%v allocations in %d snapshots, %d squeezed", n,
+				b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
 		}
 		b.setKbps(16)
 		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {

@@ -102,8 +102,8 @@ func (r *replication) joined(c *connReplication) bool {
 	j, t := &c.join, r.match.Tick()
 	switch j.phase {
 	case joinSending:
-		members := r.match.Score().Members
-		if int(members[0])+int(members[1]) <= 8*(r.cfg.JoinBytes-minJoinBytes/2)/fullRowBits {
+		members, most := r.match.Score().Members, r.cfg.JoinBytes-minJoinBytes/2
+		if int(members[0])+int(members[1]) <= 8*most/fullRowBits || r.players.encoder.FullBlocksFit(most) {
 			j.phase = joinDone
 		}
 	case joinUnacked:

@@ -33,7 +33,7 @@ type roster struct {
 	message  [packet.MaxMessageSize]byte
 }
 
-// rosterViewer is what the roster knows of one connection that is ready.
+// rosterViewer is the state of the roster for one connection that is ready.
 type rosterViewer struct {
 	ready    bool
 	revision uint64        // the roster's when it got ready
@@ -63,9 +63,9 @@ func (r *roster) dirtyOf(slot int) []uint64 { return r.dirty[slot*r.words : (slo
 
 // add names the player of a connection that gets ready. Its row is new for all, and all rows are
 // new for it.
-func (r *roster) add(c *conn, wish string) {
+func (r *roster) add(c *conn, wanted string) {
 	slot := c.id.Index()
-	name := r.unique(int32(slot), wish)
+	name := r.unique(int32(slot), wanted)
 	row := protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: r.teamOf(c, r.rows[slot].Team)}
 	r.revision++
 	if row != r.rows[slot] {
@@ -236,8 +236,8 @@ func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
 
 // unique cleans a name and makes it one that no other slot has, upper and lower case alike, by a
 // number behind it. An empty name becomes that of the slot.
-func (r *roster) unique(slot int32, wish string) string {
-	name := chat.CleanName(wish)
+func (r *roster) unique(slot int32, wanted string) string {
+	name := chat.CleanName(wanted)
 	if name == "" {
 		name = slotName(slot)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// namedClient lets a new caller join under a name.
+// namedClient returns a client that has joined under a name.
 func (l *testLobby) namedClient(name string) *testClient {
 	l.t.Helper()
 	c := l.newClient("")
@@ -24,8 +24,7 @@ func (l *testLobby) namedClient(name string) *testClient {
 	return c
 }
 
-// playTicks plays so many ticks in which all callers are heard and hear; those that are away are
-// left out.
+// playTicks plays n ticks, in which all connected clients send and receive.
 func (l *testLobby) playTicks(n int) {
 	l.t.Helper()
 	for range n {
@@ -40,8 +39,8 @@ func (l *testLobby) playTicks(n int) {
 	}
 }
 
-// receivedRoster takes out of what a caller has heard what is of the roster, as slot to row, and
-// the lines in words.
+// receivedRoster returns the roster rows by slot and the chat lines that the client has received,
+// and forgets them.
 func (c *testClient) receivedRoster() (rows map[int]protocol.RosterRow, lines []string) {
 	t := c.host.t
 	t.Helper()
@@ -93,11 +92,13 @@ func (c *testClient) names() (names []string) {
 	return names
 }
 
-// Whatever players call themselves, each has a name of its own that can be shown, and all know it.
+// Whatever names players choose, each has a unique printable name, and all clients know it.
 func TestNamesAreUniqueAndToldToAll(t *testing.T) {
 	l := newTestLobby(t, Config{Players: 16})
-	wishes := []string{"Ann", "Ann", "ann", "", "\u202e\u200b", "\xff\xfe", "player 3", "a very long name indeed", "A VERY LONG NAME", `Bob "the" Bo`, "Ann 2", strings.Repeat("ä", 32)}
-	want := []string{"Ann", "Ann 2", "ann 3", "player 3", "player 4", "player 5", "player 3 2", "a very long name", "A VERY LONG NA 2", "Bob the Bo", "Ann 2 2", strings.Repeat("ä", 16)}
+	wishes := []string{"Ann", "Ann", "ann", "", "\u202e\u200b", "\xff\xfe", "player 3",
+		"a very long name indeed", "A VERY LONG NAME", `Bob "the" Bo`, "Ann 2", strings.Repeat("ä", 32)}
+	want := []string{"Ann", "Ann 2", "ann 3", "player 3", "player 4", "player 5", "player 3 2",
+		"a very long name", "A VERY LONG NA 2", "Bob the Bo", "Ann 2 2", strings.Repeat("ä", 16)}
 	for _, w := range wishes {
 		l.namedClient(w)
 		l.playTicks(2)
@@ -131,7 +132,7 @@ func TestNamesAreUniqueAndToldToAll(t *testing.T) {
 	}
 }
 
-// A muted player stays muted over a map change, and has its voice again after a reconnect.
+// A muted player stays muted over a map change, and is unmuted after a reconnect.
 func TestMuteOutlivesTheMap(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	ann := l.namedClient("Ann")
@@ -151,9 +152,9 @@ func TestMuteOutlivesTheMap(t *testing.T) {
 	}
 }
 
-// Names are unique however many players want the same one. Finding a free one takes no more tries
-// than there are players with chosen names.
-func TestNamesOfACrowd(t *testing.T) {
+// Names are unique if many players want the same one. Finding a free name takes at most as many
+// tries as there are players with chosen names.
+func TestSameNameOfMany(t *testing.T) {
 	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
 	for slot := range int32(2048) {

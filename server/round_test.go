@@ -8,9 +8,9 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// What ends a phase or a point is told in its tick; what may change in every tick, and what does
-// not change, later.
-func TestStandingIsDue(t *testing.T) {
+// The end of a phase or the capture of a point is sent in its tick. Values that may change in
+// every tick are sent a few times a second.
+func TestRoundStatusIsDue(t *testing.T) {
 	const second = 60
 	was := sim.RoundStatus{Phase: mode.Active, Winner: mode.NoWinner, Points: 3, Tick: 1000, Left: 5000}
 	for i, c := range []struct {
@@ -41,7 +41,7 @@ func TestStandingIsDue(t *testing.T) {
 	}
 }
 
-// To tell of a round allocates nothing.
+// Sending the state of a round allocates nothing.
 func TestRoundAllocatesNothing(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	l.joinedClient()
@@ -50,7 +50,10 @@ func TestRoundAllocatesNothing(t *testing.T) {
 	if s := l.lobby.match.RoundStatus(); !l.lobby.outbound.round.due(&s) {
 		t.Fatal("nothing to tell")
 	}
-	if n := testing.AllocsPerRun(40, func() { r.sent = sim.RoundStatus{}; r.send(0, l.lobby.chat.room) }); n != 0 {
+	if n := testing.AllocsPerRun(40, func() {
+		r.sent = sim.RoundStatus{}
+		r.send(0, l.lobby.chat.room)
+	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

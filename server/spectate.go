@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// viewpoint is the player whose view a spectator has.
+// viewpoint is the player that a spectator follows, or a free camera.
 type viewpoint struct {
 	target netid.ID // 0: none
 	free   bool     // the spectator wants a free camera
@@ -42,7 +42,7 @@ func (s *spectators) update() {
 	}
 }
 
-// playing reports whether an id is of a player of the match, whose view a spectator may have.
+// playing reports whether an id is of a player of the match, which spectators may follow.
 func (s *spectators) playing(id netid.ID) bool {
 	v := s.match.Vital(id)
 	return v != nil && !v.Spectator
@@ -60,8 +60,8 @@ func (s *spectators) next(slot, step int) netid.ID {
 	return 0
 }
 
-// request takes a spectator's wish for another view. ok is false if the message is no such wish, or
-// the sender is no spectator.
+// request handles a spectator's request for another viewpoint. ok is false if the message is no
+// such wish, or the sender is no spectator.
 func (s *spectators) request(c *conn, message []byte) (ok bool) {
 	w, err := protocol.ParseSpectate(message, protocol.MessageSpectate)
 	if err != nil || c.roster.role != roleSpectator || !c.session.ready {
@@ -106,7 +106,7 @@ func (c *conn) follow(id netid.ID) {
 	}
 }
 
-// viewpoint is the slot of the player whose view a connection has: its own, or that of a
+// viewpoint returns the slot of a connection's viewpoint: its own player, or that of a
 // spectator's target; -1 for a free camera.
 func (c *conn) viewpoint() int {
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// free gives a spectator a free camera, whether allowed or not, as if it had never had a target.
+// free gives a spectator a free camera, allowed or not, as if it had never had a target.
 func (b *clientLobby) free(s *client.Client) *conn {
 	c := &b.lobby.conns[s.ID().Index()]
 	c.roster.view.free = true
@@ -25,10 +25,10 @@ func (b *clientLobby) free(s *client.Client) *conn {
 	return c
 }
 
-// A free-camera spectator whose bandwidth suffices for all holds what one without a limit does, of
-// players and of objects, in blocks; also after it had a target, and where a grid hides players
-// from each other.
-func TestFreeLookWithLooseBudget(t *testing.T) {
+// A free-camera spectator with enough bandwidth for all rows holds the same players and objects as
+// one without a limit, in blocks. That holds after it followed a player, and where a grid hides
+// players from each other.
+func TestFreeCameraWithLooseBudget(t *testing.T) {
 	alone(t)
 	for i, c := range []struct {
 		cfg   Config
@@ -47,14 +47,15 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 		loose.Kbps = 0
 		a, b := newClientLobby(t, c.n, loose), newClientLobby(t, c.n, c.cfg)
 		s, z := a.addClient(client.Config{}, spectator), b.addClient(client.Config{}, spectator)
-		ka, kb := link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}, link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}
+		ka, kb := link{rand.New(rand.NewPCG(4, uint64(i))), c.loss},
+			link{rand.New(rand.NewPCG(4, uint64(i))), c.loss}
 		a.turnPlayers(uint64(i))
 		b.turnPlayers(uint64(i))
 		if c.fires {
 			a.firing(uint64(i))
 			b.firing(uint64(i))
 		}
-		rows, things, blocks, snapshots := 0, 0, 0, 0
+		rows, objects, blocks, snapshots := 0, 0, 0, 0
 		for at := range fullOrShort(8, 6) * 60 {
 			a.lossy(&ka)
 			b.lossy(&kb)
@@ -68,15 +69,18 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 			x, y := *a, *b
 			x.players, y.players = a.players[c.n:], b.players[c.n:]
 			rows += x.sameRows(&y)
-			things += x.sameObjects(&y)
+			objects += x.sameObjects(&y)
 			if g := &b.lobby.conns[z.ID().Index()]; g.repl.pacing.sent == b.lobby.match.Tick() {
-				if snapshots++; g.repl.view.selection == rowsAll && (c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
+				if snapshots++; g.repl.view.selection == rowsAll &&
+					(c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
 					blocks++
 				}
 			}
 		}
-		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 || blocks*10 < snapshots*8 || c.fires && things < 1000 {
-			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
+		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 ||
+			blocks*10 < snapshots*8 || c.fires && objects < 1000 {
+			t.Errorf("%d: looks through %v, %v; %d rows and %d objects compared, %d of %d "+
+				"snapshots in blocks", i, target, on, rows, objects, blocks, snapshots)
 		}
 		b.rowsMatch(100)
 	}
@@ -84,19 +88,21 @@ func TestFreeLookWithLooseBudget(t *testing.T) {
 
 // A free-camera spectator whose bandwidth is below demand gets all rows in turns, the one that
 // waits longest first, and no snapshot exceeds its budget. The same holds for objects.
-func TestFreeLookTakesTurns(t *testing.T) {
+func TestFreeCameraTakesTurns(t *testing.T) {
 	alone(t)
 	for i, c := range []struct{ n, kbps, most int }{
 		0: {32, 24, snapshot.MaxAge / 6},
 		1: {60, 32, snapshot.MaxAge / 4},
 		2: {60, 16, 2 * snapshot.MaxAge}, // it does not carry all in the time that a baseline lasts
 	} {
-		b := newClientLobby(t, c.n, Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+		b := newClientLobby(t, c.n,
+			Config{Players: 64, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
 		s := b.addClient(client.Config{MaxKbps: c.kbps}, spectator)
 		b.firing(uint64(i))
 		b.play(3)
 		g := b.free(s)
-		waits, longest, told, thingsTold, snapshots, passed := make([]int, b.lobby.cfg.Players), 0, 0, 0, 0, 0
+		waits, longest, told, objectsSent, snapshots, passed := make([]int, b.lobby.cfg.Players),
+			0, 0, 0, 0, 0
 		for at := range fullOrShort(40, 20) * 60 {
 			rooms := b.budgets()
 			b.tickAll()
@@ -108,13 +114,14 @@ func TestFreeLookTakesTurns(t *testing.T) {
 			for slot := range waits {
 				if f.ID(slot) == 0 {
 					waits[slot] = 0
-				} else if said, _ := g.repl.acks.tracker.RowSent(slot); said {
+				} else if sent, _ := g.repl.acks.tracker.RowSent(slot); sent {
 					least, waits[slot] = min(least, waits[slot]), 0
 					rows++
 				} else {
 					first = max(first, waits[slot])
 					waits[slot]++
-					if v := b.lobby.Explain(g.id, f.ID(slot)); v.Reason != ReasonBudget || v.Metres != -1 || v.Waited == 0 {
+					if v := b.lobby.Explain(g.id, f.ID(slot)); v.Reason != ReasonBudget ||
+						v.Metres != -1 || v.Waited == 0 {
 						t.Fatalf("%d: %+v", i, v)
 					}
 				}
@@ -124,17 +131,22 @@ func TestFreeLookTakesTurns(t *testing.T) {
 				passed++
 			}
 			for slot := range b.lobby.replication.objects.table.slots {
-				if said, _ := g.repl.acks.objects.tracker.RowSent(slot); said && g.repl.acks.objects.selection == objectsBudget {
-					thingsTold++
+				if sent, _ := g.repl.acks.objects.tracker.RowSent(slot); sent &&
+					g.repl.acks.objects.selection == objectsBudget {
+					objectsSent++
 				}
 			}
-			if was := rooms[int32(g.id.Index())]; int(g.session.stats.down-was.sent) > was.room && rows > 0 { // what goes before rows may take more alone
-				t.Errorf("%d: tick %d: %d bytes with %d rows, with room for %d", i, g.repl.pacing.sent, g.session.stats.down-was.sent, rows, was.room)
+			// what goes before rows may take more alone
+			if was := rooms[int32(g.id.Index())]; int(g.session.stats.down-was.sent) > was.room && rows > 0 {
+				t.Errorf("%d: tick %d: %d bytes with %d rows, with room for %d",
+					i, g.repl.pacing.sent, g.session.stats.down-was.sent, rows, was.room)
 			}
 		}
-		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, %d of things", i, longest, snapshots, passed, told, thingsTold)
-		if longest < 2 || longest > c.most || passed*10 > snapshots || told < 300 || thingsTold < 100 {
-			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of things", i, longest, told, thingsTold)
+		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, "+
+			"%d of objects", i, longest, snapshots, passed, told, objectsSent)
+		if longest < 2 || longest > c.most || passed*10 > snapshots || told < 300 || objectsSent < 100 {
+			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of objects",
+				i, longest, told, objectsSent)
 		}
 		if st := s.Stats(); st.Undecoded != 0 || st.Resyncs != 0 || st.Diverged != 0 {
 			t.Errorf("%d: %+v", i, st)
@@ -144,9 +156,10 @@ func TestFreeLookTakesTurns(t *testing.T) {
 }
 
 // A tick with a free-camera spectator allocates nothing, with bandwidth for all rows or not.
-func TestFreeLookAllocatesNothing(t *testing.T) {
+func TestFreeCameraAllocatesNothing(t *testing.T) {
 	alone(t)
-	b := newClientLobby(t, 40, Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+	b := newClientLobby(t, 40,
+		Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
 	s := b.addClient(client.Config{MaxKbps: 600}, spectator)
 	b.firing(1)
 	b.play(2)
@@ -160,7 +173,8 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 	}
 	for i, kbps := range []int{600, 16} {
 		c.repl.pacing.setRate(1, kbps, &b.lobby.cfg)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || (c.repl.view.selection == rowsScheduled) != (i == 1) {
+		if n := testing.AllocsPerRun(30, tick); n != 0 ||
+			(c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}
 	}
@@ -168,7 +182,7 @@ func TestFreeLookAllocatesNothing(t *testing.T) {
 
 // A bandwidth limit shows no row that would be hidden without it: in each mode, in a town with
 // walls, in a team's fog of war, and at low detail.
-func TestFreeLookShowsNoMore(t *testing.T) {
+func TestLimitShowsNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
 	must0(t, err)
@@ -180,7 +194,7 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		all, fog  bool
 		shed      overload.Level
 		sees      bool // all players, else none
-		things    bool // all of them, and else what is the round's
+		objects   bool // all of them, and else what is the round's
 	}{
 		0: {RelevanceOff, false, false, overload.Normal, true, true},
 		1: {RelevanceOff, false, false, overload.LowDetail, true, true},
@@ -192,7 +206,8 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		7: {RelevanceGrid, false, false, overload.Normal, false, false},
 		8: {RelevanceGrid, false, true, overload.Normal, false, false},
 	} {
-		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3, Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
+		lobby := Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 3,
+			Relevance: c.relevance, TeamFog: c.fog, SpectateAll: c.all, Rules: sim.Rules{Mix: true}}
 		if c.relevance == RelevanceGrid {
 			lobby.PVS = walls
 		}
@@ -214,12 +229,13 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 		}
 		b.lobby.SetLoadLevel(c.shed)
 		b.play(2)
-		var rows, things, part, hidden [3]int // rows are of full snapshots
+		var rows, objects, part, hidden [3]int // rows are of full snapshots
 		var row [netstate.ObjectStateFields]int32
 		var last [3]tick.Tick
 		for range 240 {
 			b.tickAll()
-			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()), b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
+			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()),
+				b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
 			for n, g := range looks {
 				if g.repl.pacing.sent != f.Tick || g.repl.pacing.sent == last[n] {
 					continue
@@ -234,14 +250,15 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 					continue
 				}
 				for slot := range b.lobby.replication.objects.table.slots {
-					said, _ := g.repl.acks.objects.tracker.RowSent(slot)
-					if id := w.Row(slot, row[:]); !said || id == 0 {
+					sent, _ := g.repl.acks.objects.tracker.RowSent(slot)
+					if id := w.Row(slot, row[:]); !sent || id == 0 {
 						continue
 					}
-					if k := b.lobby.replication.objects.table.slots[slot].kind; k != netstate.Teleporter && k != netstate.Zone {
+					if k := b.lobby.replication.objects.table.slots[slot].kind; k != netstate.Teleporter &&
+						k != netstate.Zone {
 						hidden[n]++
 					}
-					things[n]++
+					objects[n]++
 				}
 			}
 		}
@@ -252,10 +269,12 @@ func TestFreeLookShowsNoMore(t *testing.T) {
 				some = false
 			}
 			if everybody != c.sees || some {
-				t.Errorf("%d: at %d kbit/s %d snapshots told of everybody, %d of some", i, lines[n], rows[n], part[n])
+				t.Errorf("%d: at %d kbit/s %d snapshots told of everybody, %d of some",
+					i, lines[n], rows[n], part[n])
 			}
-			if (hidden[n] > 0) != c.things {
-				t.Errorf("%d: at %d kbit/s %d things told, %d that not all see", i, lines[n], things[n], hidden[n])
+			if (hidden[n] > 0) != c.objects {
+				t.Errorf("%d: at %d kbit/s %d objects told, %d that not all see",
+					i, lines[n], objects[n], hidden[n])
 			}
 		}
 	}

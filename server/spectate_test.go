@@ -18,15 +18,15 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// spectator makes a token one of a spectator.
+// spectator marks a token as one of a spectator.
 func spectator(m *netcode.Mint) {
 	m.TimeoutSeconds = 10
 	protocol.MarkSpectator(m.UserData[:])
 }
 
-// TestRow70Spectator is row 70 of the reference's checklist on the server's side: a spectator has
-// no body and takes no player's slot. It is told its target, can change it, and gets the next when
-// its target leaves. It takes part in the chat.
+// TestRow70Spectator is row 70 of docs/features.md on the side of the server: a spectator has no
+// body and takes no slot of a player. It is told its target, can change it, and gets the next
+// player when the target leaves. It takes part in the chat.
 func TestRow70Spectator(t *testing.T) {
 	b := newClientLobby(t, 4, Config{Players: 4, Spectators: 2})
 	b.play(2)
@@ -37,7 +37,8 @@ func TestRow70Spectator(t *testing.T) {
 	if state != client.Joined || !on || b.lobby.match.Vital(target) == nil || target == s.ID() {
 		t.Fatalf("%v, looks through %v, %v", state, target, on)
 	}
-	if v := b.lobby.match.Vital(s.ID()); v == nil || !v.Spectator || b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.lobby.match.Score().Members != [2]uint16{2, 2} {
+	if v := b.lobby.match.Vital(s.ID()); v == nil || !v.Spectator ||
+		b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.lobby.match.Score().Members != [2]uint16{2, 2} {
 		t.Fatalf("%+v, members %v", v, b.lobby.match.Score().Members)
 	}
 	if p, ok := b.players[0].Chat.Player(s.ID().Index()); !ok || p.Name != "looker" || p.Team >= 0 {
@@ -67,7 +68,8 @@ func TestRow70Spectator(t *testing.T) {
 	for i, c := range []struct {
 		ask  netid.ID
 		want netid.ID
-	}{{b.players[2].ID(), b.players[2].ID()}, {s.ID(), b.players[2].ID()}, {netid.Make(0, 77), b.players[2].ID()}, {0, b.players[2].ID()}} {
+	}{{b.players[2].ID(), b.players[2].ID()}, {s.ID(), b.players[2].ID()},
+		{netid.Make(0, 77), b.players[2].ID()}, {0, b.players[2].ID()}} {
 		must0(t, s.Spectate.Player(c.ask))
 		b.play(1)
 		if got, _ := s.Spectate.Target(); got != c.want {
@@ -144,10 +146,12 @@ func TestRow70Places(t *testing.T) {
 	none := newClientLobby(t, 0, Config{Players: 2})
 	p := none.addClient(client.Config{}, spectator)
 	none.play(1)
-	if state, why := p.State(); state != client.Lost || none.count(metrics.RejectedFull) != 1 || why != packet.ReasonFull {
+	if state, why := p.State(); state != client.Lost || none.count(metrics.RejectedFull) != 1 ||
+		why != packet.ReasonFull {
 		t.Errorf("where nobody looks on: %v, %v", state, why)
 	}
-	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}}, {Config{Spectators: -1}}} {
+	for i, c := range []struct{ cfg Config }{{Config{Players: 4000, Spectators: 97}},
+		{Config{Spectators: -1}}} {
 		c.cfg.Arena, c.cfg.ArenaName, c.cfg.Netcode = ground(), "arena-16", testNetcodeConfig()
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), "spectators beside") {
 			t.Errorf("%d: %v", i, err)
@@ -155,9 +159,8 @@ func TestRow70Places(t *testing.T) {
 	}
 }
 
-// Of a match in a town a spectator gets what the player may see through whose eyes it looks, and
-// nothing else in any byte; and never the row that this player alone is told. Where the server
-// allows it, it sees all.
+// In a town, a spectator gets the rows that its target may see and no other byte, and never the
+// owner row of its target. With SpectateAll it gets all players.
 func TestRow70SpectatorSeesNoMore(t *testing.T) {
 	alone(t)
 	town, err := arena.Open("town:32:3")
@@ -169,10 +172,12 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, all := range []bool{false, true} {
-		b := newClientLobby(t, 0, Config{Arena: town, ArenaName: "town:32:3", Players: 24, Spectators: 2, Relevance: RelevanceGrid, PVS: walls,
+		b := newClientLobby(t, 0, Config{Arena: town, ArenaName: "town:32:3",
+			Players: 24, Spectators: 2, Relevance: RelevanceGrid, PVS: walls,
 			Hysteresis: -1, SpectateAll: all})
 		b.brain = func(n int) client.Intent {
-			return client.Intent{MoveMag: 255, Yaw: geom.Angle(uint32(n)*3000 + uint32(b.lobby.match.Tick())*100)}
+			return client.Intent{MoveMag: 255,
+				Yaw: geom.Angle(uint32(n)*3000 + uint32(b.lobby.match.Tick())*100)}
 		}
 		cfg := client.Config{Arena: func(string, [32]byte) (*arena.Arena, error) { return town, nil }}
 		for range 20 {
@@ -180,7 +185,8 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		}
 		s := b.addSpectator(cfg, spectator)
 		b.play(3)
-		honest := interest.NewClient(b.lobby.replication.players.rows.grid) // what the target may see, worked out apart
+		// what the target may see, worked out apart
+		honest := interest.NewClient(b.lobby.replication.players.rows.grid)
 		told, hidden := 0, 0
 		var row [netstate.PublicFields]int32
 		for n := range 600 {
@@ -196,7 +202,8 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			b.lobby.replication.fillPlayers()
 			target := g.roster.view.target.Index()
 			honest.Reset()
-			honest.UpdateVisible(c.grid, interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
+			honest.UpdateVisible(c.grid,
+				interest.Viewer{Slot: target, X: c.x[target], Z: c.z[target], Team: c.team[target]})
 			if newest := s.Newest(); newest != b.lobby.match.Tick() {
 				continue
 			}
@@ -210,7 +217,8 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 					hidden++
 				}
 			}
-			if self, _ := s.Self(); self.Motion.Pos != (geom.Vec3{}) || self.Abilities.Slots[0].Load != 0 || self.Team != 3 {
+			if self, _ := s.Self(); self.Motion.Pos != (geom.Vec3{}) ||
+				self.Abilities.Slots[0].Load != 0 || self.Team != 3 {
 				t.Fatalf("its own row tells of %+v", self)
 			}
 		}

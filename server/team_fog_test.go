@@ -10,7 +10,8 @@ import (
 // Team-mates are always visible, or with TeamFog only in view distance.
 func TestTeamFog(t *testing.T) {
 	for _, fog := range []bool{false, true} {
-		b := newClientLobby(t, 12, Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 4, TeamFog: fog})
+		b := newClientLobby(t, 12,
+			Config{Players: 16, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 4, TeamFog: fog})
 		b.brain = func(int) client.Intent { return client.Intent{} } // all stand still
 		b.play(3)
 		mates, near, told := 0, 0, 0
@@ -34,7 +35,9 @@ func TestTeamFog(t *testing.T) {
 					t.Errorf("fog %v: %v is told of %v: %v", fog, p.ID(), netid.ID(pose.ID), ok)
 				}
 				c := &b.lobby.conns[p.ID().Index()]
-				if why := b.lobby.replication.playerReason(&c.repl, b.lobby.replication.players.frames.At(c.repl.pacing.sent), slot); (why == ReasonSent) != ok || !ok && why != ReasonRange {
+				if why := b.lobby.replication.playerReason(&c.repl,
+					b.lobby.replication.players.frames.At(c.repl.pacing.sent),
+					slot); (why == ReasonSent) != ok || !ok && why != ReasonRange {
 					t.Errorf("fog %v: told %v, because %v", fog, ok, why)
 				}
 			}

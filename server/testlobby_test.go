@@ -24,7 +24,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// ground is the map of all these tests.
+// ground is the map of the tests.
 var ground = sync.OnceValue(func() *arena.Arena {
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -42,14 +42,14 @@ var (
 
 // testNetcodeConfig is the netcode configuration of a testLobby.
 func testNetcodeConfig() netcode.ServerConfig {
-	return netcode.ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testAddr}, Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
+	return netcode.ServerConfig{PrivateKey: testKey, Addresses: []netip.AddrPort{testAddr},
+		Entropy: [32]byte{1, 2, 3}, AllowTokenReuse: true}
 }
 
 // operator is the caller of console lines that the owner of the process types.
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
-// alone skips a test under the race detector: it plays on one goroutine, for long. Those of hosts,
-// whose goroutines meet, stay, and so do short ones of all that a lobby does.
+// alone skips a long test under the race detector if it runs on one goroutine.
 func alone(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
@@ -84,9 +84,10 @@ func newTestLobby(t testing.TB, cfg Config) *testLobby {
 	if cfg.Players == 0 {
 		cfg.Players = 8
 	}
-	if gate := testNetcodeConfig(); cfg.Netcode.Addresses == nil {
-		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = gate.PrivateKey, gate.Addresses, gate.Entropy
-		cfg.Netcode.AllowTokenReuse = gate.AllowTokenReuse
+	if netcodeCfg := testNetcodeConfig(); cfg.Netcode.Addresses == nil {
+		cfg.Netcode.PrivateKey, cfg.Netcode.Addresses, cfg.Netcode.Entropy = netcodeCfg.PrivateKey,
+			netcodeCfg.Addresses, netcodeCfg.Entropy
+		cfg.Netcode.AllowTokenReuse = netcodeCfg.AllowTokenReuse
 	}
 	l := &testLobby{t: t, net: netio.NewMemory(), random: rand.NewChaCha8([32]byte{5})}
 	var err error
@@ -118,8 +119,10 @@ func (l *testLobby) checkBalance() {
 	for _, bytes := range n.Sections {
 		sections += bytes
 	}
-	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out || n.Datagrams != l.count(metrics.Sent) {
-		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left", l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
+	if out := l.count(metrics.BytesOut); sections != out || n.Bytes != out ||
+		n.Datagrams != l.count(metrics.Sent) {
+		l.t.Fatalf("tick %d: the account has %d bytes by section, %d bytes in %d datagrams; %d in %d left",
+			l.lobby.match.Tick(), sections, n.Bytes, n.Datagrams, out, l.count(metrics.Sent))
 	}
 	rx, a := l.count(metrics.Received), l.tally()
 	sum := a.accepted
@@ -129,12 +132,15 @@ func (l *testLobby) checkBalance() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	gate := l.lobby.netcode.Counters()
+	datagrams := l.lobby.netcode.Counters()
 	switch {
-	case rx != sum || rx != l.conn.Stats().Delivered || rx != gate.Received:
-		l.t.Fatalf("%d datagrams delivered, %d received, %d at the gate, %d accounted for: %+v", l.conn.Stats().Delivered, rx, gate.Received, sum, a)
-	case l.count(metrics.UnbalancedTicks) != 0 || gate.Amplification != 0 || l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
-		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packages unsent", l.count(metrics.UnbalancedTicks), gate.Amplification, l.count(metrics.SealFailed))
+	case rx != sum || rx != l.conn.Stats().Delivered || rx != datagrams.Received:
+		l.t.Fatalf("%d datagrams delivered, %d received, %d at the netcode server, %d accounted for: %+v",
+			l.conn.Stats().Delivered, rx, datagrams.Received, sum, a)
+	case l.count(metrics.UnbalancedTicks) != 0 || datagrams.Amplification != 0 ||
+		l.count(metrics.AmplificationBlocked) != 0 || l.count(metrics.SealFailed) != 0:
+		l.t.Fatalf("%d ticks unbalanced, %d answers too long, %d packets unsent",
+			l.count(metrics.UnbalancedTicks), datagrams.Amplification, l.count(metrics.SealFailed))
 	}
 }
 
@@ -147,7 +153,7 @@ func (l *testLobby) ticks(n int) {
 
 func (l *testLobby) count(c metrics.Count) uint64 { return l.lobby.Stats.Count[c].Load() }
 
-// tally is what has become of all datagrams so far.
+// tally counts all datagrams so far by result.
 type tally struct {
 	accepted uint64
 	refused  [netcode.NumDrops]uint64
@@ -196,10 +202,11 @@ func (a tally) String() string {
 func (l *testLobby) refused(d netcode.Drop) uint64 { return l.lobby.Stats.AuthDrops[d].Load() }
 func (l *testLobby) dropped(d packet.Drop) uint64  { return l.lobby.Stats.PacketDrops[d].Load() }
 
-// mint makes a good token; change may make it a bad one.
+// mint makes a valid token; change may alter it before it is sealed.
 func (l *testLobby) mint(user uint64, change func(*netcode.Mint)) []byte {
 	l.t.Helper()
-	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user, Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: user,
+		Create: uint64(l.unix()), Expire: uint64(l.unix()) + 45,
 		TimeoutSeconds: 5, Servers: []netip.AddrPort{testAddr}}
 	if change != nil {
 		change(&m)
@@ -222,8 +229,8 @@ type testClient struct {
 	peer           *packet.Peer
 	welcome        protocol.Welcome
 	messages       [][]byte // all that came, the Welcome first
-	controlPackets int      // packages without a snapshot
-	closes         int      // packages that close the session
+	controlPackets int      // packets without a snapshot
+	closes         int      // packets that close the session
 	bytes          int      // of datagrams that came
 	lost           func() bool
 	transfer       []byte // the last that came whole
@@ -324,17 +331,17 @@ func (c *testClient) flushOutbox() {
 func (c *testClient) receive() (snapshots [][]byte) {
 	c.host.t.Helper()
 	for _, d := range c.received() {
-		pack, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox)
+		pkt, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox)
 		if err == netcode.DropState {
 			continue
 		}
 		if err != nil {
 			c.host.t.Fatalf("%x: %v, %v", d[:min(len(d), 40)], err, c.netcode.State())
 		}
-		if pack == nil {
+		if pkt == nil {
 			continue
 		}
-		if s := c.receivePacket(pack); s != nil {
+		if s := c.receivePacket(pkt); s != nil {
 			snapshots = append(snapshots, s)
 		}
 	}
@@ -343,7 +350,7 @@ func (c *testClient) receive() (snapshots [][]byte) {
 }
 
 // receivePacket processes a packet and returns its snapshot, nil without one.
-func (c *testClient) receivePacket(pack []byte) []byte {
+func (c *testClient) receivePacket(pkt []byte) []byte {
 	t := c.host.t
 	t.Helper()
 	if c.peer == nil {
@@ -353,12 +360,12 @@ func (c *testClient) receivePacket(pack []byte) []byte {
 		c.closes++
 		return nil
 	}
-	rest, err := c.peer.Receive(c.host.now, pack)
+	rest, err := c.peer.Receive(c.host.now, pkt)
 	if err == nil {
 		rest, err = c.peer.Sections(rest)
 	}
 	if err != nil {
-		t.Fatalf("%x: %v", pack[:min(len(pack), 40)], err)
+		t.Fatalf("%x: %v", pkt[:min(len(pkt), 40)], err)
 	}
 	for e, ok := c.peer.NextReliable(); ok; e, ok = c.peer.NextReliable() {
 		if c.messages = append(c.messages, bytes.Clone(e)); len(c.messages) == 1 {
@@ -367,8 +374,8 @@ func (c *testClient) receivePacket(pack []byte) []byte {
 			}
 		}
 	}
-	if blob, ok := c.peer.NextTransfer(); ok {
-		c.transfer = bytes.Clone(blob)
+	if transfer, ok := c.peer.NextTransfer(); ok {
+		c.transfer = bytes.Clone(transfer)
 	}
 	if _, closed := c.peer.Closed(); closed {
 		c.closes++
@@ -424,7 +431,8 @@ func (c *testClient) join() {
 
 // goodReady is the Ready that this lobby expects.
 func (l *testLobby) goodReady() protocol.Ready {
-	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: l.lobby.cfg.Models.Hash()}
+	return protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(),
+		Model: l.lobby.cfg.Models.Hash()}
 }
 
 func (c *testClient) ready() {
@@ -453,9 +461,9 @@ func (c *testClient) packet(sections ...byte) []byte {
 }
 
 // seal returns a packet as a datagram.
-func (c *testClient) seal(pack []byte) []byte {
+func (c *testClient) seal(pkt []byte) []byte {
 	c.host.t.Helper()
-	d, err := c.netcode.Seal(c.host.now, pack, nil)
+	d, err := c.netcode.Seal(c.host.now, pkt, nil)
 	if err != nil {
 		c.host.t.Fatal(err)
 	}
@@ -527,7 +535,8 @@ func (c *testClient) checkUnharmed() {
 	used := c.commandCounts().Used
 	n := int(c.host.lobby.cfg.Rules.Rate)
 	snapshots := c.playTicks(n)
-	if got := c.commandCounts().Used - used; got != uint64(n) || snapshots < n/c.host.lobby.cfg.SendInterval-1 {
+	if got := c.commandCounts().Used - used; got != uint64(n) ||
+		snapshots < n/c.host.lobby.cfg.SendInterval-1 {
 		t.Fatalf("of %d commands %d were used, and %d snapshots came", n, got, snapshots)
 	}
 }

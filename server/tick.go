@@ -15,13 +15,14 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks joins the stations of the data path (docs/circle.svg); the comment behind each call names its
-// arrow. Datagrams that have arrived on sock become commands, commands move the match by n ticks, the
-// match becomes history and a frame of rows, the frame is delta-coded against what each client has
-// acked, and leaves in datagrams. With n above 1 the server catches up: datagrams are read once, before
-// the first tick, and only the last tick is sent as a snapshot, to every client that was due one in any
-// of the n. n is at most MaxInterval, the longest snapshot interval, which frames and acks cover. unix
-// is the wall clock in seconds; only connect tokens are compared with it. Errors are those of sock.
+// Ticks joins the stations of the data path (docs/circle.svg); the comment behind each call names
+// its arrow. Datagrams that have arrived on sock become commands, commands move the match by n
+// ticks, the match becomes history and a frame of rows, the frame is delta-coded against what each
+// client has acked, and leaves in datagrams. With n above 1 the server catches up: datagrams are
+// read once, before the first tick, and only the last tick is sent as a snapshot, to every client
+// that was due one in any of the n. n is at most MaxInterval, the longest snapshot interval, which
+// frames and acks cover. unix is the wall clock in seconds; only connect tokens are compared with
+// it. Errors are those of sock.
 //
 // To follow the code:
 //

@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// fetcher is a caller that takes blobs and has asked for content.
+// fetcher returns a client that takes transfers and has requested content.
 func (l *testLobby) fetcher(what ...protocol.Content) *testClient {
 	l.t.Helper()
 	c := l.newClient("")
@@ -28,22 +28,22 @@ func (l *testLobby) fetcher(what ...protocol.Content) *testClient {
 	return c
 }
 
-// tickAll lets the caller hear and answer, and returns the blob that it got.
+// turn receives and answers, and returns the transfer that is complete, if any.
 func (c *testClient) turn() []byte {
 	c.host.t.Helper()
 	c.receive()
-	blob := bytes.Clone(c.transfer)
+	transfer := bytes.Clone(c.transfer)
 	c.transfer = nil
 	if _, closed := c.peer.Closed(); !closed {
 		c.sendSections()
 	}
-	return blob
+	return transfer
 }
 
-// opened is the file in a parcel.
-func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
+// opened returns the file in a transfer.
+func opened(t testing.TB, transfer []byte, want protocol.Content) []byte {
 	t.Helper()
-	p, err := protocol.ParseContentTransfer(blob)
+	p, err := protocol.ParseContentTransfer(transfer)
 	if err != nil || p.Content != want {
 		t.Fatalf("%v: %v, %v", want, p.Content, err)
 	}
@@ -70,21 +70,21 @@ func TestContentIsSent(t *testing.T) {
 	for range 60 {
 		control.play()
 		for i, c := range all {
-			if blob := c.turn(); blob != nil {
-				got[i] = append(got[i], blob)
+			if transfer := c.turn(); transfer != nil {
+				got[i] = append(got[i], transfer)
 			}
 		}
 		l.tick()
 	}
-	for i, blobs := range got {
-		if len(blobs) != 2 {
-			t.Fatalf("%d: %d blobs", i, len(blobs))
+	for i, transfers := range got {
+		if len(transfers) != 2 {
+			t.Fatalf("%d: %d transfers", i, len(transfers))
 		}
-		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
+		m, err := netstate.ParseModels(opened(t, transfers[0], protocol.ContentModel))
 		if err != nil || m.Hash() != all[i].welcome.Model {
 			t.Errorf("%d: models: %v", i, err)
 		}
-		a, err := arena.Load(bytes.NewReader(opened(t, blobs[1], protocol.ContentArena)))
+		a, err := arena.Load(bytes.NewReader(opened(t, transfers[1], protocol.ContentArena)))
 		if err != nil || a.Hash() != all[i].welcome.ArenaHash {
 			t.Errorf("%d: arena: %v", i, err)
 		}
@@ -97,8 +97,10 @@ func TestContentIsSent(t *testing.T) {
 		}
 	}
 	l.ticks(2)
-	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 || l.lobby.transfers.waiting != 0 {
-		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), l.lobby.transfers.waiting)
+	if l.count(metrics.ContentRequests) != 16 || l.count(metrics.ContentRefused) != 0 ||
+		l.lobby.transfers.waiting != 0 {
+		t.Errorf("%d fetched, %d refused, %d wait", l.count(metrics.ContentRequests),
+			l.count(metrics.ContentRefused), l.lobby.transfers.waiting)
 	}
 	for _, c := range all {
 		c.turn()
@@ -111,10 +113,11 @@ func TestContentIsSent(t *testing.T) {
 // Repeated requests, requests for missing content and requests after the Ready cost one transfer of
 // each content per session. The connection stays open.
 func TestHostileFetches(t *testing.T) {
-	l := newTestLobby(t, Config{Netcode: manyPackages()})
-	model, ground := protocol.Fetch{Content: protocol.ContentModel}, protocol.Fetch{Content: protocol.ContentArena}
+	l := newTestLobby(t, Config{Netcode: withoutFloodLimit()})
+	model, ground := protocol.Fetch{Content: protocol.ContentModel},
+		protocol.Fetch{Content: protocol.ContentArena}
 	c := l.fetcher(protocol.ContentModel)
-	blobs := 0
+	transfers := 0
 	for i := range 300 {
 		for range 8 {
 			e := model.Append(nil)
@@ -131,16 +134,19 @@ func TestHostileFetches(t *testing.T) {
 			}
 		}
 		if c.turn() != nil {
-			blobs++
+			transfers++
 		}
 		l.tick()
 	}
 	most := uint64(0)
 	for _, p := range l.lobby.transfers.content {
-		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize * (packet.MaxPacketSize + sealBytes)
+		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize *
+			(packet.MaxPacketSize + sealBytes)
 	}
-	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 || sent > most || l.count(metrics.ContentRefused) < 40 {
-		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs, l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
+	if sent := l.count(metrics.ContentBytes); transfers != 2 || l.count(metrics.ContentRequests) != 2 ||
+		sent > most || l.count(metrics.ContentRefused) < 40 {
+		t.Errorf("%d transfers, %d fetched, %d refused, %d bytes: at most %d", transfers,
+			l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
 	}
 	c.ready()
 	c.sendSections()
@@ -150,7 +156,8 @@ func TestHostileFetches(t *testing.T) {
 	refused := l.count(metrics.ContentRefused)
 	c.checkUnharmed()
 	if l.count(metrics.ContentRefused) != refused+1 || l.count(metrics.ContentRequests) != 2 {
-		t.Errorf("after Ready: %d refused, %d fetched", l.count(metrics.ContentRefused)-refused, l.count(metrics.ContentRequests))
+		t.Errorf("after Ready: %d refused, %d fetched", l.count(metrics.ContentRefused)-refused,
+			l.count(metrics.ContentRequests))
 	}
 }
 
@@ -163,10 +170,13 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 		within time.Duration
 		reason bool
 	}{
-		{"has all and says nothing more", func(_ *testLobby, c *testClient) bool { c.turn(); return true }, readyWithin + 2*time.Second, true},
+		{"has all and says nothing more", func(_ *testLobby, c *testClient) bool {
+			c.turn()
+			return true
+		}, readyWithin + 2*time.Second, true},
 		{"acks nothing", func(l *testLobby, c *testClient) bool { // it speaks, with the acks of before
-			pack, _ := c.peer.Append(l.now, nil)
-			c.send(c.seal(pack))
+			pkt, _ := c.peer.Append(l.now, nil)
+			c.send(c.seal(pkt))
 			return true
 		}, readyWithin + 3*time.Second, true},
 		{"leaves", func(_ *testLobby, c *testClient) bool { c.leave(); return false }, time.Second, false},
@@ -184,8 +194,10 @@ func TestFetchersThatDoNotEnter(t *testing.T) {
 			}
 			l.tick()
 		}
-		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 || (l.count(metrics.Disconnected) == 1) != c.reason {
-			t.Errorf("%d %s: %d guests, %d wait, %d dismissed after %v", i, c.name, len(l.lobby.live), l.lobby.transfers.waiting, l.count(metrics.Disconnected), l.now-begin)
+		if len(l.lobby.live) != 0 || l.lobby.transfers.waiting != 0 ||
+			(l.count(metrics.Disconnected) == 1) != c.reason {
+			t.Errorf("%d %s: %d connections, %d wait, %d dismissed after %v", i, c.name,
+				len(l.lobby.live), l.lobby.transfers.waiting, l.count(metrics.Disconnected), l.now-begin)
 		}
 	}
 }
@@ -204,15 +216,16 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	f := protocol.Fetch{Content: protocol.ContentArena}
 	c.queueReliable(f.Append(nil))
 	c.sendSections()
-	blobs := 0
+	transfers := 0
 	for range 60 {
 		l.tick()
 		if c.turn() != nil {
-			blobs++
+			transfers++
 		}
 	}
-	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
-		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests), l.lobby.transfers.waiting)
+	if transfers != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
+		t.Errorf("%d transfers, %d fetched, %d wait", transfers, l.count(metrics.ContentRequests),
+			l.lobby.transfers.waiting)
 	}
 }
 
@@ -221,7 +234,9 @@ func TestTakeoverWhileFetching(t *testing.T) {
 func TestContentCostsNoSpike(t *testing.T) {
 	const clients, kbps = 40, 2000
 	a := arena.Generate(500, 12)
-	l := newTestLobby(t, Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps, Netcode: manyPackages()})
+	l := newTestLobby(t,
+		Config{Players: clients + 1, Arena: a, ArenaName: "mine", ContentKbps: kbps,
+			Netcode: withoutFloodLimit()})
 	l.lobby.PackContent()
 	control := l.joinedClient()
 	control.playTicks(20)
@@ -260,19 +275,22 @@ func TestContentCostsNoSpike(t *testing.T) {
 		}
 	}
 	rate := float64(l.count(metrics.ContentBytes)-bytes0) * 8 / 1000 / last.Seconds()
-	t.Logf("%d clients, %d bytes each: the first has it after %v, the last after %v; %.0f kbit/s", clients, size, first, last, rate)
+	t.Logf("%d clients, %d bytes each: the first has it after %v, the last after %v; %.0f kbit/s",
+		clients, size, first, last, rate)
 	if rate > kbps*(1.02+0.1/last.Seconds()) || rate < kbps*0.8 || first < last*6/10 || missed != 0 {
 		t.Errorf("%.0f kbit/s of %d; the first after %v, the last after %v", rate, kbps, first, last)
 	}
 	control.checkUnharmed()
 }
 
-// What is too large is not sent: the client is refused as if it had not asked.
+// Content that is too large is not sent: the client is rejected as if it had not asked.
 func TestContentTooLarge(t *testing.T) {
-	if packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil || packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {
+	if packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent+1)) != nil ||
+		packTransfer(protocol.ContentArena, make([]byte, protocol.MaxContent)) == nil {
 		t.Error("the limit does not hold")
 	}
-	for what, want := range map[protocol.Content]packet.Reason{protocol.ContentModel: packet.ReasonModel, protocol.ContentArena: packet.ReasonArena} {
+	for what, want := range map[protocol.Content]packet.Reason{protocol.ContentModel: packet.ReasonModel,
+		protocol.ContentArena: packet.ReasonArena} {
 		l := newTestLobby(t, Config{})
 		l.lobby.PackContent()
 		l.lobby.transfers.content[what] = nil
@@ -303,5 +321,6 @@ func TestContentSizes(t *testing.T) {
 		t.Logf("%-10s %6d bytes, sent as %5d by %v", name, len(file), len(p), dict.Method(p[1]))
 	}
 	model := netstate.Trained().Append(nil)
-	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model), len(packTransfer(protocol.ContentModel, model)))
+	t.Logf("%-10s %6d bytes, sent as %5d", "model", len(model),
+		len(packTransfer(protocol.ContentModel, model)))
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-var trainMaps = flag.Bool("train-maps", false, "write a new dictionary of maps: a change of the protocol, see TestDictionaryOfMaps")
+var trainMaps = flag.Bool("train-maps", false,
+	"write a new dictionary of maps: a change of the protocol, see TestDictionaryOfMaps")
 
-// mapFile is an arena as a file.
+// mapFile returns an arena as a file.
 func mapFile(t testing.TB, name string) []byte {
 	t.Helper()
 	a, err := arena.Open(name)
@@ -26,8 +27,8 @@ func mapFile(t testing.TB, name string) []byte {
 	return b.Bytes()
 }
 
-// TestDictionaryOfMaps trains a dictionary on maps that the clients are not sent, and holds the one
-// in use against none. With -train-maps it writes it.
+// TestDictionaryOfMaps trains a dictionary on maps that are not in the test set, and compares the
+// dictionary in use with none. With -train-maps it writes the dictionary.
 func TestDictionaryOfMaps(t *testing.T) {
 	if *trainMaps {
 		var samples [][]byte
@@ -62,6 +63,7 @@ func TestDictionaryOfMaps(t *testing.T) {
 	}
 	t.Logf("arena-16 and arena-64: %d bytes without the dictionary, %d with", sizes[0], sizes[1])
 	if n := len(maps); n > 1000 || sizes[1]*20 > sizes[0]*19 {
-		t.Errorf("a dictionary of %d bytes; %d bytes without, %d with: want a twentieth less", n, sizes[0], sizes[1])
+		t.Errorf("a dictionary of %d bytes; %d bytes without, %d with: want a twentieth less",
+			n, sizes[0], sizes[1])
 	}
 }

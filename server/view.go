@@ -101,6 +101,7 @@ func (c *conn) view(m *sim.Match, v *ConnView) {
 		BytesOut: s.down, BytesIn: s.up, NewestPacket: c.session.peer.Newest(),
 		PacketsIn: s.taken, PacketsAcked: s.delivered, PacketsLost: s.lost,
 		Resyncs: s.resyncs, Mispredictions: s.mispredicted,
-		Inputs: inbox.Count, InputLeadTicks: int(inbox.Lead(m.Tick())), SnapshotSpacing: c.repl.pacing.spacing,
+		Inputs: inbox.Count, InputLeadTicks: int(inbox.Lead(m.Tick())),
+		SnapshotSpacing: c.repl.pacing.spacing,
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// A view counts the packets that a client lost on the way.
+// The view of a connection counts the packets that were lost.
 func TestViewCountsLoss(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
@@ -32,14 +32,15 @@ func TestViewCountsLoss(t *testing.T) {
 	}
 }
 
-// A client reports its mispredictions; nonsense in their place changes nothing.
+// A client reports its mispredictions. A malformed report changes nothing.
 func TestViewHasMispredictions(t *testing.T) {
 	l := newTestLobby(t, Config{})
 	c := l.joinedClient()
 	for i, told := range []struct {
 		note []byte
 		want uint32
-	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3}, {[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
+	}{{sim.AppendMispredictions(nil, 3), 3}, {[]byte{sim.TagMispredictions, 9}, 3},
+		{[]byte{0x7f}, 3}, {sim.AppendMispredictions(nil, 4_000_000_000), 4_000_000_000}} {
 		if err := c.peer.QueueUnreliable(told.note); err != nil {
 			t.Fatal(err)
 		}
@@ -50,6 +51,6 @@ func TestViewHasMispredictions(t *testing.T) {
 		}
 	}
 	if l.lobby.Stats.PacketDrops[packet.DropSection].Load() != 0 {
-		t.Error("a package was dropped")
+		t.Error("a packet was dropped")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // Checksum is a fingerprint of one component or datum of a match.
@@ -19,15 +20,10 @@ type Checksum struct {
 // Checksums appends a fingerprint of each component and datum that the next tick depends on, in an
 // order fixed by the build: two copies of a match that differ, differ in the checksum of what
 // differs. History is excluded, see Hash.
-func (m *Match) Checksums(dst []Checksum) []Checksum {
-	c := m.open()
-	defer c.close()
-	return c.checksums(dst)
-}
+func (m *Match) Checksums(dst []Checksum) []Checksum { return checksumsOf(m, dst) }
 
-// checksums is Checksums of open columns or of a State.
-func (c *columns) checksums(dst []Checksum) []Checksum {
-	o := c.objects
+// checksumsOf is Checksums of a match or of a copy.
+func checksumsOf(s stateSource, dst []Checksum) []Checksum {
 	add := func(what string, columns ...ecs.Memory) {
 		h := sum32(fnvStart32)
 		for _, column := range columns {
@@ -35,25 +31,21 @@ func (c *columns) checksums(dst []Checksum) []Checksum {
 		}
 		dst = append(dst, Checksum{what, uint32(h)})
 	}
-	add("round", single(c.clock), single(c.score), single(c.mode))
-	add("players", memoryOf(c.id))
-	for _, column := range c.components() {
-		if !isOutside(column.Type) {
-			add(column.Type.String(), column)
+	clock, score, round := s.roundState()
+	add("round", single(clock), single(score), single(round))
+	for i, k := range kinds {
+		ids, columns := s.rows(i)
+		if k.count == nil {
+			add(k.plural, memoryOf(ids))
+		}
+		for n, column := range columns {
+			if k.columns[n].use&inChecksums != 0 {
+				add(column.Type.String(), column)
+			}
 		}
 	}
-	add(string(dProjectiles), memoryOf(o.Projectiles))
-	add(string(dGrenades), memoryOf(o.Grenades))
-	add(string(dBarrels), memoryOf(c.scene.Barrels))
-	add(string(dCubes), memoryOf(c.scene.Cubes))
-	add(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports))
-	add(string(dZones), memoryOf(o.Occupied))
-	add(string(dBlasts), memoryOf(c.scene.Blasts.Waiting()))
-	h := sum32(fnvStart32)
-	for i := range o.Areas {
-		h = h.planes(memoryOf(o.Areas[i].NextHits()))
-	}
-	dst = append(dst, Checksum{string(dAreas), uint32(h)})
+	add(string(dBlasts), memoryOf(s.waitingBlasts()))
+	add(string(dAreas), memoryOf(s.nextAreaHits()))
 	return dst
 }
 
@@ -81,29 +73,36 @@ func Differ(a, b []byte, of *Match) string {
 
 // differIn looks for the number that differs in a component.
 func differIn(what string, x, y *Match) string {
-	c, d := x.open(), y.open()
-	defer c.close()
-	defer d.close()
-	if len(c.id) != len(d.id) || len(c.id) == 0 {
-		return fmt.Sprintf("%s: %d players, not %d", what, len(d.id), len(c.id))
-	}
-	m, n := c.components(), d.components()
-	for i := range m {
-		if m[i].Type.String() != what {
-			continue
-		}
-		size := m[i].Type.Size()
-		for row, id := range c.id {
-			for _, l := range scalarsOf(m[i].Type) {
-				at := uintptr(row)*size + l.offset
-				if u, v := m[i].Bytes[at:at+l.size], n[i].Bytes[at:at+l.size]; !bytes.Equal(u, v) {
-					return fmt.Sprintf("%s%s of player %v: %s, not %s", what, l.name, id, l.text(v),
-						l.text(u))
-				}
+	for _, k := range kinds {
+		ids, m := x.memory(k)
+		others, n := y.memory(k)
+		for i := range m {
+			if m[i].Type.String() != what {
+				continue
+			}
+			if len(ids) != len(others) {
+				return fmt.Sprintf("%s: %d rows of kind %s, not %d", what, len(others), k.name, len(ids))
+			}
+			if d := differInColumn(k, ids, m[i], n[i]); d != "" {
+				return what + d
 			}
 		}
 	}
 	return what
+}
+
+// differInColumn names the first number that differs, and its row.
+func differInColumn(k *kindSpec, ids []netid.ID, m, n ecs.Memory) string {
+	size := m.Type.Size()
+	for row, id := range ids {
+		for _, l := range scalarsOf(m.Type) {
+			at := uintptr(row)*size + l.offset
+			if u, v := m.Bytes[at:at+l.size], n.Bytes[at:at+l.size]; !bytes.Equal(u, v) {
+				return fmt.Sprintf("%s of %s %v: %s, not %s", l.name, k.name, id, l.text(v), l.text(u))
+			}
+		}
+	}
+	return ""
 }
 
 // text formats a number.

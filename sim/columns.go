@@ -35,6 +35,8 @@ type rowScratch struct {
 	alive       []bool
 	team        []uint8
 	motions     []anim.Input
+	teleports   []object.TeleportRequest          // that begin in this tick
+	fires       []object.Fire                     // lit in this tick
 	actions     []playerAction                    // of the tick, in the order of rows
 	actionParts [parallel.MaxParts][]playerAction // the same, by part of a loop
 	moveBatches [parallel.MaxParts]*move.Batch    // by part of a loop
@@ -75,7 +77,8 @@ func newScratch(slots int) *scratch {
 	s.rowScratch = rowScratch{
 		input: make([]move.Input, slots), bodyTeams: make([]move.BodyTeam, slots),
 		alive: make([]bool, slots), team: make([]uint8, slots), motions: make([]anim.Input, slots),
-		actions: make([]playerAction, 0, slots),
+		actions: make([]playerAction, 0, slots), teleports: make([]object.TeleportRequest, 0, slots),
+		fires: make([]object.Fire, 0, slots),
 	}
 	s.shotScratch = shotScratch{
 		sweeps: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots),
@@ -93,12 +96,11 @@ func newScratch(slots int) *scratch {
 }
 
 // columns is what systems work on: the resources, and the components of all players, one row a
-// player, for one tick. Those of a State have no rows but ids.
+// player, for one tick.
 type columns struct {
-	match *Match // nil: a State
+	match *Match
 	resources
 	rows
-	copied []ecs.Memory // components of a State
 }
 
 // rows are the components of all players. Every column is empty without players and between ticks.
@@ -149,6 +151,14 @@ func asVec3(v []Velocity) []geom.Vec3 {
 func (c *columns) motion(i int) move.Motion { return move.Join(c.pos[i], c.vel[i], c.state[i]) }
 
 func (c *columns) setMotion(i int, m move.Motion) { c.pos[i], c.vel[i], c.state[i] = move.Split(m) }
+
+// row is the row of a player; false for any other id.
+func (c *columns) row(id netid.ID) (int, bool) {
+	if id.Index() >= ecs.PageSlots {
+		return 0, false
+	}
+	return c.match.World.Row(id)
+}
 
 // bodies is the players as package object sees them.
 func (c *columns) bodies() object.Bodies {

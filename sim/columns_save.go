@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"hash/fnv"
 	"reflect"
 	"sync"
 	"unsafe"
@@ -18,7 +17,7 @@ type scalar struct {
 	kind   reflect.Kind
 }
 
-// layoutCache remembers the results of scalarsOf and layoutOf.
+// layoutCache remembers the results of scalarsOf.
 var layoutCache sync.Map
 
 // scalarsOf lists the numbers of a type in their order. It panics for types that are not plain
@@ -65,24 +64,6 @@ func memoryOf[T any](rows []T) ecs.Memory {
 // single views a single value as plain memory.
 func single[T any](v *T) ecs.Memory { return memoryOf(unsafe.Slice(v, 1)) }
 
-// components views the components of all players as plain memory, in one order, also without
-// players. It is valid until the next call.
-func (c *columns) components() []ecs.Memory {
-	if c.match == nil {
-		return c.copied
-	}
-	s := c.scratch
-	s.memory = s.memory[:0]
-	if len(c.id) > 0 {
-		s.memory = c.match.view.Columns(s.memory)
-		return s.memory
-	}
-	for _, t := range c.match.view.Types() {
-		s.memory = append(s.memory, ecs.Memory{Type: t})
-	}
-	return s.memory
-}
-
 // appendPlanes writes rows number by number, and each number byte by byte, the lowest byte of all
 // rows first: similar bytes end up next to each other, which compresses well. Little-endian
 // machines only, as all supported ones are.
@@ -119,32 +100,4 @@ func parsePlanes(src []byte, m ecs.Memory) (rest []byte, err error) {
 		src = src[rows*l.size:]
 	}
 	return src, nil
-}
-
-// layoutOf is a fingerprint of how types lie in memory: names, places, sizes and kinds of all their
-// numbers. It is remembered, too.
-func layoutOf(types []reflect.Type) uint64 {
-	var list [32]reflect.Type
-	if copy(list[:], types) < len(types) {
-		return hashTypes(types)
-	}
-	if known, ok := layoutCache.Load(list); ok {
-		return known.(uint64)
-	}
-	sum := hashTypes(types)
-	layoutCache.Store(list, sum)
-	return sum
-}
-
-// hashTypes hashes the names and kinds of all fields: builds with the same hash read each other's
-// states.
-func hashTypes(types []reflect.Type) uint64 {
-	h := fnv.New64a()
-	for _, t := range types {
-		fmt.Fprintln(h, t)
-		for _, l := range scalarsOf(t) {
-			fmt.Fprintln(h, l.name, l.size, l.kind)
-		}
-	}
-	return h.Sum64()
 }

@@ -62,6 +62,9 @@ func (r Rules) Compile() (*CompiledGame, error) {
 	if k.Mode, err = p.Compile(r.Rate); err != nil {
 		return nil, err
 	}
+	if err := g.Layout.checkObjects(); err != nil {
+		return nil, err
+	}
 	// Game.OnArena places missing points
 	if n := len(g.Layout.Points); n > mode.MaxPoints || n > 0 && n < int(p.Points) {
 		return nil, fmt.Errorf("%d capture points: expected %d, as the mode %s says, to %d", n, p.Points,

@@ -16,13 +16,13 @@ func applyDamage(c *columns) {
 	}
 	s := c.scratch
 	s.damage = c.scene.ResolveDamage(func(id netid.ID) *int16 {
-		if row, ok := c.match.World.Row(id); ok {
+		if row, ok := c.row(id); ok {
 			return &c.vital[row].Health
 		}
 		return nil
 	}, s.damage)
 	for i := range s.damage {
-		if row, ok := c.match.World.Row(s.damage[i].Victim); ok {
+		if row, ok := c.row(s.damage[i].Victim); ok {
 			c.takeDamage(row, &s.damage[i])
 		}
 	}
@@ -48,7 +48,7 @@ func (c *columns) takeDamage(row int, w *object.DamageResult) {
 	v.Deaths++
 	c.die(row, c.clock.Tick)
 	k := mode.Kill{Victim: w.Victim, VictimTeam: v.Team, KillerTeam: lagcomp.NoTeam}
-	if killer, ok := c.match.World.Row(w.Instigator); ok {
+	if killer, ok := c.row(w.Instigator); ok {
 		k.Killer, k.KillerTeam = w.Instigator, c.vital[killer].Team
 	}
 	s.kills, s.killDetails = append(s.kills, k), append(s.killDetails, killDetail{part, w.Cause})
@@ -58,7 +58,7 @@ func (c *columns) takeDamage(row int, w *object.DamageResult) {
 func (c *columns) knockBack() {
 	push := c.scratch.push[:len(c.id)]
 	for i := range c.scratch.damage {
-		if row, ok := c.match.World.Row(c.scratch.damage[i].Victim); ok && push[row] != (move.Push{}) {
+		if row, ok := c.row(c.scratch.damage[i].Victim); ok && push[row] != (move.Push{}) {
 			c.vital[row].Pushes++
 			c.setMotion(row, move.ApplyPush(c.motion(row), push[row]))
 			push[row] = move.Push{}

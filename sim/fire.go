@@ -46,7 +46,6 @@ func (c *columns) clamp(i int) (view tick.View, why lagcomp.ClampReason) {
 // runAction starts one action.
 func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcomp.ClampReason) {
 	v, cmd, id := &c.vital[i], &c.command[i], c.id[i]
-	o := c.objects
 	switch a.Kind {
 	case ability.ActionShot, ability.ActionMelee:
 		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View,
@@ -60,17 +59,16 @@ func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcom
 		}
 		c.outcome.Shots = append(c.outcome.Shots, s)
 	case ability.ActionProjectile:
-		o.Projectiles = append(o.Projectiles, object.Launch(o.projectileIDs.alloc(FirstProjectile),
-			object.Trajectory{
-				Start: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch,
-				Tick: c.clock.Tick, Owner: id, Type: a.Type - 1, Team: v.Team,
-			}, view))
+		c.match.launch(object.Trajectory{
+			Start: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Yaw: cmd.Yaw, Pitch: cmd.Pitch + a.Pitch,
+			Tick: c.clock.Tick, Owner: id, Type: a.Type - 1, Team: v.Team,
+		}, view)
 	case ability.ActionGrenade:
-		o.Grenades = append(o.Grenades, object.Throw(object.Grenade{
+		c.match.throw(object.Grenade{
 			Pos: c.kit.Bodies[v.Hero].Eye(c.pos[i]), Vel: geom.Forward(cmd.Yaw,
 				cmd.Pitch+a.Pitch).Scale(a.Speed),
-			ID: o.grenadeIDs.alloc(FirstGrenade), Owner: id, Thrown: c.clock.Tick, Team: v.Team,
-		}))
+			Owner: id, Thrown: c.clock.Tick, Team: v.Team,
+		})
 	}
 }
 
@@ -157,7 +155,7 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 		Impulse: s.Ray.Dir.Scale(s.Impulse),
 	}
 	if h.ID == 0 {
-		if d.Victim = s.HitObject; d.Victim.Index() >= FirstCube {
+		if d.Victim = s.HitObject; c.match.World.KindOf(d.Victim) == c.match.kinds[pageCube] {
 			c.scene.Cubes[d.Victim.Index()-FirstCube].Push(d.Impulse)
 			return
 		} else if d.Victim == 0 {
@@ -179,39 +177,25 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 func flyProjectiles(c *columns) {
 	o := c.objects
 	c.scene.StepProjectiles(o.Projectiles)
-	kept := o.Projectiles[:0]
 	for i := range o.Projectiles {
 		p := &o.Projectiles[i]
 		if int(p.Type) >= len(c.kit.ProjectileKinds) || p.Expired(&c.kit.ProjectileKinds[p.Type],
 			c.clock.Tick) {
-			o.projectileIDs.free(FirstProjectile, p.ID)
-			continue
-		}
-		if kept = kept[:len(kept)+1]; len(kept) <= i { // in most ticks none ends
-			kept[len(kept)-1] = *p
+			c.match.World.Despawn(p.ID)
 		}
 	}
-	o.Projectiles = kept
 }
 
 // flyGrenades moves grenades by a tick and queues the blasts of those that explode.
 func flyGrenades(c *columns) {
 	o := c.objects
 	c.scene.StepGrenades(o.Grenades)
-	kept := o.Grenades[:0]
 	for i := range o.Grenades {
-		g := &o.Grenades[i]
-		if g.Expired(&c.kit.GrenadeKinds[g.Type], c.clock.Tick) {
-			o.grenadeIDs.free(FirstGrenade, g.ID)
-			continue
+		if g := &o.Grenades[i]; g.Expired(&c.kit.GrenadeKinds[g.Type], c.clock.Tick) {
+			c.match.World.Despawn(g.ID)
 		}
-		kept = append(kept, *g)
 	}
-	o.Grenades = kept
 }
-
-// hurtInAreas queues the damage of areas.
-func hurtInAreas(c *columns) { c.scene.StepAreas(c.objects.Areas, c.bodies()) }
 
 // resolveBlasts queues damage and pushes of the tick's blasts.
 func resolveBlasts(c *columns) { c.scene.ResolveBlasts() }

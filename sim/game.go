@@ -44,6 +44,14 @@ type Layout struct {
 	Cubes       []geom.Vec3 // their centres
 	Areas       []DamageArea
 	Teleporters []object.Teleporter
+	Objects     []PlacedObject // of kinds that maps place by name
+}
+
+// PlacedObject is an object of a kind that says itself what it is and does.
+type PlacedObject struct {
+	Kind string
+	Pos  geom.Vec3 // its foot
+	Yaw  geom.Angle
 }
 
 // Home is a box in which players of a team may change their hero.

@@ -82,6 +82,12 @@ func (g *Game) addLayout(p *content.Pack, m *content.Map) error {
 	for _, t := range m.Teleporters {
 		l.Teleporters = append(l.Teleporters, object.Teleporter{Box: t.Box, Target: t.Target, Yaw: t.Yaw})
 	}
+	for _, o := range m.Objects {
+		l.Objects = append(l.Objects, PlacedObject{o.Kind, o.At, o.Yaw})
+	}
+	if err := l.checkObjects(); err != nil {
+		return fmt.Errorf("pack %s: map %s: %w", p.Name, m.Name, err)
+	}
 	return nil
 }
 

@@ -5,7 +5,11 @@ import (
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // Hash returns a fingerprint of everything that the next tick depends on besides its inputs:
@@ -13,40 +17,39 @@ import (
 // padding. Waiting commands and measurements of connections come from outside and are excluded,
 // except for the view that a player's last shot was judged by; history is excluded, as it follows
 // from earlier ticks. Two matches with the same inputs have the same hash after every tick.
-func (m *Match) Hash() uint64 {
-	c := m.open()
-	defer c.close()
-	return c.hash()
+func (m *Match) Hash() uint64 { return hashOf(m) }
+
+// stateSource is what has the state of a match: the match, or a copy.
+type stateSource interface {
+	roundState() (*Clock, *Score, *mode.State)
+	rows(i int) (ids []netid.ID, columns []ecs.Memory) // of kinds[i]; valid until the next call
+	waitingBlasts() []object.Blast
+	nextAreaHits() []tick.Tick
 }
 
-// hash is Hash of open columns or of a State.
-func (c *columns) hash() uint64 {
-	o := c.objects
-	h := sum64(fnvStart64)
-	for _, rows := range [...]ecs.Memory{
-		single(c.clock), single(c.score), single(c.mode), memoryOf(c.id),
-	} {
-		h = h.rows(rows)
-	}
-	for _, column := range c.components() { // clamp limits are the last
-		switch {
-		case isOutside(column.Type):
-			h = h.lastInstants(column.Bytes)
-		case column.Type != reflect.TypeFor[Command]():
-			h = h.rows(column)
+func (m *Match) roundState() (*Clock, *Score, *mode.State)         { return m.clock, m.score, m.mode }
+func (m *Match) rows(i int) (ids []netid.ID, columns []ecs.Memory) { return m.memory(kinds[i]) }
+func (m *Match) waitingBlasts() []object.Blast                     { return m.scene.Blasts.Waiting() }
+func (m *Match) nextAreaHits() []tick.Tick                         { return m.objects.areaHits.Next() }
+
+// hashOf is Hash of a match or of a copy.
+func hashOf(s stateSource) uint64 {
+	clock, score, round := s.roundState()
+	h := sum64(fnvStart64).rows(single(clock)).rows(single(score)).rows(single(round))
+	for i, k := range kinds {
+		ids, columns := s.rows(i)
+		if k.page == pagePlayer || k.page >= pageSparse { // rows of other kinds hold their ids, or never move
+			h = h.rows(memoryOf(ids))
+		}
+		for n := range columns {
+			if k.columns[n].use&inHash != 0 {
+				h = h.rows(columns[n])
+			} else if k.columns[n].typ == reflect.TypeFor[ClampLimits]() {
+				h = h.lastInstants(columns[n].Bytes)
+			}
 		}
 	}
-	for _, rows := range [...]ecs.Memory{
-		memoryOf(o.Projectiles), memoryOf(o.Grenades), memoryOf(c.scene.Barrels), memoryOf(c.scene.Cubes),
-		memoryOf(o.Ports), memoryOf(o.teleports),
-		memoryOf(o.Occupied), memoryOf(c.scene.Blasts.Waiting()),
-	} {
-		h = h.rows(rows)
-	}
-	for i := range o.Areas {
-		h = h.rows(memoryOf(o.Areas[i].NextHits()))
-	}
-	return uint64(h)
+	return uint64(h.rows(memoryOf(s.waitingBlasts())).rows(memoryOf(s.nextAreaHits())))
 }
 
 // FNV-1a as in package hash/fnv, without a state on the heap.
@@ -100,7 +103,3 @@ func (h sum32) planes(m ecs.Memory) sum32 {
 	}
 	return h
 }
-
-// isOutside reports whether a component is measured outside the match, and so not part of a
-// fingerprint.
-func isOutside(t reflect.Type) bool { return t == reflect.TypeFor[ClampLimits]() }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 )
 
 // slowHash is Hash through encoding/binary and hash/fnv.
@@ -16,18 +17,14 @@ func (c *columns) slowHash(t *testing.T) uint64 {
 		last[i] = c.clampLimits[i].LastInstant
 	}
 	h := fnv.New64a()
-	write := func(v any) {
+	jumpers, due := c.match.teleporting.Rows()
+	burners, fires := c.match.burning.Rows()
+	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
+		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.Occupied, jumpers, due, burners, fires,
+		c.scene.Blasts.Waiting(), o.areaHits.Next()} {
 		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
-		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.teleports, o.Occupied,
-		c.scene.Blasts.Waiting()} {
-		write(v)
-	}
-	for i := range o.Areas {
-		write(o.Areas[i].NextHits())
 	}
 	return h.Sum64()
 }
@@ -44,25 +41,31 @@ func slowPrint(what string, columns ...ecs.Memory) Checksum {
 // slowPrints are the Prints of what has a column of its own, in any order.
 func (c *columns) slowPrints() (all []Checksum) {
 	o := c.objects
-	all = append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)),
+	ids := func(page int) ecs.Memory {
+		var list []netid.ID
+		if v := c.match.World.View(c.match.kinds[page]); v.Open() {
+			list = append(list, v.IDs()...)
+			v.Close()
+		}
+		return memoryOf(list)
+	}
+	_, due := c.match.teleporting.Rows()
+	_, fires := c.match.burning.Rows()
+	return append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)),
 		slowPrint("players", memoryOf(c.id)),
 		slowPrint("geom.Vec3", memoryOf(c.pos)), slowPrint("move.State", memoryOf(c.state)),
 		slowPrint("sim.Look", memoryOf(c.look)),
 		slowPrint("sim.Vital", memoryOf(c.vital)), slowPrint("ability.State", memoryOf(c.ability)),
 		slowPrint("anim.State", memoryOf(c.anim)),
 		slowPrint("sim.Command", memoryOf(c.command)), slowPrint("sim.Velocity", memoryOf(c.vel)),
-		slowPrint(string(dProjectiles), memoryOf(o.Projectiles)), slowPrint(string(dGrenades),
-			memoryOf(o.Grenades)),
-		slowPrint(string(dBarrels), memoryOf(c.scene.Barrels)), slowPrint(string(dCubes),
-			memoryOf(c.scene.Cubes)),
-		slowPrint(string(dTeleporters), memoryOf(o.Ports), memoryOf(o.teleports)), slowPrint(string(dZones),
-			memoryOf(o.Occupied)),
-		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())))
-	var areas []ecs.Memory
-	for i := range o.Areas {
-		areas = append(areas, memoryOf(o.Areas[i].NextHits()))
-	}
-	return append(all, slowPrint(string(dAreas), areas...))
+		slowPrint("projectiles", ids(pageProjectile)), slowPrint("object.Projectile", memoryOf(o.Projectiles)),
+		slowPrint("grenades", ids(pageGrenade)), slowPrint("object.Grenade", memoryOf(o.Grenades)),
+		slowPrint("object.Barrel", memoryOf(c.scene.Barrels)), slowPrint("object.Cube", memoryOf(c.scene.Cubes)),
+		slowPrint("object.Teleporter", memoryOf(o.Ports)), slowPrint("mode.Occupancy", memoryOf(o.Occupied)),
+		slowPrint("due teleports", ids(pageTeleporting)), slowPrint("object.TeleportRequest", memoryOf(due)),
+		slowPrint("burning players", ids(pageBurning)), slowPrint("sim.Burning", memoryOf(fires)),
+		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())),
+		slowPrint(string(dAreas), memoryOf(o.areaHits.Next())))
 }
 
 // TestFingerprintsAreThoseOfTheirTwins: recordings hold fingerprints, so they must stay what they

@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Match is one game: a world of players on an arena. It holds handles only; all state is in the
-// world.
+// Match is one game: a world of players and objects on an arena. It holds handles only; all state is
+// in the world.
 type Match struct {
 	World *ecs.World
 	resources
@@ -24,8 +24,10 @@ type Match struct {
 	hooks
 }
 
-// components are the handles of a player's components.
+// components are the handles of kinds and components.
 type components struct {
+	kinds       [maxKinds]ecs.Kind // by page
+	fired       []ecs.Kind         // kinds whose entities end with a round
 	player      ecs.Kind
 	view        *ecs.View
 	pos         ecs.Comp[geom.Vec3]
@@ -37,6 +39,11 @@ type components struct {
 	anim        ecs.Comp[anim.State]
 	command     ecs.Comp[Command]
 	clampLimits ecs.Comp[ClampLimits]
+	projectile  ecs.Comp[object.Projectile]
+	grenade     ecs.Comp[object.Grenade]
+	teleporting ecs.Sparse[object.TeleportRequest] // players that a teleporter moves in the next tick
+	burning     ecs.Sparse[Burning]
+	owner       ecs.Comp[Owner] // of kinds that belong to players
 }
 
 // hooks are set by the owner of a match. They change the match only through their answers.
@@ -105,6 +112,7 @@ type Outcome struct {
 	// shots that passed through a player that their shooter had not been shown, by the view
 	// resolver
 	NotShown int
+	Refused  int // entities that were not spawned, since their kind was at its capacity
 }
 
 // Shot is a round or a punch.
@@ -146,41 +154,57 @@ func New(slots int, rules Rules, a *arena.Arena) *Match {
 	if err != nil {
 		panic("sim: " + err.Error())
 	}
-	w := ecs.New(slots)
-	m := &Match{World: w}
-	m.pos, m.vel, m.state = ecs.Register[geom.Vec3](w), ecs.Register[Velocity](w), ecs.Register[move.State](w)
-	m.look, m.vital, m.ability = ecs.Register[Look](w), ecs.Register[Vital](w), ecs.Register[ability.State](w)
-	m.anim = ecs.Register[anim.State](w)
-	m.command, m.clampLimits = ecs.Register[Command](w), ecs.Register[ClampLimits](w)
-	m.player = w.Kind("player", m.pos, m.vel, m.state, m.look, m.vital, m.ability, m.anim, m.command,
-		m.clampLimits)
-	m.view = w.View(m.player)
+	m := &Match{World: ecs.New(slots)}
+	m.resources = newResources(slots, &rules, kit, a)
+	m.declareKinds(slots)
+	m.components = newComponents(m)
+	m.resources.keep(m.World)
+	m.placeKinds()
+	m.scratch.now = columns{match: m, resources: m.resources}
+	return m
+}
 
+// newComponents looks up the components that systems use by name, once all kinds are declared.
+func newComponents(m *Match) components {
+	w, player := m.World, m.kinds[pagePlayer]
+	return components{
+		kinds: m.kinds, fired: m.firedKinds(), player: player, view: w.View(player),
+		pos: ecs.CompOf[geom.Vec3](w), vel: ecs.CompOf[Velocity](w), state: ecs.CompOf[move.State](w),
+		look: ecs.CompOf[Look](w), vital: ecs.CompOf[Vital](w), ability: ecs.CompOf[ability.State](w),
+		anim: ecs.CompOf[anim.State](w), command: ecs.CompOf[Command](w),
+		clampLimits: ecs.CompOf[ClampLimits](w), projectile: ecs.CompOf[object.Projectile](w),
+		grenade: ecs.CompOf[object.Grenade](w), teleporting: ecs.SparseOf[object.TeleportRequest](w),
+		burning: ecs.SparseOf[Burning](w), owner: ecs.Register[Owner](w),
+	}
+}
+
+// newResources makes the resources of an empty match.
+func newResources(slots int, rules *Rules, kit *CompiledGame, a *arena.Arena) resources {
 	start := kit.Mode.Start()
 	history := lagcomp.NewHistory(slots, int(rules.Rate)+int(rules.Rate)/4)
+	l := &rules.Game.Layout
 	scene := &object.Scene{
 		Arena: a, Players: lagcomp.NewSweeper(history), Rate: rules.Rate,
 		Damage:          object.NewDamageQueue(4 * slots),
 		ProjectileKinds: kit.ProjectileKinds, GrenadeKinds: kit.GrenadeKinds, BarrelKind: rules.Game.Barrel,
 		CubeKind: rules.Game.Cube,
 	}
-	placeObjects(scene, &rules.Game.Layout)
-	scene.Reserve(4*slots, slots+len(scene.Barrels), slots)
-	m.resources = resources{
-		rules: &rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start,
-		scene:   scene,
-		objects: newObjects(&rules.Game.Layout, slots),
+	scene.Reserve(4*slots, slots+len(l.Barrels), slots)
+	return resources{
+		rules: rules, kit: kit, clock: &Clock{}, arena: a, history: history, score: &Score{}, mode: &start,
+		scene: scene,
+		objects: &Objects{
+			areaHits:  object.NewAreaHits(len(l.Areas), slots),
+			occupants: make([]object.Occupancy, len(l.Points)),
+		},
 		outcome: &Outcome{
 			Events: make([]Event, 0, 2*slots), Shots: make([]Shot, 0, slots), Hits: make([]lagcomp.Hit,
 				slots), Punches: make([]Shot, 0, slots),
 		},
 		scratch: newScratch(slots), commandBuffers: &commandBuffers{make([]CommandBuffer, slots)},
 		poses:  &poses{make([]rig.Pose, slots), make([]ability.Public, slots)},
-		spawns: newSpawns(a, &rules.Game.Layout, slots),
+		spawns: &spawns{joinAs: make([]joinKind, slots)},
 	}
-	m.resources.keep(w)
-	m.scratch.now = columns{match: m, resources: m.resources}
-	return m
 }
 
 // SetRespawn sets how long dead players wait from now on, in milliseconds; no client prediction
@@ -331,7 +355,7 @@ func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 // Leave removes a player at the end of the coming tick; a stale id is ignored.
 func (m *Match) Leave(id netid.ID) {
 	v := m.vital.Get(id)
-	if !m.World.Despawn(id) {
+	if m.World.KindOf(id) != m.player || !m.World.Despawn(id) {
 		return
 	}
 	m.recordChange(ChangeLeave, id, 0)

@@ -347,19 +347,21 @@ func TestHashSeesEverything(t *testing.T) {
 		{"the phase's time", func(m *Match, _ netid.ID) { m.Mode().Left++ }},
 		{"whose turn it is to spawn", func(m *Match, _ netid.ID) { m.Mode().Turn[0]++ }},
 		{"a projectile", func(m *Match, _ netid.ID) {
-			m.Objects().Projectiles = append(m.Objects().Projectiles, object.Projectile{})
+			m.launch(object.Trajectory{}, tick.View{})
+			m.World.Flush()
 		}},
 		{"a grenade", func(m *Match, _ netid.ID) {
-			m.Objects().Grenades = append(m.Objects().Grenades,
-				object.Grenade{})
+			m.throw(object.Grenade{})
+			m.World.Flush()
 		}},
-		{"a teleport that is due", func(m *Match, _ netid.ID) {
-			m.Objects().teleports = append(m.Objects().teleports, object.TeleportRequest{})
+		{"a teleport that is due", func(m *Match, id netid.ID) {
+			m.teleporting.Add(id, object.TeleportRequest{ID: id})
+			m.World.Flush()
 		}},
 		{"a blast that waits", func(m *Match, _ netid.ID) { m.Scene().Blasts.Add(object.Blast{}) }},
 		{"a barrel", func(m *Match, _ netid.ID) { m.Scene().Barrels[0].Health-- }},
 		{"a cube", func(m *Match, _ netid.ID) { m.Scene().Cubes[0].Rot[0]++ }},
-		{"an area", func(m *Match, _ netid.ID) { m.Objects().Areas[0].NextHits()[0]++ }},
+		{"an area", func(m *Match, _ netid.ID) { m.Objects().areaHits.Next()[0]++ }},
 		{"a teleporter", func(m *Match, _ netid.ID) { m.Objects().Ports[0].Effect++ }},
 		{"a zone", func(m *Match, _ netid.ID) { m.Objects().Occupied[0][1]++ }},
 		{"the view of the last shot", func(m *Match, id netid.ID) { m.clampLimits.Get(id).LastInstant++ }},

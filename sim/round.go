@@ -20,7 +20,10 @@ func (c *columns) die(row int, now tick.Tick) {
 func occupyZones(c *columns) {
 	o := c.objects
 	if len(o.Ports) > 0 {
-		o.teleports = c.scene.StepTeleporters(o.Ports, c.bodies(), o.teleports)
+		c.scratch.teleports = c.scene.StepTeleporters(o.Ports, c.bodies(), c.scratch.teleports[:0])
+		for _, r := range c.scratch.teleports {
+			c.match.teleporting.Add(r.ID, r)
+		}
 	}
 	object.CountOccupants(o.Zones, c.bodies(), o.occupants)
 	for i := range o.occupants {
@@ -36,7 +39,7 @@ func playMode(c *columns) {
 	*c.mode = c.kit.Mode.Step(*c.mode, &in, &s.mode)
 	c.outcome.Announcements = s.mode.Announcements
 	for _, id := range s.mode.Awards {
-		if row, ok := c.match.World.Row(id); ok {
+		if row, ok := c.row(id); ok {
 			c.vital[row].Kills++
 		}
 	}
@@ -77,6 +80,5 @@ func (c *columns) restart() {
 		v := &c.vital[i]
 		v.Kills, v.Deaths, v.Died = 0, 0, 0
 	}
-	c.objects.clear()
-	placeObjects(c.scene, &c.kit.game.Layout)
+	c.match.restartKinds()
 }

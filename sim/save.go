@@ -5,15 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
-	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -24,7 +21,7 @@ var (
 )
 
 // saveVersion is the first byte of a saved state.
-const saveVersion = 1
+const saveVersion = 2
 
 // lastSaved is the newest tick of a loadable state: later ticks might wrap within a match.
 const lastSaved = 1 << 31
@@ -46,27 +43,22 @@ type part struct {
 	load  func(*Match, []byte) (rest []byte, err error)
 }
 
-// parts is the whole state of a match between two ticks, in the order in which it is written. All
-// components are saved; a test fails for a persistent datum that is in no part.
+// parts is the whole state of a match between two ticks, in the order in which it is written. The
+// kinds' part holds every column that a kind declares as state; a test fails for a persistent datum
+// that is in no part.
 var parts = []part{
 	{"settings", nil, []reflect.Type{reflect.TypeFor[int32]()}, func(s *State, dst []byte) []byte {
-		return appendPlanes(dst, single(&s.rules.RespawnMillis))
+		return appendPlanes(dst, single(&s.respawnMillis))
 	}, loadSettings},
 	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](),
 		reflect.TypeFor[mode.State]()}, func(s *State, dst []byte) []byte {
-		return appendPlanes(appendPlanes(appendPlanes(dst, single(s.clock)), single(s.score)), single(s.mode))
+		return appendPlanes(appendPlanes(appendPlanes(dst, single(&s.clock)), single(&s.score)), single(&s.mode))
 	}, loadRound},
-	{"players", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, savePlayers,
-		loadPlayers},
+	{"kinds", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, saveKinds, loadKinds},
 	{"inboxes", []Datum{dCommandBuffers}, []reflect.Type{reflect.TypeFor[savedBuffer](),
 		reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
-	{"objects", []Datum{dProjectiles, dGrenades, dTeleports, dTeleporters},
-		[]reflect.Type{reflect.TypeFor[object.Projectile](), reflect.TypeFor[object.Grenade](),
-			reflect.TypeFor[object.TeleportRequest](), reflect.TypeFor[mode.Occupancy]()}, saveObjects,
-		loadObjects},
-	{"areas", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreas, loadAreas},
-	{"scene", []Datum{dBarrels, dCubes, dBlasts}, []reflect.Type{reflect.TypeFor[object.Barrel](),
-		reflect.TypeFor[object.Cube](), reflect.TypeFor[object.Blast]()}, saveScene, loadScene},
+	{"area hits", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreaHits, loadAreaHits},
+	{"blasts", []Datum{dBlasts}, []reflect.Type{reflect.TypeFor[object.Blast]()}, saveBlasts, loadBlasts},
 	{"history", []Datum{dHistory}, []reflect.Type{reflect.TypeFor[rig.Pose]()}, saveHistory, loadHistory},
 }
 
@@ -88,7 +80,7 @@ func (m *Match) Save(dst []byte) ([]byte, error) {
 // and objects. It panics if poses were not copied.
 //
 //	1  version
-//	8  layout  fingerprint of the types below
+//	8  layout  fingerprint of the schema
 //	4  slots
 //	   parts, see the table
 func (s *State) Append(dst []byte) []byte {
@@ -96,7 +88,7 @@ func (s *State) Append(dst []byte) []byte {
 		panic("sim: State.Append without CopyAll")
 	}
 	dst = append(dst, saveVersion)
-	dst = binary.LittleEndian.AppendUint64(dst, s.layout)
+	dst = binary.LittleEndian.AppendUint64(dst, layout())
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.slots))
 	for i := range parts {
 		dst = parts[i].save(s, dst)
@@ -104,36 +96,8 @@ func (s *State) Append(dst []byte) []byte {
 	return dst
 }
 
-// Layout is a fingerprint of the types that Save writes: states of two builds that differ in it
-// are not compatible.
-func (m *Match) Layout() uint64 { return layoutOf(m.savedTypes()) }
-
-// savedTypes lists the types that Save writes: components, then those of all parts.
-func (m *Match) savedTypes() []reflect.Type {
-	types := m.view.Types()
-	for i := range parts {
-		types = append(types, parts[i].types...)
-	}
-	return types
-}
-
-// TypeLayout is the layout of a type that Save writes: a component, or a row of a list.
-type TypeLayout struct {
-	Name string
-	Sum  uint32 // of names, places and sizes of its fields
-}
-
-// TypeLayouts lists the types that Save writes, each once, in an order fixed by the build. It names
-// the type by which two builds with different layouts differ.
-func (m *Match) TypeLayouts() (all []TypeLayout) {
-	for _, t := range m.savedTypes() {
-		l := TypeLayout{t.String(), uint32(layoutOf([]reflect.Type{t}))}
-		if !slices.Contains(all, l) {
-			all = append(all, l)
-		}
-	}
-	return all
-}
+// Layout is a fingerprint of the schema: states of two builds that differ in it are not compatible.
+func (m *Match) Layout() uint64 { return layout() }
 
 // Load makes a match from what Save wrote. Slots, rules except RespawnMillis, and arena must be
 // those of the saved match. Whatever src holds, the result is a match in a possible state, or an
@@ -236,73 +200,6 @@ func loadRound(m *Match, src []byte) (_ []byte, err error) {
 	return src, nil
 }
 
-// savePlayers writes the generations of all slots, the ids row by row, and every component there
-// is.
-func savePlayers(s *State, dst []byte) []byte {
-	dst = append(dst, s.generations...)
-	dst = appendList(dst, s.id)
-	for _, column := range s.components() {
-		dst = appendPlanes(dst, column)
-	}
-	return dst
-}
-
-// loadPlayers rebuilds the world's slots and rows, then reads every component and checks the
-// values.
-func loadPlayers(m *Match, src []byte) ([]byte, error) {
-	slots := m.World.Slots()
-	if len(src) < slots {
-		return nil, wrong("bytes of generations", len(src))
-	}
-	generations, src := src[:slots], src[slots:]
-	ids, src, err := parseList[netid.ID](src, nil, slots)
-	if err != nil {
-		return nil, err
-	}
-	if err = m.World.Restore(m.player, ids, generations); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrState, err)
-	}
-	if len(ids) == 0 {
-		return src, nil
-	}
-	c := m.open()
-	defer c.close()
-	for _, column := range c.components() {
-		if src, err = parsePlanes(src, column); err != nil {
-			return nil, err
-		}
-	}
-	return src, c.valid()
-}
-
-// valid says what of the players cannot be.
-func (c *columns) valid() error {
-	var members [mode.Teams]uint16
-	heroes := len(c.kit.Heroes)
-	for i := range c.vital {
-		v := &c.vital[i]
-		at := move.Motion{Pos: c.pos[i], Vel: c.vel[i]}
-		rounded := move.Round(at)
-		switch {
-		case int(v.Hero) >= heroes || int(v.RequestedHero) > heroes:
-			return wrong("hero", v.Hero)
-		case v.Spectator && v.Team != lagcomp.NoTeam || !v.Spectator && v.Team >= mode.Teams:
-			return wrong("team", v.Team)
-		case rounded.Pos != at.Pos || rounded.Vel != at.Vel:
-			return wrong("motion", at)
-		case c.state[i].Loco > move.Launched:
-			return wrong("locomotion", c.state[i].Loco)
-		}
-		if !v.Spectator {
-			members[v.Team]++
-		}
-	}
-	if members != c.score.Members {
-		return wrong("members of teams", c.score.Members)
-	}
-	return nil
-}
-
 // saveInboxes writes the command buffers: a fixed part per player, then the commands that are not
 // taken yet.
 func saveInboxes(s *State, dst []byte) []byte {
@@ -345,9 +242,4 @@ func loadInboxes(m *Match, src []byte) ([]byte, error) {
 }
 
 // ids lists the players by row.
-func (m *Match) ids() (ids []netid.ID) {
-	c := m.open()
-	ids = append(ids, c.id...)
-	c.close()
-	return ids
-}
+func (m *Match) ids() []netid.ID { return m.idsOf(pagePlayer) }

@@ -110,6 +110,11 @@ func TestSaveHasEverything(t *testing.T) {
 			held[d] = true
 		}
 	}
+	for _, k := range kinds { // the kinds' part holds what they declare as state
+		for i := range k.columns {
+			held[k.datum] = held[k.datum] || k.columns[i].use&inState != 0 && k.datum != dZones
+		}
+	}
 	for _, d := range Data() {
 		if (d.Sort == Persistent || d.Sort == External) != held[d.Name] {
 			t.Errorf("%s is %v, and in the parts of a saved state: %v", d.Name, d.Sort, held[d.Name])
@@ -121,15 +126,13 @@ func TestSaveHasEverything(t *testing.T) {
 	}{
 		{reflect.TypeFor[Match](), "World resources components hooks"},
 		{reflect.TypeFor[resources](), "rules kit clock arena history score mode scene objects outcome scratch commandBuffers poses spawns"},
-		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied teleports occupants projectileIDs grenadeIDs"},
+		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied Homes Spawns areaHits occupants"},
 		{reflect.TypeFor[object.Scene](),
 			"Arena Players Rate Now Damage Blasts ProjectileKinds GrenadeKinds BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
-		{reflect.TypeFor[object.Area](), "Box Kind next"},
-		{reflect.TypeFor[object.Teleporter](), "Box Target Yaw Effect"},
-		{reflect.TypeFor[idPool](), "gen used from"},
+		{reflect.TypeFor[object.AreaHits](), "slots next"},
 		{reflect.TypeFor[CommandBuffer](), "ring last taken newest repeats Count"},
-		{reflect.TypeFor[spawns](), "bases joinAs"},
+		{reflect.TypeFor[spawns](), "joinAs"},
 		{reflect.TypeFor[poses](), "of acts"},
 		{reflect.TypeFor[rig.Pose](), "Pos Yaw Pitch Flags Phase ID Form Move Gait Bank Hips Aim Air Squat"},
 		{reflect.TypeFor[Rules](), "Rate Seed RewindMillis RespawnMillis Mix Game"},
@@ -149,8 +152,8 @@ func TestSaveHasEverything(t *testing.T) {
 func TestInputsHaveEveryChange(t *testing.T) {
 	const recorded = "RequestHero Join JoinAsHero JoinAt JoinSpectatorAt Leave SetRespawn JoinSpectator CommandBuffer " +
 		"SetClampLimits SetHitFilter SetViewResolver "
-	const reads = "AbilityStates Checksums ClampLimits Game Hash HitFilter History LastView Layout Mode Objects Outcome " +
-		"Poses RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Tick TypeLayouts ViewResolver Vital "
+	const reads = "AbilityStates Checksums ClampLimits Game Harms Hash HitFilter History Kinds LastView Layout Mode Objects Outcome " +
+		"Poses Refused Root RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Tick ViewResolver Vital "
 	const plays = "Begin ContinueFrom End Replay Run SetInputLog SetWorkers Step Wake "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {
@@ -243,12 +246,43 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// A state with a kind, component or column that this build has not is refused with its name and what
+// was expected.
+func TestSchemaNamesWhatIsUnknown(t *testing.T) {
+	if err := CheckSchema(Schema()); err != nil {
+		t.Error(err)
+	}
+	for i, c := range []struct{ from, to, want string }{
+		{"player|", "golem|", `unknown kind or part "golem", expected one of: player, projectile, grenade`},
+		{"grenade|object.Grenade ", "grenade|object.Granite ", `kind grenade: unknown component "object.Granite", expected object.Grenade`},
+		{" Health int16", " Wealth int16", `component sim.Vital: unknown column "Wealth int16", expected "Health int16"`},
+		{" Health int16", " Health int32", `component sim.Vital: unknown column "Health int32", expected "Health int16"`},
+		{" Effect uint32", "", `kind teleporter: component object.Teleporter: unknown column "none", expected "Effect uint32"`},
+		{"|sim.Look Yaw uint16 Pitch uint16", "", `kind player: unknown component "sim.Vital", expected sim.Look`},
+		{Schema(), "", "unknown kind or part"},
+	} {
+		text := strings.Replace(Schema(), c.from, c.to, 1)
+		if text == Schema() {
+			t.Fatalf("%d: the schema has no %q:\n%s", i, c.from, Schema())
+		}
+		if err := CheckSchema(text); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%d: %v\nwant %s", i, err, c.want)
+		}
+	}
+	if n := len(Schema()); n > 8000 {
+		t.Errorf("%d bytes of schema", n)
+	}
+}
+
 // FuzzLoad: whatever is loaded, if it is, can be played.
 func FuzzLoad(f *testing.F) {
 	s, state := saved(f, furnished(), 4, 150)
 	rules, ground := *s.m.Rules(), s.m.Scene().Arena
 	f.Add(uint32(20), byte(1), uint32(90), byte(7))
 	f.Add(uint32(400), byte(255), uint32(500), byte(128))
+	body := uint32(13)
+	f.Add(body+20, byte(1), body+90, byte(7))
+	f.Add(body+400, byte(255), body+500, byte(128))
 	f.Fuzz(func(t *testing.T, at uint32, to byte, and uint32, too byte) {
 		hostile := slices.Clone(state)
 		hostile[int(at)%len(hostile)] = to

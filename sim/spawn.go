@@ -5,7 +5,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/anim"
-	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -13,30 +12,23 @@ import (
 // zero is the velocity of a player that spawns.
 var zero geom.Vec3
 
-// spawns is the resource of where players spawn, and of how waiting players join.
+// spawns is the resource of how waiting players join.
 type spawns struct {
-	bases  [mode.MaxPoints][]arena.Spawn // of the capture points
-	joinAs []joinKind                    // by slot
+	joinAs []joinKind // by slot
 }
 
 // nearBase is how far from a capture point a spawn belongs to its base, in metres.
 const nearBase = 30
 
-// newSpawns assigns each spawn to the nearest capture point within nearBase, if there is one.
-func newSpawns(a *arena.Arena, l *Layout, slots int) *spawns {
-	p := &spawns{joinAs: make([]joinKind, slots)}
-	for _, s := range a.Spawns {
-		best, nearest := -1, float32(nearBase*nearBase)
-		for i := range l.Points {
-			if d := l.Points[i].Center.Sub(s.Pos).LenSq(); d < nearest {
-				best, nearest = i, d
-			}
-		}
-		if best >= 0 {
-			p.bases[best] = append(p.bases[best], s)
+// nearestBase is the nearest capture point within nearBase of a spawn, -1 if there is none.
+func nearestBase(l *Layout, pos geom.Vec3) int8 {
+	best, nearest := -1, float32(nearBase*nearBase)
+	for i := range l.Points {
+		if d := l.Points[i].Center.Sub(pos).LenSq(); d < nearest {
+			best, nearest = i, d
 		}
 	}
-	return p
+	return int8(best)
 }
 
 // initPlayer sets up the row of a player that has just joined.
@@ -72,14 +64,36 @@ func (m *Match) initPlayer(id netid.ID) {
 // spawnMotion is the motion of a player at its team's next spawn point.
 func (m *Match) spawnMotion(team uint8) move.Motion {
 	at := m.Game().Mode.Spawn(m.Mode(), team)
-	spawns := m.arena.TeamSpawns(team)
-	if at.Base >= 0 {
-		if there := m.spawns.bases[at.Base]; len(there) > 0 {
-			spawns = there
-		}
+	spawn := m.spawnPoint(func(s *SpawnPoint) bool { return at.Base >= 0 && s.Base == at.Base }, at.Turn)
+	if spawn == nil {
+		spawn = m.spawnPoint(func(s *SpawnPoint) bool { return s.Team == team }, at.Turn)
 	}
-	if len(spawns) == 0 {
+	if spawn == nil {
 		return move.Motion{}
 	}
-	return move.Round(move.Motion{Pos: spawns[int(at.Turn)%len(spawns)].Pos})
+	return move.Round(move.Motion{Pos: spawn.Pos})
+}
+
+// spawnPoint is the spawn point whose turn it is among those that are chosen, nil if none is.
+func (m *Match) spawnPoint(chosen func(*SpawnPoint) bool, turn uint16) *SpawnPoint {
+	all, n := m.objects.Spawns, 0
+	for i := range all {
+		if chosen(&all[i]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	left := int(turn) % n
+	for i := range all {
+		if !chosen(&all[i]) {
+			continue
+		}
+		if left == 0 {
+			return &all[i]
+		}
+		left--
+	}
+	return nil
 }

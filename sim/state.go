@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -15,71 +16,89 @@ import (
 // that is used again. Copying takes microseconds; encoding, hashing and checksums of the copy take
 // their time on any goroutine, while the match goes on. A State belongs to one goroutine at a time.
 type State struct {
-	columns                 // resources of its own, ids, and components as memory
-	own         stateMemory // what the resources point to
-	layout      uint64
-	slots       int
-	buffer      []uint64 // of the components
-	generations []uint8  // of all slots
-	inboxes     []savedBuffer
-	waiting     []Command // of all inboxes, by row
-	poses       poseCopy
+	slots         int
+	respawnMillis int32
+	clock         Clock
+	score         Score
+	mode          mode.State
+	kinds         []kindCopy // by kinds
+	buffer        []uint64   // of their columns
+	blasts        object.Blasts
+	areaHits      []tick.Tick
+	inboxes       []savedBuffer
+	waiting       []Command // of all inboxes, by row
+	poses         poseCopy
 }
 
-// stateMemory is the resources of a State.
-type stateMemory struct {
-	rules   Rules
-	clock   Clock
-	score   Score
-	mode    mode.State
-	objects Objects
-	scene   object.Scene // barrels, cubes and blasts only
+// kindCopy is the rows of a kind.
+type kindCopy struct {
+	ids         []netid.ID
+	generations []uint8 // of its slots
+	columns     []ecs.Memory
 }
 
 // NewState allocates memory for copies of a match and of others with its slots and map. Copies of
-// more objects than the match has room for now allocate again.
+// more entities than a match takes memory for allocate again.
 func NewState(m *Match) *State {
-	s := &State{layout: m.Layout(), slots: m.World.Slots()}
-	s.rules, s.clock, s.score, s.mode = &s.own.rules, &s.own.clock, &s.own.score, &s.own.mode
-	s.objects, s.scene = &s.own.objects, &s.own.scene
+	s := &State{slots: m.World.Slots(), kinds: make([]kindCopy, len(kinds))}
 	bytes := 0
-	for _, t := range m.view.Types() {
-		bytes += (int(t.Size())*s.slots + 7) &^ 7
+	for i, k := range kinds {
+		_, rows := k.size(m, s.slots)
+		c := &s.kinds[i]
+		c.ids, c.generations = slices.Grow(c.ids, rows), slices.Grow(c.generations, rows)
+		for n := range k.columns {
+			bytes += (int(k.columns[n].typ.Size())*rows + 7) &^ 7
+		}
+		c.columns = make([]ecs.Memory, 0, len(k.columns))
 	}
 	s.buffer = make([]uint64, bytes/8)
-	s.id = slices.Grow(s.id, s.slots)
-	s.generations, s.inboxes = slices.Grow(s.generations, s.slots), slices.Grow(s.inboxes, s.slots)
-	s.waiting = slices.Grow(s.waiting, 8*s.slots)
-	s.objects.reserve(m.objects, s.slots)
-	s.scene.Barrels = slices.Grow(s.scene.Barrels, cap(m.scene.Barrels))
-	s.scene.Cubes = slices.Grow(s.scene.Cubes, cap(m.scene.Cubes))
+	s.areaHits = slices.Grow(s.areaHits, len(m.objects.areaHits.Next()))
+	s.inboxes, s.waiting = slices.Grow(s.inboxes, s.slots), slices.Grow(s.waiting, 8*s.slots)
 	s.Copy(m)
 	return s
 }
 
-// reserve makes room for as many rows as from has room for.
-func (o *Objects) reserve(from *Objects, slots int) {
-	o.Projectiles = slices.Grow(o.Projectiles, cap(from.Projectiles))
-	o.Grenades = slices.Grow(o.Grenades, cap(from.Grenades))
-	o.teleports = slices.Grow(o.teleports, cap(from.teleports))
-	o.projectileIDs, o.grenadeIDs = newPool(cap(from.projectileIDs.gen)), newPool(cap(from.grenadeIDs.gen))
-	for i := range from.Areas {
-		a := &from.Areas[i]
-		o.Areas = append(o.Areas, object.NewArea(a.Box, a.Kind, slots))
+// Copy copies what Hash and Checksums read. Call it right after Step.
+func (s *State) Copy(m *Match) {
+	s.respawnMillis, s.clock, s.score, s.mode = m.rules.RespawnMillis, *m.clock, *m.score, *m.mode
+	s.growBuffer(m)
+	words := 0
+	for i, k := range kinds {
+		c := &s.kinds[i]
+		ids, columns := m.memory(k)
+		c.ids, c.columns = append(c.ids[:0], ids...), c.columns[:0]
+		for n := range columns {
+			size := len(columns[n].Bytes)
+			bytes := s.bytes(words, size)
+			copy(bytes, columns[n].Bytes)
+			c.columns = append(c.columns, ecs.Memory{Type: columns[n].Type, Bytes: bytes})
+			words += (size + 7) / 8
+		}
+	}
+	s.blasts.Copy(&m.scene.Blasts)
+	s.areaHits = append(s.areaHits[:0], m.objects.areaHits.Next()...)
+}
+
+// growBuffer makes room for all columns of a match, each at a multiple of 8 bytes.
+func (s *State) growBuffer(m *Match) {
+	words := 0
+	for _, k := range kinds {
+		rows := m.World.Count(m.kinds[k.page])
+		for n := range k.columns {
+			words += (int(k.columns[n].typ.Size())*rows + 7) / 8
+		}
+	}
+	if len(s.buffer) < words {
+		s.buffer = make([]uint64, words+words/4)
 	}
 }
 
-// Copy copies what Hash and Checksums read. Call it right after Step.
-func (s *State) Copy(m *Match) {
-	c := m.open()
-	defer c.close()
-	s.own.rules, s.own.clock, s.own.score, s.own.mode = *c.rules, *c.clock, *c.score, *c.mode
-	s.id = append(s.id[:0], c.id...)
-	s.copyComponents(c.components())
-	s.objects.copy(c.objects)
-	s.scene.Barrels = append(s.scene.Barrels[:0], c.scene.Barrels...)
-	s.scene.Cubes = append(s.scene.Cubes[:0], c.scene.Cubes...)
-	s.scene.Blasts.Copy(&c.scene.Blasts)
+// bytes is size bytes of the buffer from a word on.
+func (s *State) bytes(word, size int) []byte {
+	if size == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s.buffer[word])), size)
 }
 
 // CopyAll copies what Append reads, too. It fails with ErrPending while a join or leave is pending,
@@ -89,52 +108,20 @@ func (s *State) CopyAll(m *Match) error {
 		return ErrPending
 	}
 	s.Copy(m)
-	s.generations = m.World.Generations(s.generations[:0])
+	for i, k := range kinds {
+		if k.count == nil {
+			s.kinds[i].generations = m.World.Generations(m.kinds[k.page], s.kinds[i].generations[:0])
+		}
+	}
 	s.copyInboxes(m.commandBuffers.of)
 	s.CopyPoses(m, m.Tick())
 	return nil
 }
 
-// copyComponents copies columns into the buffer, each at a multiple of 8 bytes.
-func (s *State) copyComponents(live []ecs.Memory) {
-	words := 0
-	for i := range live {
-		words += (len(live[i].Bytes) + 7) / 8
-	}
-	if len(s.buffer) < words {
-		s.buffer = make([]uint64, words)
-	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.buffer))), 8*len(s.buffer))
-	s.copied = s.copied[:0]
-	for i := range live {
-		n := copy(bytes, live[i].Bytes)
-		s.copied = append(s.copied, ecs.Memory{Type: live[i].Type, Bytes: bytes[:n:n]})
-		bytes = bytes[min((n+7)&^7, len(bytes)):]
-	}
-}
-
-// copy copies rows, pools and timers. Zones are those of the map.
-func (o *Objects) copy(from *Objects) {
-	o.Projectiles = append(o.Projectiles[:0], from.Projectiles...)
-	o.Grenades = append(o.Grenades[:0], from.Grenades...)
-	o.Ports = append(o.Ports[:0], from.Ports...)
-	o.Occupied = append(o.Occupied[:0], from.Occupied...)
-	o.teleports = append(o.teleports[:0], from.teleports...)
-	o.projectileIDs.copy(&from.projectileIDs)
-	o.grenadeIDs.copy(&from.grenadeIDs)
-	for i := range o.Areas {
-		o.Areas[i].RestoreNextHits(from.Areas[i].NextHits())
-	}
-}
-
-func (p *idPool) copy(from *idPool) {
-	p.gen, p.used = append(p.gen[:0], from.gen...), append(p.used[:0], from.used...)
-}
-
 // copyInboxes copies of each player's buffer what a later tick may take.
 func (s *State) copyInboxes(in []CommandBuffer) {
 	s.inboxes, s.waiting = s.inboxes[:0], s.waiting[:0]
-	for _, id := range s.id {
+	for _, id := range s.kinds[pagePlayer].ids {
 		b := &in[id.Index()]
 		row := savedBuffer{taken: b.taken, newest: b.newest, repeats: b.repeats, last: b.last}
 		for t := b.taken + 1; t <= min(b.newest, b.taken+bufferTicks); t++ {
@@ -178,27 +165,31 @@ func (s *State) CopyPoses(m *Match, at tick.Tick) {
 func (s *State) Tick() tick.Tick { return s.clock.Tick }
 
 // Hash is Match.Hash of the match as it was copied.
-func (s *State) Hash() uint64 { return s.hash() }
+func (s *State) Hash() uint64 { return hashOf(s) }
 
 // Checksums is Match.Checksums of the match as it was copied.
-func (s *State) Checksums(dst []Checksum) []Checksum { return s.checksums(dst) }
+func (s *State) Checksums(dst []Checksum) []Checksum { return checksumsOf(s, dst) }
+
+func (s *State) roundState() (*Clock, *Score, *mode.State) { return &s.clock, &s.score, &s.mode }
+func (s *State) waitingBlasts() []object.Blast             { return s.blasts.Waiting() }
+func (s *State) nextAreaHits() []tick.Tick                 { return s.areaHits }
+func (s *State) rows(i int) (ids []netid.ID, columns []ecs.Memory) {
+	return s.kinds[i].ids, s.kinds[i].columns
+}
 
 // CopiedBytes is the size of what Copy or CopyAll copied last, poses of earlier ticks left out.
 func (s *State) CopiedBytes() (n int) {
-	o := s.objects
-	for i := range s.copied {
-		n += len(s.copied[i].Bytes)
+	for i := range s.kinds {
+		c := &s.kinds[i]
+		n += len(memoryOf(c.ids).Bytes) + len(c.generations)
+		for k := range c.columns {
+			n += len(c.columns[k].Bytes)
+		}
 	}
 	for _, m := range [...]ecs.Memory{
-		memoryOf(s.id), memoryOf(s.generations), memoryOf(s.inboxes), memoryOf(s.waiting), memoryOf(o.Projectiles),
-		memoryOf(o.Grenades), memoryOf(o.Ports), memoryOf(o.Occupied), memoryOf(o.teleports), memoryOf(o.projectileIDs.gen),
-		memoryOf(o.projectileIDs.used), memoryOf(o.grenadeIDs.gen), memoryOf(o.grenadeIDs.used),
-		memoryOf(s.scene.Barrels), memoryOf(s.scene.Cubes), memoryOf(s.scene.Blasts.Waiting()),
+		memoryOf(s.inboxes), memoryOf(s.waiting), memoryOf(s.blasts.Waiting()), memoryOf(s.areaHits),
 	} {
 		n += len(m.Bytes)
-	}
-	for i := range o.Areas {
-		n += len(memoryOf(o.Areas[i].NextHits()).Bytes)
 	}
 	return n
 }

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
@@ -28,7 +29,7 @@ func (m *Match) Begin() {
 	o := c.outcome
 	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0],
 		o.Hits[:0], o.Punches[:0], 0
-	o.ViewsExpired, o.NotShown = 0, 0
+	o.ViewsExpired, o.NotShown, o.Refused = 0, 0, 0
 	s := c.scratch
 	s.actions, s.killDetails, s.kills, s.damage = s.actions[:0], s.killDetails[:0], s.kills[:0], s.damage[:0]
 }
@@ -46,9 +47,16 @@ func (m *Match) End() {
 		m.inputLog.endTick(c)
 	}
 	c.close()
+	if m.World.Pending() == 0 {
+		m.World.Flush() // lists nobody as spawned or despawned
+		return
+	}
 	m.World.Flush()
+	m.bindKinds()
 	for _, id := range m.World.Spawned() {
-		m.initPlayer(id)
+		if id.Index() < ecs.PageSlots {
+			m.initPlayer(id)
+		}
 	}
 }
 
@@ -97,15 +105,15 @@ func (c *columns) changeHero(i int, hero uint8) {
 
 // location is where a player stands with regard to bases.
 func (c *columns) location(i int) (at mode.Location) {
-	l := &c.kit.game.Layout
-	for h := range l.Homes {
-		if home := &l.Homes[h]; home.Team == c.vital[i].Team &&
+	o := c.objects
+	for h := range o.Homes {
+		if home := &o.Homes[h]; home.Team == c.vital[i].Team &&
 			c.pos[i].Max(home.Box.Min).Min(home.Box.Max) == c.pos[i] {
 			at.Home = true
 		}
 	}
-	for z := range l.Points {
-		if l.Points[z].Holds(c.pos[i]) {
+	for z := range o.Zones {
+		if o.Zones[z].Holds(c.pos[i]) {
 			at.Points |= 1 << z
 		}
 	}
@@ -125,22 +133,20 @@ func respawn(c *columns) {
 		c.ability[i] = h.NewState()
 		c.setMotion(i, c.match.spawnMotion(v.Team))
 		c.resetAnim(i)
-		for a := range c.objects.Areas {
-			c.objects.Areas[a].Forget(c.id[i].Index())
-		}
+		c.objects.areaHits.Forget(c.id[i].Index())
 	}
 }
 
 // teleport moves the players that stepped into a teleporter in the last tick.
 func teleport(c *columns) {
-	o := c.objects
-	for _, j := range o.teleports {
-		if i, ok := c.match.World.Row(j.ID); ok && c.vital[i].Alive() {
-			c.setMotion(i, move.Teleport(c.motion(i), j.Pos, j.Yaw))
+	ids, due := c.match.teleporting.Rows()
+	for k, id := range ids {
+		if i, ok := c.row(id); ok && c.vital[i].Alive() {
+			c.setMotion(i, move.Teleport(c.motion(i), due[k].Pos, due[k].Yaw))
 			c.vital[i].place()
 		}
+		c.match.teleporting.Remove(id)
 	}
-	o.teleports = o.teleports[:0]
 }
 
 // runAbilities steps all abilities and collects their actions in the order of rows.

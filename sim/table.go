@@ -63,6 +63,7 @@ const (
 	dProjectiles    Datum = "projectiles"
 	dGrenades       Datum = "grenades"
 	dAreas          Datum = "areas"
+	dBurning        Datum = "burning"
 	dBarrels        Datum = "barrels"
 	dCubes          Datum = "cubes"
 	dTeleporters    Datum = "teleporters"
@@ -77,19 +78,16 @@ const (
 )
 
 // Data lists what systems share: name, lifetime, and what it is.
-func Data() []struct {
+func Data() []DatumRow { return data }
+
+// DatumRow is one line of Data.
+type DatumRow struct {
 	Name Datum
 	Sort Lifetime
 	Is   string
-} {
-	return data
 }
 
-var data = []struct {
-	Name Datum
-	Sort Lifetime
-	Is   string
-}{
+var data = []DatumRow{
 	{dCommandBuffers, External, "waiting commands, by slot"},
 	{dClampLimits, External, "measurements of connections, and the last view judged"},
 	{dCommand, Persistent, "each player's command of the tick"},
@@ -106,12 +104,13 @@ var data = []struct {
 	{dShots, Output, "shots and punches, and their hits"},
 	{dProjectiles, Persistent, "projectiles"},
 	{dGrenades, Persistent, "grenades"},
-	{dAreas, Persistent, "next hits of damage areas"},
+	{dAreas, Persistent, "damage areas, and their next hits"},
+	{dBurning, Persistent, "players that burn"},
 	{dBarrels, Persistent, "barrels"},
 	{dCubes, Persistent, "movable cubes"},
 	{dTeleporters, Persistent, "teleporters"},
 	{dTeleports, Persistent, "teleports that are due"},
-	{dZones, PerTick, "players in each capture zone"},
+	{dZones, PerTick, "capture points, with the players in each"},
 	{dBlasts, Persistent, "explosions that wait"},
 	{dDamage, PerTick, "damage of the tick"},
 	{dDeaths, PerTick, "kills of the tick"},
@@ -179,8 +178,8 @@ var systems = []System{
 		[]Datum{dGrenades, dHistory}, []Datum{dGrenades, dBlasts}, Server, flyGrenades,
 	},
 	{
-		"areas", "hurts players in damage areas",
-		[]Datum{dAreas, dMotion, dTeams}, []Datum{dAreas, dDamage}, Server, hurtInAreas,
+		"areas", "hurts players in damage areas, and those that burn on",
+		[]Datum{dAreas, dBurning, dMotion, dVital, dTeams}, []Datum{dAreas, dBurning, dDamage}, Server, hurtInAreas,
 	},
 	{
 		"blasts", "resolves the explosions that the budget allows",

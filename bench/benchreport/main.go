@@ -1,5 +1,6 @@
-// Command benchreport writes BENCHMARKS.md from the output of go test -bench: make bench-report
-// runs it.
+// Command benchreport writes BENCHMARKS.md from the output of go test -bench. The results of all
+// benchmarks go in, COUNT runs of each; one page comes out, or an error that names the line of the
+// input. make bench-report runs it.
 package main
 
 import (
@@ -12,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/bench"
 )
 
-// main reads the flags and writes the page.
+// main reads the flags and writes the page. It exits with status 2 on wrong flags and with status 1
+// if no page was written.
 func main() {
 	in := flag.String("in", "", "output of go test -bench -benchmem -count N, a `file` (required)")
 	out := flag.String("out", "", "page to write, a `file` (required)")
@@ -27,7 +29,7 @@ func main() {
 	}
 }
 
-// write writes the page only when all of it could be made.
+// write reads the results in the file in and writes the page out. An error leaves out as it is.
 func write(in, out string) error {
 	raw, err := os.ReadFile(in)
 	if err != nil {

@@ -8,18 +8,22 @@ import (
 const (
 	// A steady tick allocates nothing. The check covers one second without faults, joins and chat,
 	// and leaves out ticks that hand a recording's chunk over: its memory belongs to the receiver.
-	allocCheckFrom    = Length - 2*time.Second
-	allocCheckTo      = Length - time.Second
-	chatEnds          = allocCheckFrom - 500*time.Millisecond // a chat line takes memory until every client has it
-	runtimeAllocTicks = 3                                     // ticks in which the Go runtime itself may allocate
+	allocCheckFrom = Length - 2*time.Second
+	allocCheckTo   = Length - time.Second
+
+	// The last chat line. A line takes memory until every client has it.
+	chatEnds = allocCheckFrom - 500*time.Millisecond
+
+	// The number of ticks in which the Go runtime itself may allocate.
+	runtimeAllocTicks = 3
 )
 
 // allocCheck counts the allocations of the server's ticks. The runtime counts them for the whole
 // process, so no two runs may share one.
 type allocCheck struct {
 	before, after     runtime.MemStats
-	ticks, allocating int
-	most              uint64
+	ticks, allocating int    // ticks checked; those that allocated
+	most              uint64 // objects that one tick allocated
 }
 
 // aroundTick plays the server's tick and counts its allocations.
@@ -52,9 +56,11 @@ func (w *world) allSettled(now time.Duration) bool {
 	return true
 }
 
-// check runs at the end of a run.
+// check fails the run if more ticks allocated than the Go runtime accounts for. It is called once,
+// at the end of a run.
 func (q *allocCheck) check(w *world) {
 	if q.allocating > runtimeAllocTicks {
-		w.fail(Bounds, "%d of %d quiet ticks allocated, one of them %d objects", q.allocating, q.ticks, q.most)
+		w.fail(Bounds, "%d of %d quiet ticks allocated, one of them %d objects",
+			q.allocating, q.ticks, q.most)
 	}
 }

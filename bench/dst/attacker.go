@@ -20,40 +20,55 @@ type attacker struct {
 	kind        Kind
 	addr        netip.AddrPort
 	rng         *rand.Rand
-	user        uint64
-	serverStart int // number of the server that the session belongs to
-	token       []byte
-	dial        *netcode.Client
-	peer        *packet.Peer
-	out         netcode.Outbox
-	queue       [][]byte
-	newest      tick.Tick
-	steps       int
-	packets     int       // of this session
-	forged      int       // packets that acked a sequence never sent, while the server was playing ticks
-	actedAt     tick.Tick // the server's tick of the last attack
-	gone        bool
+	user        uint64 // client id in its tokens
+	serverStart int    // number of the server that the sessions belong to
+	token       []byte // of the session
+	attackSession
+	out     netcode.Outbox
+	steps   int       // ticks since the attack began
+	forged  int       // acks of sequences never sent that a server in its ticks must refuse
+	actedAt tick.Tick // the server's tick of the last attack
+	gone    bool
 }
 
+// attackSession is one session of an attacker.
+type attackSession struct {
+	dial    *netcode.Client
+	peer    *packet.Peer // nil until the first packet
+	queue   [][]byte     // datagrams from the server that the next step opens
+	newest  tick.Tick    // newest snapshot received
+	packets int          // packets received
+}
+
+// newAttacker adds the attacker of a fault to the world and begins its first session.
 func newAttacker(w *world, f *fault) *attacker {
 	n := len(w.attackers)
-	k := &attacker{kind: f.Kind, addr: attackerAddr(n), rng: f.rng, user: 1000 + uint64(n), serverStart: w.starts}
+	k := &attacker{kind: f.Kind, addr: attackerAddr(n), rng: f.rng}
+	k.user, k.serverStart = 1000+uint64(n), w.starts
 	w.wire.attackers[k.addr] = k
-	k.begin(w, false)
+	k.newToken(w)
+	k.begin()
 	return k
 }
 
-// begin starts a session with the token of the last one or with a new one.
-func (k *attacker) begin(w *world, again bool) {
-	if !again {
-		token, err := w.Token(k.user)
-		if err != nil {
-			w.fail(NoPanic, "no token for an attacker: %v", err)
-			return
-		}
-		k.token = token
+// newToken fetches the token of the next session. Without one the attack ends.
+func (k *attacker) newToken(w *world) {
+	token, err := w.Token(k.user)
+	if err != nil {
+		w.fail(NoPanic, "no token for an attacker: %v", err)
+		k.gone = true
+		return
 	}
-	k.dial, k.peer, k.newest, k.packets, k.queue = netcode.NewClient(k.token, netcode.ClientConfig{}), nil, 0, 0, k.queue[:0]
+	k.token = token
+}
+
+// begin starts a session with the current token.
+func (k *attacker) begin() {
+	if k.gone {
+		return
+	}
+	k.attackSession = attackSession{dial: netcode.NewClient(k.token, netcode.ClientConfig{}),
+		queue: k.queue[:0]}
 }
 
 // deliver queues a datagram from the server for the attacker's next step.
@@ -71,8 +86,8 @@ func (k *attacker) step(w *world) {
 	k.steps++
 	now := w.Now()
 	for _, data := range k.queue {
-		if pack, err := k.dial.Receive(now, w.ServerAddr(), data, &k.out); err == nil && pack != nil {
-			k.receive(w, pack)
+		if pkt, err := k.dial.Receive(now, w.ServerAddr(), data, &k.out); err == nil && pkt != nil {
+			k.receive(w, pkt)
 		}
 	}
 	k.queue = k.queue[:0]
@@ -84,10 +99,14 @@ func (k *attacker) step(w *world) {
 	if k.kind == TokenReuse && k.steps%150 == 149 || k.dial.State() < netcode.Disconnected {
 		k.dial.Disconnect(now, &k.out)
 		k.flush(w)
-		k.begin(w, k.kind == TokenReuse && k.rng.IntN(4) != 0)
+		if k.kind != TokenReuse || k.rng.IntN(4) == 0 {
+			k.newToken(w)
+		}
+		k.begin()
 	}
 }
 
+// flush injects the datagrams of the outbox into the server's socket.
 func (k *attacker) flush(w *world) {
 	for i := range k.out.Len() {
 		_, data := k.out.At(i)
@@ -107,12 +126,14 @@ func (k *attacker) leave(w *world) {
 	}
 }
 
-func (k *attacker) receive(w *world, pack []byte) {
+// receive opens a packet: it answers a Welcome with Ready and notes the tick of a snapshot. Nothing
+// else of the packet is read.
+func (k *attacker) receive(w *world, pkt []byte) {
 	if k.peer == nil {
 		k.peer = packet.NewPeer(w.Now(), packet.Config{})
 	}
 	k.packets++
-	rest, err := k.peer.Receive(w.Now(), pack)
+	rest, err := k.peer.Receive(w.Now(), pkt)
 	if err == nil {
 		rest, err = k.peer.Sections(rest)
 	}
@@ -121,7 +142,8 @@ func (k *attacker) receive(w *world, pack []byte) {
 	}
 	for e, ok := k.peer.NextReliable(); ok; e, ok = k.peer.NextReliable() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
-			r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash(), Name: "attacker"}
+			r := protocol.Ready{Version: protocol.Version, Name: "attacker"}
+			r.Schema, r.Model = netstate.SchemaHash(), netstate.Trained().Hash()
 			_ = k.peer.QueueReliable(r.Append(nil))
 		}
 	}
@@ -138,8 +160,8 @@ func (k *attacker) attack(w *world) {
 		k.peer = packet.NewPeer(w.Now(), packet.Config{})
 	}
 	d := k.rng
-	pack, _ := k.peer.Append(w.Now(), nil)
-	pack = k.peer.AppendReliable(pack, 512)
+	pkt, _ := k.peer.Append(w.Now(), nil)
+	pkt = k.peer.AppendReliable(pkt, 512)
 	switch k.kind {
 	case Flooder:
 		for range 30 {
@@ -148,48 +170,57 @@ func (k *attacker) attack(w *world) {
 		}
 	case AckForger:
 		if k.steps > 60 {
-			kinds := 1
-			if k.packets > 280 { // the other kinds are lies that a server cannot tell from the truth until later
-				kinds = 4
-			}
-			switch d.IntN(kinds) {
-			case 0: // acks a sequence that was never sent
-				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])+uint16(1+d.IntN(30000)))
-				if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() { // a stalled server refuses more than the session's budget at once
-					k.forged++
-				}
-			case 1: // acks everything before, received or not
-				binary.LittleEndian.PutUint64(pack[4:], ^uint64(0))
-			case 2: // acks an old sequence
-				binary.LittleEndian.PutUint16(pack[2:], binary.LittleEndian.Uint16(pack[2:])-uint16(d.IntN(200)))
-			}
+			k.forgeAck(w, pkt)
 		}
-		pack = k.commands(pack, 1)
+		pkt = k.commands(pkt, 1)
 	case SpeedHacker:
-		pack = k.commands(pack, 1+d.IntN(sim.MaxWindow))
+		pkt = k.commands(pkt, 1+d.IntN(sim.MaxWindow))
 		more, _ := k.peer.Append(w.Now(), nil)
 		k.send(w, k.commands(more, 1+d.IntN(sim.MaxWindow)))
 	case Backtracker, TokenReuse:
-		pack = k.commands(pack, 4)
+		pkt = k.commands(pkt, 4)
 	case Garbage:
 		for range d.IntN(300) {
-			pack = append(pack, byte(d.Uint32()))
+			pkt = append(pkt, byte(d.Uint32()))
 		}
-		if d.IntN(2) == 0 && len(pack) > packet.HeaderSize {
-			pack[packet.HeaderSize] = byte(d.IntN(8))
+		if d.IntN(2) == 0 && len(pkt) > packet.HeaderSize {
+			pkt[packet.HeaderSize] = byte(d.IntN(8))
 		}
 	}
-	k.send(w, pack)
+	k.send(w, pkt)
 	k.actedAt = w.Lobby.Match().Tick()
 }
 
-func (k *attacker) send(w *world, pack []byte) { _ = k.dial.Send(w.Now(), pack, &k.out) }
+// forgeAck changes the ack fields in the header of pkt.
+func (k *attacker) forgeAck(w *world, pkt []byte) {
+	d, le := k.rng, binary.LittleEndian
+	ack, ackBits := pkt[2:], pkt[4:]
+	kinds := 1
+	if k.packets > 280 { // no server can refuse the kinds above 0 at once
+		kinds = 4
+	}
+	switch d.IntN(kinds) {
+	case 0: // acks a sequence that was never sent
+		le.PutUint16(ack, le.Uint16(ack)+uint16(1+d.IntN(30000)))
+		// A stalled server refuses packets above the session's budget before it reads their acks.
+		if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() {
+			k.forged++
+		}
+	case 1: // acks everything before, received or not
+		le.PutUint64(ackBits, ^uint64(0))
+	case 2: // acks an old sequence
+		le.PutUint16(ack, le.Uint16(ack)-uint16(d.IntN(200)))
+	}
+}
+
+// send seals a packet into the outbox.
+func (k *attacker) send(w *world, pkt []byte) { _ = k.dial.Send(w.Now(), pkt, &k.out) }
 
 // commands appends a window of n commands that no honest client makes: conflicting commands for
 // one tick, commands far ahead, and arbitrary views.
-func (k *attacker) commands(pack []byte, n int) []byte {
+func (k *attacker) commands(pkt []byte, n int) []byte {
 	if k.newest == 0 {
-		return pack
+		return pkt
 	}
 	d := k.rng
 	newest := k.newest + 6
@@ -210,10 +241,10 @@ func (k *attacker) commands(pack []byte, n int) []byte {
 			c.View = tick.View{From: from, To: from + tick.Tick(d.IntN(4)), Frac: uint8(d.Uint32())}
 		}
 	}
-	pack = append(pack, byte(packet.SectionCommands))
-	pack = sim.AppendCommands(pack, cmds)
+	pkt = append(pkt, byte(packet.SectionCommands))
+	pkt = sim.AppendCommands(pkt, cmds)
 	if k.kind == Backtracker || d.IntN(2) == 0 {
-		pack = append(pack, uint8(d.Uint32()))
+		pkt = append(pkt, uint8(d.Uint32()))
 	}
-	return pack
+	return pkt
 }

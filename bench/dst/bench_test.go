@@ -10,8 +10,8 @@ import (
 
 // BenchmarkMinute plays a virtual minute of a lobby with encryption and faults, on one core, and
 // reports how many times faster than life it runs. lobby is the server, its clients, links and
-// attackers alone; whole is the same minute, to the bit (TestBare), with all checks, the shadow
-// match and the recording. setup-ms is the time to make a world, which both include.
+// attackers alone; whole is the same minute, to the bit (TestWithoutChecks), with all checks, the
+// shadow match and the recording. setup-ms is the time to make a world, which both include.
 func BenchmarkMinute(b *testing.B) {
 	for _, c := range []struct {
 		name string

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // Case is one run. Its text is the flags that repeat it.
@@ -15,6 +17,7 @@ type Case struct {
 	Until   time.Duration // virtual time at which the run stops; 0 means Length
 	Clients int           // runs only the first clients of the seed's draw; 0 means all
 	Without []int         // numbers of the faults left out, ascending
+	Codec   schema.Codec  // of the lobby's snapshots; no seed draws it
 }
 
 // Duration is the virtual time that the case plays: Until, or Length.
@@ -32,6 +35,9 @@ func (c Case) String() string {
 	if len(c.Without) > 0 {
 		s += " --without " + formatSet(c.Without)
 	}
+	if c.Codec != schema.Huffman {
+		s += fmt.Sprintf(" --codec %v", c.Codec)
+	}
 	return s
 }
 
@@ -48,6 +54,8 @@ func ParseCase(line string) (c Case, err error) {
 			c.Clients, err = strconv.Atoi(v)
 		case "--without":
 			c.Without, err = ParseSet(v)
+		case "--codec":
+			c.Codec, err = schema.ParseCodec(v)
 		default:
 			err = fmt.Errorf("unknown flag %s", words[i])
 		}
@@ -68,7 +76,8 @@ func (c Case) Check() error {
 	case c.Until < 0 || c.Until > Length:
 		return fmt.Errorf("until %v: expected 0 to %v", c.Until, Length)
 	case c.Clients < 0 || c.Clients > p.Clients:
-		return fmt.Errorf("%d clients: expected 1 to %d as drawn by the seed, or 0 for all", c.Clients, p.Clients)
+		return fmt.Errorf("%d clients: expected 1 to %d as drawn by the seed, or 0 for all",
+			c.Clients, p.Clients)
 	}
 	for _, n := range c.Without {
 		if n < 0 || n >= len(p.Faults) {

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // A case and its text convert into each other.
@@ -12,14 +14,16 @@ func TestCaseRoundTrip(t *testing.T) {
 		{Seed: 1},
 		{Seed: 1<<64 - 1, Until: 31417 * time.Millisecond},
 		{Seed: 2, Clients: 1, Without: []int{0, 1, 2, 5, 7, 8}},
+		{Seed: 3, Codec: schema.HuffmanZstd},
 	} {
 		got, err := ParseCase(c.String())
 		if err != nil || !reflect.DeepEqual(got, c) {
 			t.Errorf("%v: %+v, %v", c, got, err)
 		}
 	}
-	for _, bad := range []string{"", "--seed", "--seed x", "--seed 1 --until 2h", "--seed 1 --clients 99", "--seed 1 --without 3-1",
-		"--seed 1 --without 0-99999999999", "--seed 1 --without 5000", "--sed 1"} {
+	for _, bad := range []string{"", "--seed", "--seed x", "--seed 1 --until 2h", "--seed 1 --clients 99",
+		"--seed 1 --without 3-1", "--seed 1 --without 0-99999999999", "--seed 1 --without 5000", "--sed 1",
+		"--seed 1 --codec lzma"} {
 		if c, err := ParseCase(bad); err == nil {
 			t.Errorf("%q is %+v", bad, c)
 		}
@@ -53,7 +57,7 @@ func TestDraw(t *testing.T) {
 }
 
 // Every fault of every kind ends before the last fifth of a run, those of disks and clocks too.
-func TestCalm(t *testing.T) {
+func TestFaultsEnd(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
 		w, err := newWorld(Case{Seed: seed}, checks{})
 		if err != nil {
@@ -76,16 +80,18 @@ func TestCalm(t *testing.T) {
 		for i := range w.honest {
 			s := &w.honest[i]
 			if s.stalls != 0 || s.blackholes != 0 || s.badLink != nil || s.congested {
-				t.Errorf("seed %d: client %d sleeps %d, is dark %d, has the link %v, is clogged %v", seed, i, s.stalls, s.blackholes, s.badLink, s.congested)
+				t.Errorf("seed %d: client %d has %d stalls, %d blackholes, link %v, congestion %v",
+					seed, i, s.stalls, s.blackholes, s.badLink, s.congested)
 			}
 		}
 		for _, k := range w.attackers {
 			if !k.gone {
-				t.Errorf("seed %d: the %v is there", seed, k.kind)
+				t.Errorf("seed %d: the %v still attacks", seed, k.kind)
 			}
 		}
 		if d := &w.recordings.disk; d.failing || d.space >= 0 || w.noTick {
-			t.Errorf("seed %d: the disk fails %v or has %d bytes left, or the server stands still %v", seed, d.failing, d.space, w.noTick)
+			t.Errorf("seed %d: the disk fails: %v, has %d bytes left; the server is stalled: %v",
+				seed, d.failing, d.space, w.noTick)
 		}
 	}
 }

@@ -6,42 +6,33 @@
 // Violation of an invariant, if any, and a hash of the final state. Equal cases give equal bits,
 // so one line repeats a violation:
 //
-// \ttickrate sim dst --seed 12 --until 31.4s --without 0-5,7 --clients 3
+//	tickrate sim dst --seed 12 --until 31.4s --without 0-5,7 --clients 3
 //
 // Each invariant is checked after every tick of the server unless the table says otherwise. No
 // fault acts in the last fifth of a run (the quiet part), and every honest client must then play
 // normally.
 //
-// \t 0 no panic       nothing panics                            world.run, and lobbysim's errors
-// \t 1 authority      replaying the inputs gives the same match  shadow.check; the full hash each
-// 60th tick
-// \t 2 once a tick    each command is applied once, unchanged    world.checkInputs
-// \t 3 movement       speed, solids, finite numbers              world.checkMoves; solids each 4th
-// tick
-// \t 4 rewind         clamped views, hits by plain history       shots.check, world.checkShown,
-// shadow.check
-// \t 5 snapshots      clients hold the server's rows             world.checkRows 12 ticks later,
-// checkOwnState
-// \t 6 forwards       snapshots and views never go back          world.checkForwards
-// \t 7 no leak        brute-force visibility of each snapshot    visibility.update,
-// world.checkRows, checkChat
-// \t 8 sessions       one address, client and player each        world.checkSessions,
-// checkKillMessages, checkChat
-// \t 9 nonces         no sequence twice under one key            world.checkSequence, each
-// datagram of all starts
-// \t10 amplification  few bytes to unvalidated addresses         world.onSend, each datagram
-// \t11 accounts       each datagram counts once                  traffic.check; clients:
-// world.checkLife
-// \t12 bounds         rates, leads, queues, allocations          world.checkRate, checkInputs,
-// traffic.check, allocCheck
-// \t13 isolation      outside attackers do not change the match  Run, each 5th seed, at each 6th
-// tick
-// \t14 liveness       everybody joins and plays in the end       world.recordSettled,
-// world.checkLife
-// \t15 replay file    a recording repeats the match              world.checkRecording,
-// recordings.serverKilled
-// \t16 determinism    equal seeds give equal bits                Run, each 5th seed, at each 6th
-// tick
+//	 0 no panic       nothing panics                            world.run, errors of lobbysim
+//	 1 authority      replaying the inputs gives the same match shadow.check
+//	 2 once a tick    each command is applied once, unchanged   world.checkInputs
+//	 3 movement       speed, solids, finite numbers             world.checkMoves
+//	 4 rewind         clamped views, hits by plain history      shots.check, world.checkShown
+//	 5 snapshots      clients hold the server's rows            world.checkRows, checkOwnState
+//	 6 forwards       snapshots and views never go back         world.checkForwards
+//	 7 no leak        brute-force visibility of each snapshot   visibility.update, world.checkRows
+//	 8 sessions       one address, client and player each       world.checkSessions, checkChat
+//	 9 nonces         no sequence twice under one key           world.checkSequence
+//	10 amplification  few bytes to unvalidated addresses        world.onSend
+//	11 accounts       each datagram counts once                 traffic.check, world.checkLife
+//	12 bounds         rates, leads, queues, allocations         world.checkRate, allocCheck
+//	13 isolation      outsiders do not change the match         world.compare
+//	14 liveness       everybody joins and plays in the end      world.recordSettled, checkLife
+//	15 replay file    a recording repeats the match             world.checkRecording
+//	16 determinism    equal seeds give equal bits               world.compare
+//
+// Less often than each tick: the hash of the whole match (1) every 60th, solids (3) every 4th, rows
+// (5) 12 ticks after they were sent, isolation and determinism (13, 16) for each fifth seed at
+// every 6th tick. Sequences (9) are checked across all starts of the server.
 //
 // Kind lists the faults.
 package dst

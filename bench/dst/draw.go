@@ -21,7 +21,7 @@ type Kind uint8
 // The kinds of faults.
 const (
 	BadLink      Kind = iota // the client's link gets a drawn profile
-	Congestion               // the client's datagrams, both ways, are held back and arrive at once: also a lag switch
+	Congestion               // the client's datagrams are held back and arrive at once (lag switch)
 	Blackhole                // no datagram passes to or from the client
 	Rebind                   // the client's address changes
 	ClientStall              // the client's machine stalls
@@ -31,8 +31,8 @@ const (
 	ServerStall              // the server stalls
 	WallJump                 // the server's wall clock is set to another time
 	Kill                     // the server is killed, and another starts with its journal
-	Spoof                    // without a session: garbage, forged requests, forged packets from clients' addresses
-	Replay                   // without a session: repeats captured datagrams, from their address and from others
+	Spoof                    // without a session: garbage, forged requests and source addresses
+	Replay                   // without a session: repeats captured datagrams, from any address
 	RequestFlood             // without a session: connection requests from many addresses
 	Flooder                  // with a session: many packets a tick
 	AckForger                // with a session: acks of packets that were never sent or never arrived
@@ -45,8 +45,9 @@ const (
 	numKinds
 )
 
-var kindNames = [numKinds]string{"bad link", "congestion", "blackhole", "rebind", "client stall", "clock drift", "leave",
-	"crash", "server stall", "wall jump", "kill", "spoof", "replay", "request flood", "flooder", "ack forger",
+var kindNames = [numKinds]string{
+	"bad link", "congestion", "blackhole", "rebind", "client stall", "clock drift", "leave", "crash",
+	"server stall", "wall jump", "kill", "spoof", "replay", "request flood", "flooder", "ack forger",
 	"speed hacker", "backtracker", "garbage", "token reuse", "disk full", "disk error"}
 
 // String returns the name of the kind.
@@ -62,12 +63,12 @@ func (k Kind) insider() bool { return k >= Flooder && k <= TokenReuse }
 // Fault is one drawn failure or attack.
 type Fault struct {
 	Kind   Kind
-	At     time.Duration
-	For    time.Duration
+	At     time.Duration  // virtual time of its start
+	For    time.Duration  // length; faultsEnd may cut it short
 	Client int            // index of the affected client, for kinds that affect one
 	Amount float64        // ClockDrift: parts per second; WallJump: seconds; DiskFull: bytes
 	Link   impair.Profile // for BadLink
-	Seed   uint64
+	Seed   uint64         // of the random numbers that the fault draws while it acts
 }
 
 // String describes the fault in one line.
@@ -87,11 +88,11 @@ func (f *Fault) String() string {
 
 // Plan is the draw of a seed.
 type Plan struct {
-	Clients   int
-	Kbps      int
-	Relevance server.Relevance
-	Walls     bool // walls hide some players from each other
-	Faults    []Fault
+	Clients   int              // honest clients
+	Kbps      int              // byte budget of a connection, kbit/s; 0 means none
+	Relevance server.Relevance // what the server replicates to a connection
+	Walls     bool             // walls hide some players from each other
+	Faults    []Fault          // by kind; a case leaves faults out by their index
 }
 
 // Draw draws the plan of a seed. Each kind of fault is absent in a third of the seeds, and present
@@ -102,7 +103,8 @@ func Draw(seed uint64) Plan {
 	if seed%25 == 7 {
 		p.Clients = 32
 	}
-	p.Relevance = [...]server.Relevance{server.RelevanceOff, server.RelevanceAll, server.RelevanceGrid, server.RelevanceGrid}[d.IntN(4)]
+	p.Relevance = [...]server.Relevance{server.RelevanceOff, server.RelevanceAll,
+		server.RelevanceGrid, server.RelevanceGrid}[d.IntN(4)]
 	p.Walls = p.Relevance == server.RelevanceGrid
 	if p.Relevance != server.RelevanceOff && d.IntN(3) == 0 {
 		p.Kbps = []int{16, 24, 48}[d.IntN(3)]
@@ -120,10 +122,13 @@ func Draw(seed uint64) Plan {
 }
 
 // maxFaults is the largest number of faults of each kind.
-var maxFaults = [numKinds]int{BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3,
-	Crash: 3, ServerStall: 2, WallJump: 2, Kill: 1, Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1,
+var maxFaults = [numKinds]int{
+	BadLink: 8, Congestion: 4, Blackhole: 4, Rebind: 4, ClientStall: 3, ClockDrift: 3, Leave: 3, Crash: 3,
+	ServerStall: 2, WallJump: 2, Kill: 1, Spoof: 2, Replay: 2, RequestFlood: 1, Flooder: 1, AckForger: 1,
 	SpeedHacker: 1, Backtracker: 1, Garbage: 1, TokenReuse: 1, DiskFull: 1, DiskError: 1}
 
+// drawFault draws time, length and strength of a fault of kind k. Faults that take sessions away
+// are drawn both shorter and longer than the timeout of a session.
 func drawFault(d *rand.Rand, k Kind, clients int) Fault {
 	between := func(lo, hi time.Duration) time.Duration { return lo + time.Duration(d.Int64N(int64(hi-lo))) }
 	f := Fault{Kind: k, Client: d.IntN(clients), Seed: d.Uint64(), At: between(0, faultsEnd-time.Second)}

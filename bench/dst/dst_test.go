@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 var (
@@ -37,18 +39,42 @@ func TestSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	side := min(uint64(runtime.GOMAXPROCS(0)), n)
+	processes := min(uint64(runtime.GOMAXPROCS(0)), n)
 	var all sync.WaitGroup
-	for part := range side {
+	for part := range processes {
 		all.Go(func() {
-			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0", "-test.paniconexit0", fmt.Sprint("-dst.first=", *first+part),
-				fmt.Sprint("-dst.count=", n-part), fmt.Sprint("-dst.every=", side)}
+			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0",
+				"-test.paniconexit0",
+				fmt.Sprint("-dst.first=", *first+part), fmt.Sprint("-dst.count=", n-part),
+				fmt.Sprint("-dst.every=", processes)}
 			if out, err := exec.CommandContext(t.Context(), self, args...).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
 	all.Wait()
+}
+
+// The other codecs hold under the same faults: seeds as above, a few for each.
+func TestCodecs(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine")
+	}
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for codec := schema.Huffman + 1; codec < schema.Codecs; codec++ {
+		for seed := range seeds {
+			r, err := Run(Case{Seed: 1 + uint64(codec)*10 + seed, Codec: codec})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Violation != nil {
+				t.Errorf("%v", r.Violation)
+			}
+		}
+	}
 }
 
 // play plays every n-th seed, n being the flag -dst.every.

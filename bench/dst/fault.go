@@ -14,7 +14,7 @@ type fault struct {
 	Fault
 	started, ended bool
 	rng            *rand.Rand
-	attacker       *attacker
+	attacker       *attacker // of kinds with a session, nil of others
 }
 
 // updateFaults starts and ends faults and reconnects clients.
@@ -39,7 +39,8 @@ func (w *world) updateFaults() {
 	}
 }
 
-// setLinkProfile applies the faults that act on a client's links.
+// setLinkProfile applies the faults that act on a client's links, both directions alike. A
+// blackhole wins over congestion, congestion over a drawn profile.
 func (w *world) setLinkProfile(i int) {
 	s, p := &w.honest[i], cleanLink
 	if s.badLink != nil {
@@ -57,7 +58,7 @@ func (w *world) setLinkProfile(i int) {
 	down.SetProfile(p)
 }
 
-// startFault begins a fault.
+// startFault begins a fault. Faults of attackers without a session begin with their first runFault.
 func (w *world) startFault(f *fault) {
 	i, now := f.Client, w.Now()
 	s := &w.honest[i]
@@ -106,7 +107,8 @@ func (w *world) startFault(f *fault) {
 	}
 }
 
-// endFault ends a fault.
+// endFault ends a fault. A client that left or crashed comes back by reconnect, drifted clocks and
+// jumped wall clocks stay as they are, and a killed server has been replaced at once.
 func (w *world) endFault(f *fault) {
 	s := &w.honest[f.Client]
 	switch f.Kind {
@@ -162,7 +164,7 @@ func (w *world) kill(f *fault) {
 	w.captured.serverKilled(func(t netcode.TokenTag) bool { return w.wire.windows[t] != nil })
 	err := w.Restart(func(cfg *server.Config) {
 		w.entropy(cfg)
-		cfg.Netcode.StartUnix = epoch + int64(w.Now()/time.Second) + w.wallJump
+		cfg.Netcode.StartUnix = w.wallClock(w.Now())
 	})
 	if err != nil {
 		w.fail(NoPanic, "the server does not restart: %v", err)

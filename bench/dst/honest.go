@@ -9,29 +9,34 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
+// machine is the computer of an honest player with its link. It outlives the player's clients.
+type machine struct {
+	clockOffset [2]time.Duration // virtual time of the last change of drift; the clock then
+	drift       float64          // rate error of the clock
+	stalls      int              // active faults that stall the machine
+	blackholes  int              // active faults that block its link
+	badLink     *impair.Profile  // nil: a clean link
+	congested   bool
+}
+
 // honest is an honest player: one client after another, and the checks' memory of it.
 type honest struct {
+	machine
 	reconnectAt time.Duration // 0 while a client exists
 	startedAt   time.Duration // start of the current client
 	serverStart int           // number of the server that the current client dialled
-	clockOffset [2]time.Duration
-	drift       float64
-	stalls      int // active faults that stall the client
-	blackholes  int // active faults that block its link
-	badLink     *impair.Profile
-	congested   bool
-	id          netid.ID
+	id          netid.ID      // its player; 0 before the client joined
 
 	compared  tick.Tick // newest snapshot that was checked
-	newest    tick.Tick
-	view      int64
-	ownTick   tick.Tick
-	kills     int // 1 + index of the last kill message heard; 0 before the first
-	linesSent int
+	newest    tick.Tick // newest snapshot the client had
+	view      int64     // instant of the client's last view
+	ownTick   tick.Tick // tick of the last own-player state checked
+	kills     int       // 1 + index of the last kill message heard; 0 before the first
+	linesSent int       // chat lines, over all of its clients
 	lines     [64]lastLines
-	settleAt  time.Duration // from then on the client must play normally
-	settled   *client.Stats // its counters at settleAt; nil before
-	ownStates [selfTicks]ownState
+	settleAt  time.Duration       // from then on the client must play normally
+	settled   *client.Stats       // its counters at settleAt; nil before
+	ownStates [selfTicks]ownState // the server's, by tick
 }
 
 // client returns the client of honest player i, nil if there is none or if it belongs to a server
@@ -66,7 +71,8 @@ func (w *world) reconnect(i int) {
 	c := w.Clients[i]
 	if c != nil {
 		state, _ := c.State()
-		if state > client.Joined || state < client.Joined && now-s.startedAt > 4*time.Second && s.stalls == 0 && s.blackholes == 0 {
+		slow := state < client.Joined && now-s.startedAt > 4*time.Second
+		if state > client.Joined || slow && s.stalls == 0 && s.blackholes == 0 {
 			w.Crash(i)
 			s.reconnectAt = now + time.Second
 		}
@@ -76,7 +82,8 @@ func (w *world) reconnect(i int) {
 		if err := w.Connect(i); err != nil {
 			w.fail(NoPanic, "client %d cannot connect: %v", i, err)
 		}
-		*s = honest{startedAt: now, settleAt: max(settled, now+time.Second), serverStart: w.starts, linesSent: s.linesSent, clockOffset: s.clockOffset, drift: s.drift, stalls: s.stalls, blackholes: s.blackholes, badLink: s.badLink, congested: s.congested}
+		*s = honest{machine: s.machine, linesSent: s.linesSent,
+			startedAt: now, settleAt: max(settled, now+time.Second), serverStart: w.starts}
 		w.visibility.forget(i)
 	}
 }

@@ -26,21 +26,23 @@ func (w *world) checkLife() {
 			w.fail(Liveness, "client %d is %v, which is not in the match", i, c.ID())
 		case in.Last().Tick+4 < m.Tick():
 			w.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
-		case c.Newest()+w.mostLead() < m.Tick():
+		case c.Newest()+w.maxSnapshotAge() < m.Tick():
 			w.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
 		case !s.Datagrams.Balanced() || !s.Packets.Balanced():
-			w.fail(Accounts, "client %d received %d datagrams and accounts for another number", i, s.Datagrams.Received)
+			w.fail(Accounts, "client %d received %d datagrams and accounts for another number",
+				i, s.Datagrams.Received)
 		}
 		was := w.honest[i].settled
 		if began := w.honest[i].startedAt; began > lost || was == nil {
 			w.fail(Liveness, "client %d reconnected at %v", i, began)
 			return
 		}
-		if n := s.Starved - was.Starved; n > 2 {
+		if n := s.InputsMissing - was.InputsMissing; n > 2 {
 			w.fail(Liveness, "%d ticks of client %d had no input", n, i)
 		}
 		if n := s.Prediction.Mispredictions - was.Prediction.Mispredictions; n > 0 {
-			w.fail(Liveness, "client %d mispredicted %d rows, the last in tick %d", i, n, s.Prediction.LastMispredict)
+			w.fail(Liveness, "client %d mispredicted %d rows, the last in tick %d",
+				i, n, s.Prediction.LastMispredict)
 		}
 	}
 	if n := w.Lobby.Netcode().Connected(); n != len(w.Clients) {
@@ -48,9 +50,9 @@ func (w *world) checkLife() {
 	}
 }
 
-// mostLead is the largest age, in ticks, of a client's newest snapshot: two send intervals and 0.2
-// s on the way, and more under a byte budget.
-func (w *world) mostLead() tick.Tick {
+// maxSnapshotAge is the largest age, in ticks, of a client's newest snapshot: two send intervals
+// and 0.2 s on the way, and more under a byte budget.
+func (w *world) maxSnapshotAge() tick.Tick {
 	if w.draw.Kbps > 0 {
 		return 60
 	}
@@ -67,7 +69,8 @@ func (w *world) recordSettled() {
 		if c == nil {
 			continue
 		}
-		if state, _ := c.State(); state < client.Joined && s.startedAt >= faultsEnd && w.Now() > s.startedAt+3*time.Second {
+		late := s.startedAt >= faultsEnd && w.Now() > s.startedAt+3*time.Second
+		if state, _ := c.State(); state < client.Joined && late {
 			w.fail(Liveness, "client %d, which started at %v, is still %v", i, s.startedAt, state)
 		}
 		if s.settled == nil && w.Now() >= s.settleAt {

@@ -21,6 +21,7 @@ type kill struct {
 // decodeErrors are the counters of a client that must stay zero.
 type decodeErrors struct{ undecoded, diverged uint64 }
 
+// stats returns the decode errors of a client every eighth tick, and none in the ticks between.
 func (w *world) stats(c *client.Client) decodeErrors {
 	if w.Lobby.Match().Tick()%8 != 0 { // copying all counters is costly, and these never go back
 		return decodeErrors{}
@@ -56,11 +57,14 @@ func (w *world) checkKillMessages(i int, c *client.Client) {
 		lossy := w.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
 		switch {
 		case at == 0:
-			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send", i, e.Actor, e.Victim, e.Tick)
+			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send",
+				i, e.Actor, e.Victim, e.Tick)
 		case s.kills != 0 && at <= s.kills:
-			w.fail(Sessions, "client %d heard twice that %v killed %v in tick %d", i, e.Actor, e.Victim, e.Tick)
+			w.fail(Sessions, "client %d heard twice that %v killed %v in tick %d",
+				i, e.Actor, e.Victim, e.Tick)
 		case s.kills != 0 && at > s.kills+1 && !lossy:
-			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d", i, at-s.kills-1, e.Tick)
+			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d",
+				i, at-s.kills-1, e.Tick)
 		}
 		s.kills = at
 	}
@@ -111,7 +115,8 @@ func (w *world) checkChat(i int, c *client.Client) {
 			w.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, of.n[kind])
 		}
 		of.n[kind] = n
-		if a, b := m.Vital(l.From), m.Vital(c.ID()); l.Kind == client.LineTeam && a != nil && b != nil && a.Team != b.Team {
+		a, b := m.Vital(l.From), m.Vital(c.ID())
+		if l.Kind == client.LineTeam && a != nil && b != nil && a.Team != b.Team {
 			w.fail(NoLeak, "client %d heard what %v said to the other team", i, l.From)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 var only = flag.Int("dst.bug", 0, "begin with this bug")
 
-// TestMutations tests the simulator: each bug of bench/dst/mutation is found within 200 seeds, and each invariant is the
-// first to find some bug. make mutation builds it with the bugs.
+// TestMutations tests the simulator: each bug of bench/dst/mutation is found within 200 seeds, and
+// each invariant is the first to find some bug. make mutation builds it with the bugs.
 func TestMutations(t *testing.T) {
 	if r, err := Run(Case{Seed: 1}); r.Violation != nil || err != nil {
 		t.Fatalf("without a bug: %v, %v", r.Violation, err)
@@ -38,7 +38,8 @@ func TestMutations(t *testing.T) {
 		}
 		finds[found.Invariant]++
 		what, _, _ := strings.Cut(found.What, "\n")
-		t.Logf("%-20v seed %3d at %9v, invariant %v: %.110s", bug, found.Case.Seed, found.At, found.Invariant, what)
+		t.Logf("%-20v seed %3d at %9v, invariant %v: %.110s",
+			bug, found.Case.Seed, found.At, found.Invariant, what)
 	}
 	for i, n := range finds {
 		if n == 0 && *only == 0 && Invariant(i) != NoPanic {

@@ -9,17 +9,18 @@ import (
 // captures holds the last datagrams seen on the way to and from the server, for attackers that
 // replay them.
 type captures struct {
-	up, down [64]capture
-	nUp, nDn int
-	requests [8]capture // that were answered
-	asked    capture
-	nReq     int
-	raced    int // number of requests already raced against their client
-	forged   [1078]byte
+	up, down [64]capture // rings of datagrams to and from the server
+	nUp, nDn int         // datagrams captured into each
+	requests [8]capture  // ring of connection requests that the server answered with a challenge
+	newest   capture     // newest connection request, answered or not
+	nReq     int         // requests captured into the ring
+	raced    int         // number of requests already raced against their client
+	forged   [1078]byte  // memory of forge
 }
 
+// capture is one datagram and the address of the client that sent or received it.
 type capture struct {
-	at   netip.AddrPort // the client's
+	at   netip.AddrPort
 	data []byte
 }
 
@@ -39,7 +40,7 @@ func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 		return
 	}
 	if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
-		c.asked.set(from, data)
+		c.newest.set(from, data)
 		return
 	}
 	if w.wire.received%7 != 0 {
@@ -53,8 +54,8 @@ func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 
 // out captures one in seven of the server's datagrams, and the request that a challenge answers.
 func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
-	if netcode.KindOf(data) == netcode.KindChallenge && to == c.asked.at {
-		c.requests[c.nReq%len(c.requests)].set(to, c.asked.data)
+	if netcode.KindOf(data) == netcode.KindChallenge && to == c.newest.at {
+		c.requests[c.nReq%len(c.requests)].set(to, c.newest.data)
 		c.nReq++
 	}
 	if w.wire.sent%7 == 0 {
@@ -81,7 +82,8 @@ func (c *captures) serverKilled(had func(netcode.TokenTag) bool) {
 // from forged ones.
 func (w *world) runOutsider(f *fault) {
 	d := f.rng
-	own := netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, 0, byte(d.Uint32()), byte(d.Uint32())}), uint16(1+d.IntN(65535)))
+	host := netip.AddrFrom4([4]byte{203, 0, byte(d.Uint32()), byte(d.Uint32())})
+	own := netip.AddrPortFrom(host, uint16(1+d.IntN(65535)))
 	switch f.Kind {
 	case Spoof:
 		w.spoof(f, own)
@@ -92,7 +94,8 @@ func (w *world) runOutsider(f *fault) {
 			return // a stalled server's socket queue is full
 		}
 		for range 40 {
-			from := netip.AddrPortFrom(netip.AddrFrom4([4]byte{203, byte(d.Uint32()), byte(d.Uint32()), byte(d.Uint32())}), uint16(1+d.IntN(65535)))
+			host := netip.AddrFrom4([4]byte{203, byte(d.Uint32()), byte(d.Uint32()), byte(d.Uint32())})
+			from := netip.AddrPortFrom(host, uint16(1+d.IntN(65535)))
 			w.Inject(from, w.forge(f))
 		}
 	}
@@ -128,7 +131,8 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 		for i := range b {
 			b[i] = byte(d.Uint32())
 		}
-		kinds := [...]netcode.Kind{netcode.KindKeepAlive, netcode.KindPayload, netcode.KindDisconnect, netcode.KindPath, netcode.KindResponse}
+		kinds := [...]netcode.Kind{netcode.KindKeepAlive, netcode.KindPayload, netcode.KindDisconnect,
+			netcode.KindPath, netcode.KindResponse}
 		n := 1 + d.IntN(8)
 		b[0] = byte(n)<<4 | byte(kinds[d.IntN(len(kinds))])
 		w.Inject(from, b)

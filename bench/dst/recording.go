@@ -16,9 +16,10 @@ import (
 type disk struct {
 	space   int // bytes left; negative means no limit
 	failing bool
-	dice    *rand.Rand
+	rng     *rand.Rand // draws how much a failing disk writes
 }
 
+// errDisk is the error of a failing disk.
 var errDisk = errors.New("input/output error")
 
 // diskFile is a file on a disk.
@@ -31,7 +32,7 @@ type diskFile struct {
 func (r *diskFile) WriteAt(b []byte, at int64) (n int, err error) {
 	switch n = len(b); {
 	case r.on.failing:
-		n, err = r.on.dice.IntN(n), errDisk
+		n, err = r.on.rng.IntN(n), errDisk
 	case r.on.space >= 0:
 		if more := int(at) + n - len(r.data); more > r.on.space {
 			n, err = n-(more-r.on.space), replay.ErrDiskFull
@@ -55,18 +56,18 @@ func (r *diskFile) Close() error { return nil }
 
 // recordings holds the recording of one start of the server, and what it must contain.
 type recordings struct {
-	disk   disk
-	tape   replay.FileWriter
-	file   *diskFile           // the newest file
-	first  tick.Tick           // first tick of the file
-	last   tick.Tick           // last tick that the file must contain
-	phase  tick.Tick           // the file's checksums are of ticks with this remainder by hashEvery
-	cut    bool                // the file ended early
-	said   int                 // messages about that
-	inputs []sim.TickInputs    // of the shadow match, by tick less 1
-	taken  []sim.PlayerCommand // of pages, a block of many
-	hashes []tickHash          // of the match, by tick over hashEvery
-	handed bool                // a chunk was handed over in this tick
+	disk    disk
+	writer  replay.FileWriter
+	file    *diskFile           // the newest file
+	first   tick.Tick           // first tick of the file
+	last    tick.Tick           // last tick that the file must contain
+	phase   tick.Tick           // the file's checksums are of ticks with this remainder by hashEvery
+	cut     bool                // the file ended early
+	reports int                 // messages about that
+	inputs  []sim.TickInputs    // of the shadow match, by tick less 1
+	block   []sim.PlayerCommand // memory for the commands of many ticks of inputs
+	hashes  []tickHash          // of the match, by tick over hashEvery
+	handed  bool                // a chunk was handed over in this tick
 }
 
 // hashEvery is the interval, in ticks, at which the match's hash is kept: that of a recording's
@@ -83,18 +84,20 @@ type tickHash struct {
 func (f *recordings) begin(w *world) {
 	old := f.disk
 	*f = recordings{disk: old}
-	if f.disk.dice == nil {
-		f.disk = disk{space: -1, dice: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
+	if f.disk.rng == nil {
+		f.disk = disk{space: -1, rng: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
 	}
 	f.noteHash(w.Lobby.Match())
 	f.inputs = make([]sim.TickInputs, 0, int(w.rate)*int(Length/time.Second)+1)
-	f.tape = replay.FileWriter{
+	f.writer = replay.FileWriter{
 		Create: func(first tick.Tick) (replay.File, string, error) {
 			w.checkRecording(replay.Complete)
-			f.file, f.first, f.last, f.phase, f.cut, f.said = &diskFile{on: &f.disk, data: make([]byte, 0, 1<<20)}, first, 0, (first-1)%hashEvery, false, 0
+			f.file = &diskFile{on: &f.disk, data: make([]byte, 0, 1<<20)}
+			f.first, f.last, f.phase = first, 0, (first-1)%hashEvery
+			f.cut, f.reports = false, 0
 			return f.file, "F", nil
 		},
-		Report:    func(string) { f.said++ },
+		Report:    func(string) { f.reports++ },
 		Truncated: func() { f.cut = true },
 	}
 }
@@ -104,9 +107,9 @@ func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
 	f.handed = true
 	was := f.cut
-	write := f.tape.Write
+	write := f.writer.Write
 	if c.First {
-		write = f.tape.WriteFirst
+		write = f.writer.WriteFirst
 	}
 	if write(c.Head, c.Chunk); !f.cut {
 		f.last = c.Chunk.Last()
@@ -145,18 +148,19 @@ func (f *recordings) hashAt(t tick.Tick) (hash uint64, ok bool) {
 // noteInputs keeps what entered the match in a tick, as the shadow match logged it. It leaves out
 // views that only the judging of a shot needed: a recording does not hold them.
 func (f *recordings) noteInputs(d *sim.TickInputs) {
-	beheld := slices.Clone(d.TargetViews)
-	for i := range beheld {
-		b := &beheld[i]
-		b.Seen, b.Expired = b.View, false
+	views := slices.Clone(d.TargetViews)
+	for i := range views {
+		v := &views[i]
+		v.Seen, v.Expired = v.View, false
 	}
-	if cap(f.taken)-len(f.taken) < len(d.Commands) {
-		f.taken = make([]sim.PlayerCommand, 0, 4096)
+	if cap(f.block)-len(f.block) < len(d.Commands) {
+		f.block = make([]sim.PlayerCommand, 0, 4096)
 	}
-	n := len(f.taken)
-	f.taken = append(f.taken, d.Commands...)
-	f.inputs = append(f.inputs, sim.TickInputs{Tick: d.Tick, Changes: slices.Clone(d.Changes), Commands: f.taken[n:len(f.taken):len(f.taken)],
-		Limits: slices.Clone(d.Limits), Hidden: slices.Clone(d.Hidden), TargetViews: beheld})
+	n := len(f.block)
+	f.block = append(f.block, d.Commands...)
+	f.inputs = append(f.inputs, sim.TickInputs{Tick: d.Tick, Changes: slices.Clone(d.Changes),
+		Commands: f.block[n:len(f.block):len(f.block)], Limits: slices.Clone(d.Limits),
+		Hidden: slices.Clone(d.Hidden), TargetViews: views})
 }
 
 // serverKilled checks the file that a killed server leaves: at most one second may be missing.
@@ -172,7 +176,7 @@ func (f *recordings) finish(w *world) {
 	if w.Lobby.FinishRecording(); f.file == nil {
 		return
 	}
-	f.tape.Close()
+	f.writer.Close()
 	if m := w.Lobby.Match(); f.last != m.Tick() {
 		w.fail(ReplayFile, "the recording ends with tick %d, the match with %d", f.last, m.Tick())
 	}

@@ -22,8 +22,8 @@ func (w *world) checkRecording(end replay.Ending) {
 	if f.file == nil || w.violation != nil || f.last == 0 && len(f.file.data) == 0 {
 		return
 	}
-	if f.cut && f.said != 1 {
-		w.fail(ReplayFile, "%d messages about a recording that could not be written, expected 1", f.said)
+	if f.cut && f.reports != 1 {
+		w.fail(ReplayFile, "%d messages about a recording that could not be written, expected 1", f.reports)
 	}
 	if err := w.readRecording(f.file.data, end); err != nil {
 		w.fail(ReplayFile, "%v", err)
@@ -46,7 +46,8 @@ func (w *world) readRecording(data []byte, end replay.Ending) error {
 		chunks = append(chunks, c)
 	}
 	if n := len(chunks); n == 0 || chunks[n-1].Last() != f.last || r.End != end {
-		return fmt.Errorf("the recording from tick %d has %d chunks and ends %v, expected tick %d and %v", f.first, n, r.End, f.last, end)
+		return fmt.Errorf("the recording from tick %d has %d chunks and ends %v, expected tick %d and %v",
+			f.first, n, r.End, f.last, end)
 	}
 	if err := w.readChunks(r, chunks); err != nil {
 		return err
@@ -61,10 +62,11 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	if err != nil {
 		return err
 	}
-	prints, next := len(m.Checksums(nil)), f.first
+	checksums, next := len(m.Checksums(nil)), f.first
 	for i, c := range chunks {
 		if c.First != next || i == 0 && len(c.Key) == 0 {
-			return fmt.Errorf("a chunk from tick %d with a state of %d bytes, expected tick %d", c.First, len(c.Key), next)
+			return fmt.Errorf("a chunk from tick %d with a state of %d bytes, expected tick %d",
+				c.First, len(c.Key), next)
 		}
 		next = c.Last() + 1
 		if len(c.Key) > 0 {
@@ -73,10 +75,11 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 				return err
 			}
 			if was, ok := f.hashAt(c.First - 1); state.Tick() != c.First-1 || ok && state.Hash() != was {
-				return fmt.Errorf("the state before tick %d is of tick %d and differs from the match", c.First, state.Tick())
+				return fmt.Errorf("the state before tick %d is of tick %d and differs from the match",
+					c.First, state.Tick())
 			}
 		}
-		pages, err := replay.NewInputReader(c, r.Head.Slots, prints)
+		pages, err := replay.NewInputReader(c, r.Head.Slots, checksums)
 		if err != nil {
 			return err
 		}
@@ -89,7 +92,8 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 			}
 			t := p.Inputs.Tick
 			if int(t) > len(f.inputs) || !p.Inputs.Equal(&f.inputs[t-1]) {
-				return fmt.Errorf("tick %d of the recording differs from the inputs of the match: %+v", t, p.Inputs)
+				return fmt.Errorf("tick %d of the recording differs from the inputs of the match: %+v",
+					t, p.Inputs)
 			}
 			if was, ok := f.hashAt(t); ok && len(p.Checksums) > 0 && p.Hash != was {
 				return fmt.Errorf("the checksum of tick %d is %x, expected %x", t, p.Hash, was)
@@ -107,7 +111,8 @@ func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 	}
 	from, to := 0, len(chunks)
 	if !playsWholeRecording(w.c.Seed) {
-		from, to = drawChunkRange(chunks, rand.New(rand.NewPCG(w.c.Seed, 0x66696c6d^uint64(w.recordings.first)))) // "film"
+		rng := rand.New(rand.NewPCG(w.c.Seed, 0x66696c6d^uint64(w.recordings.first))) // "film"
+		from, to = drawChunkRange(chunks, rng)
 	}
 	for _, c := range chunks[from:to] {
 		if err := p.Load(c); err != nil {
@@ -127,7 +132,7 @@ func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 
 // drawChunkRange draws a chunk that starts with a saved state, and returns its index and that of
 // the next such chunk, or of the end.
-func drawChunkRange(chunks []*replay.Chunk, dice *rand.Rand) (from, to int) {
+func drawChunkRange(chunks []*replay.Chunk, rng *rand.Rand) (from, to int) {
 	var keys []int
 	for i, c := range chunks {
 		if len(c.Key) > 0 {
@@ -135,6 +140,6 @@ func drawChunkRange(chunks []*replay.Chunk, dice *rand.Rand) (from, to int) {
 		}
 	}
 	keys = append(keys, len(chunks))
-	n := dice.IntN(len(keys) - 1)
+	n := rng.IntN(len(keys) - 1)
 	return keys[n], keys[n+1]
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // Every wrong byte of a recording is found, wherever it is and whatever range is played.
-func TestFilmSaysWhatWas(t *testing.T) {
+func TestRecordingErrorsAreFound(t *testing.T) {
 	w, err := newWorld(Case{Seed: 6, Clients: 4}, checks{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := w.run(); b != nil {
-		t.Fatal(b)
+	if v := w.run(); v != nil {
+		t.Fatal(v)
 	}
 	f := &w.recordings
 	read := func() (*replay.Head, []*replay.Chunk) {
@@ -36,17 +36,21 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	if len(chunks) < 12 {
 		t.Fatalf("%d chunks", len(chunks))
 	}
-	prints := len(w.Lobby.Match().Checksums(nil))
+	checksums := len(w.Lobby.Match().Checksums(nil))
 	d := rand.New(rand.NewPCG(1, 1))
 	for i, c := range []struct {
-		name  string
-		spoil func(all []*replay.Chunk) []*replay.Chunk
-		says  string // "" accepts any error
-		times int    // repeats, where the damaged byte is drawn
+		name    string
+		damage  func(all []*replay.Chunk) []*replay.Chunk
+		wantErr string // "" accepts any error
+		times   int    // repeats, where the damaged byte is drawn
 	}{
 		{"1 unchanged", func(all []*replay.Chunk) []*replay.Chunk { return all }, "", 1},
-		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return append(all[:5:5], all[6:]...) }, "a chunk from tick", 1},
-		{"3 the last chunk is missing", func(all []*replay.Chunk) []*replay.Chunk { return all[:len(all)-1] }, "expected tick", 1},
+		{"2 a chunk is missing", func(all []*replay.Chunk) []*replay.Chunk {
+			return append(all[:5:5], all[6:]...)
+		}, "a chunk from tick", 1},
+		{"3 the last chunk is missing", func(all []*replay.Chunk) []*replay.Chunk {
+			return all[:len(all)-1]
+		}, "expected tick", 1},
 		{"4 inputs of two seconds swapped", func(all []*replay.Chunk) []*replay.Chunk {
 			n := d.IntN(len(all) - 2)
 			all[n].Log, all[n+1].Log = all[n+1].Log, all[n].Log
@@ -63,7 +67,7 @@ func TestFilmSaysWhatWas(t *testing.T) {
 		}, "", 1},
 		{"7 a checksum", func(all []*replay.Chunk) []*replay.Chunk {
 			c := all[d.IntN(len(all)-1)]
-			c.Log[len(c.Log)-2*prints-1-d.IntN(8)]++
+			c.Log[len(c.Log)-2*checksums-1-d.IntN(8)]++
 			return all
 		}, "the checksum of tick", 4},
 		{"8 a log with a byte too many", func(all []*replay.Chunk) []*replay.Chunk {
@@ -78,19 +82,20 @@ func TestFilmSaysWhatWas(t *testing.T) {
 	} {
 		for range c.times {
 			h, all := read()
-			all = c.spoil(all)
+			all = c.damage(all)
 			file := &diskFile{on: &disk{space: -1}}
-			tape := replay.FileWriter{Create: func(tick.Tick) (replay.File, string, error) { return file, "F", nil }}
+			create := func(tick.Tick) (replay.File, string, error) { return file, "F", nil }
+			writer := replay.FileWriter{Create: create}
 			for n, c := range all {
 				if n == 0 {
-					tape.WriteFirst(h, c)
+					writer.WriteFirst(h, c)
 				} else {
-					tape.Write(h, c)
+					writer.Write(h, c)
 				}
 			}
-			tape.Close()
+			writer.Close()
 			err := w.readRecording(file.data, replay.Complete)
-			if right := i == 0; right != (err == nil) || !right && !strings.Contains(err.Error(), c.says) {
+			if valid := i == 0; valid != (err == nil) || !valid && !strings.Contains(err.Error(), c.wantErr) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
@@ -101,16 +106,16 @@ func TestFilmSaysWhatWas(t *testing.T) {
 		}
 	}
 	if err := w.readRecording(f.file.data, replay.Unfinished); err == nil {
-		t.Error("a file that ends otherwise")
+		t.Error("a whole file passes as an unfinished one")
 	}
 	f.inputs[700].Commands[0].Command.Pitch++
 	if err := w.readRecording(f.file.data, replay.Complete); err == nil {
-		t.Error("a command was another")
+		t.Error("a changed command is not found")
 	}
 }
 
 // A drawn range begins with a saved state and ends before the next; every range is drawn.
-func TestStretch(t *testing.T) {
+func TestDrawChunkRange(t *testing.T) {
 	chunks := make([]*replay.Chunk, 11)
 	for i := range chunks {
 		chunks[i] = &replay.Chunk{}

@@ -12,8 +12,8 @@ type Result struct {
 }
 
 // Run plays a case. Seeds with remainder 1 by 5 are played twice and must match bit for bit
-// (Determinism). Seeds with remainder 3 are played again without the attackers that have no session,
-// which must not change the match (Isolation). The error is that of an invalid case.
+// (Determinism). Seeds with remainder 3 are played again without the attackers that have no
+// session, which must not change the match (Isolation). The error is that of an invalid case.
 func Run(c Case) (Result, error) {
 	if err := c.Check(); err != nil {
 		return Result{}, err
@@ -30,8 +30,8 @@ func Run(c Case) (Result, error) {
 	return r, err
 }
 
-// compare plays a finished case again if its seed asks for it, and returns a violation if the replay
-// differs.
+// compare plays a finished case again if its seed asks for it, and returns a violation if the
+// second run differs.
 func (w *world) compare() (*Violation, error) {
 	again, alone := w.c.Seed%5 == 1, w.c.Seed%5 == 3 && w.hasOutsiders()
 	if !again && !alone {
@@ -63,9 +63,9 @@ func (w *world) compare() (*Violation, error) {
 	return other.violation, nil
 }
 
-// causeOfDifference tells chance from the attackers after a run without them differed at index at of
-// the traces. It plays the unchanged case up to three more times. If one differs, it returns that run
-// and its index: the match is not deterministic. Otherwise it returns what it was given.
+// causeOfDifference tells chance from the attackers after a run without them differed at index at
+// of the traces. It plays the unchanged case up to three more times. If one differs, it returns
+// that run and its index: the match is not deterministic. Otherwise it returns its arguments.
 func (w *world) causeOfDifference(other *world, at int) (*world, int, error) {
 	for range 3 {
 		third, err := newWorld(w.c, checks{})

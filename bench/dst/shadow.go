@@ -13,84 +13,91 @@ import (
 // shadow plays the match a second time. It gets the inputs of the server's match after each tick,
 // and both must then be equal: only inputs change a match, and a shot leaves no trace.
 type shadow struct {
-	match      *sim.Match
-	tick       tick.Tick
-	used       map[netid.ID]uint64
-	changes    []membership
-	given      []givenInput
-	hitFilter  []bool // answers of the server's hit filter, in the order of the questions
-	asked      int
-	beheld     []beheld // answers of the view resolver, likewise
-	viewsAsked int
-	diary      sim.TickInputs // inputs as the shadow match logs them
+	match     *sim.Match
+	tick      tick.Tick
+	used      map[netid.ID]uint64 // commands used so far, by player
+	changes   []membership        // joins and leaves of the tick, in order
+	given     []givenInput        // one of each player
+	hits      []bool              // answers of the server's hit filter, in the order of its calls
+	hitsAsked int                 // answers that the shadow match took so far
+	views     []targetViews       // answers of the server's view resolver, in the order of its calls
+	viewsUsed int
+	logged    sim.TickInputs // inputs as the shadow match logs them
 }
 
+// membership is a player that joined or left before a tick.
 type membership struct {
 	id     netid.ID
 	joined bool
 }
 
-// beheld is one answer of the view resolver.
-type beheld struct {
+// targetViews is one answer of the view resolver.
+type targetViews struct {
 	list  []sim.TargetView
-	plain []uint64
+	plain []uint64 // bit per slot: the row that was sent tells enough
 }
 
 // givenInput is what a player's row got before a tick.
 type givenInput struct {
-	id    netid.ID
-	know  lagcomp.ClampLimits
-	in    *sim.CommandBuffer // also of a player that leaves in this tick
-	wants uint8
+	id     netid.ID
+	limits lagcomp.ClampLimits
+	in     *sim.CommandBuffer // also of a player that leaves in this tick
+	hero   uint8              // requested hero, 1 + its number
 }
 
+// begin makes the shadow match of a server that has just started. It wraps the hit filter and the
+// view resolver of the server's match, which depend on what connections were sent, and gives their
+// answers to the shadow match.
 func (t *shadow) begin(w *world) {
 	*t = shadow{used: map[netid.ID]uint64{}}
 	m := w.Lobby.Match()
 	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
-	t.match.SetInputLog(&t.diary)
-	seen := m.HitFilter()
+	t.match.SetInputLog(&t.logged)
+	filter := m.HitFilter()
 	m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool {
-		ok := seen(s, id)
-		t.hitFilter = append(t.hitFilter, ok)
+		ok := filter(s, id)
+		t.hits = append(t.hits, ok)
 		return ok
 	})
-	how := m.ViewResolver()
+	resolve := m.ViewResolver()
 	m.SetViewResolver(func(s *sim.Shot) ([]sim.TargetView, []uint64) {
-		list, plain := how(s)
-		n := len(t.beheld)
+		list, plain := resolve(s)
+		n := len(t.views)
 		// Reused entries keep their memory, so that allocCheck sees no allocation.
-		t.beheld = slices.Grow(t.beheld, 1)[:n+1]
-		b := &t.beheld[n]
-		b.list, b.plain = append(b.list[:0], list...), append(b.plain[:0], plain...)
+		t.views = slices.Grow(t.views, 1)[:n+1]
+		v := &t.views[n]
+		v.list, v.plain = append(v.list[:0], list...), append(v.plain[:0], plain...)
 		return list, plain
 	})
 	t.match.SetViewResolver(func(*sim.Shot) ([]sim.TargetView, []uint64) {
-		if t.viewsAsked == len(t.beheld) {
-			w.fail(Authority, "tick %d: played again, a shot asks the view resolver where it did not before", t.tick)
+		if t.viewsUsed == len(t.views) {
+			w.fail(Authority, "tick %d: played again, a shot calls the view resolver once more", t.tick)
 			return nil, nil
 		}
-		t.viewsAsked++
-		return t.beheld[t.viewsAsked-1].list, t.beheld[t.viewsAsked-1].plain
+		v := &t.views[t.viewsUsed]
+		t.viewsUsed++
+		return v.list, v.plain
 	})
 	t.match.SetHitFilter(func(*lagcomp.Sweep, uint32) bool {
-		if t.asked == len(t.hitFilter) {
-			w.fail(Authority, "tick %d: played again, a shot asks the hit filter where it did not before", t.tick)
+		if t.hitsAsked == len(t.hits) {
+			w.fail(Authority, "tick %d: played again, a shot calls the hit filter once more", t.tick)
 			return true
 		}
-		t.asked++
-		return t.hitFilter[t.asked-1]
+		t.hitsAsked++
+		return t.hits[t.hitsAsked-1]
 	})
 }
 
-// onStage hears of each stage of the server's tick. All inputs have arrived when the systems
-// begin.
+// onStage keeps the inputs of a tick when its systems begin, after all of them have arrived. It is
+// the EnterStage of the server's Config.
 func (w *world) onStage(s metrics.Stage) {
 	if s != metrics.StageSystems || w.Sim == nil {
 		return
 	}
 	t, m := &w.shadow, w.Lobby.Match()
-	t.changes, t.given, t.hitFilter, t.asked, t.beheld, t.viewsAsked = t.changes[:0], t.given[:0], t.hitFilter[:0], 0, t.beheld[:0], 0
+	t.changes, t.given = t.changes[:0], t.given[:0]
+	t.hits, t.hitsAsked = t.hits[:0], 0
+	t.views, t.viewsUsed = t.views[:0], 0
 	m.World.Changes(func(id netid.ID, born bool) { t.changes = append(t.changes, membership{id, born}) })
 	for slot := range m.World.Slots() {
 		id := m.World.At(slot)
@@ -104,7 +111,7 @@ func (w *world) onStage(s metrics.Stage) {
 func (t *shadow) known(id netid.ID) lagcomp.ClampLimits {
 	for i := range t.given {
 		if t.given[i].id == id {
-			return t.given[i].know
+			return t.given[i].limits
 		}
 	}
 	return lagcomp.ClampLimits{}
@@ -127,14 +134,14 @@ func (t *shadow) check(w *world) {
 	}
 	for i := range t.given {
 		g := &t.given[i]
-		t.match.SetClampLimits(g.id, g.know)
-		if v := t.match.Vital(g.id); v != nil && v.RequestedHero != g.wants {
-			v.RequestedHero = g.wants
-			t.match.RequestHero(g.id, g.wants-1) // logs the request; there is no hero -1
+		t.match.SetClampLimits(g.id, g.limits)
+		if v := t.match.Vital(g.id); v != nil && v.RequestedHero != g.hero {
+			v.RequestedHero = g.hero
+			t.match.RequestHero(g.id, g.hero-1) // logs the request; there is no hero -1
 		}
 		if g.in.Count.Used != t.used[g.id] {
-			if twin := t.match.CommandBuffer(g.id); twin != nil {
-				twin.Offer(g.in.Last())
+			if buffer := t.match.CommandBuffer(g.id); buffer != nil {
+				buffer.Offer(g.in.Last())
 			}
 		}
 		t.used[g.id] = g.in.Count.Used
@@ -151,15 +158,17 @@ func (t *shadow) check(w *world) {
 	if !slices.Equal(t.match.Poses(), m.Poses()) {
 		for slot, p := range m.Poses() {
 			if other := t.match.Poses()[slot]; other != p {
-				w.fail(Authority, "tick %d: slot %d is %v, and %v when the inputs are played again", t.tick, slot, p, other)
+				w.fail(Authority, "tick %d: slot %d is %v, and %v when the inputs are played again",
+					t.tick, slot, p, other)
 			}
 		}
 	}
 	if !slices.Equal(t.match.Outcome().Events, m.Outcome().Events) {
-		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again", t.tick, m.Outcome().Events, t.match.Outcome().Events)
+		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again",
+			t.tick, m.Outcome().Events, t.match.Outcome().Events)
 	}
 	if was, ok := w.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
 		w.fail(Authority, "tick %d: the match differs when its inputs are played again", t.tick)
 	}
-	w.recordings.noteInputs(&t.diary)
+	w.recordings.noteInputs(&t.logged)
 }

@@ -15,17 +15,19 @@ const historyTicks = 128
 
 // shots keeps every pose, uncompressed, and the view of each shooter's last shot.
 type shots struct {
-	poses [historyTicks][]rig.Pose
-	at    [historyTicks]tick.Tick
-	last  [64]lastView
-	stood [64]lastStance
+	poses [historyTicks][]rig.Pose // by tick, then by slot
+	at    [historyTicks]tick.Tick  // ticks of the entries of poses
+	last  [64]lastView             // by slot of the shooter
+	stood [64]lastStance           // by slot; see world.checkMoves
 }
 
+// lastView is the instant at which a player's last shot looked, ticks in 24.8.
 type lastView struct {
 	id netid.ID
 	at int64
 }
 
+// lastStance is where a player stood after a tick, and its horizontal speed, m/s.
 type lastStance struct {
 	id    netid.ID
 	life  uint8
@@ -39,13 +41,16 @@ type lastStance struct {
 func (s *shots) check(w *world) {
 	m := w.Lobby.Match()
 	now := m.Tick()
-	s.poses[now%historyTicks], s.at[now%historyTicks] = append(s.poses[now%historyTicks][:0], m.Poses()...), now
+	i := now % historyTicks
+	s.poses[i], s.at[i] = append(s.poses[i][:0], m.Poses()...), now
 	out := m.Outcome()
 	for i := range out.Shots {
 		s.checkShot(w, &out.Shots[i], &out.Hits[i])
 	}
 }
 
+// checkShot checks one shot: its view lies within the clamp limits and does not go back, and the
+// hit agrees with a plain test of the target's interpolated pose.
 func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	m, v, id := w.Lobby.Match(), shot.View, netid.ID(shot.Shooter)
 	now, rules := m.Tick(), m.Rules()
@@ -55,16 +60,17 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 		}
 		return
 	}
-	know := w.shadow.known(id)
+	limits := w.shadow.known(id)
 	oldest := int64(now)<<8 - int64(rules.RewindMillis)*int64(rules.Rate)*256/1000
 	at := lagcomp.Instant(v)
 	switch last := &s.last[id.Index()%len(s.last)]; {
-	case !v.Valid() || v.To > know.Newest:
-		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, know.Newest)
-	case at < oldest-int64(v.To-v.From) && at < int64(know.Newest)<<8: // fractions are rounded down
+	case !v.Valid() || v.To > limits.Newest:
+		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, limits.Newest)
+	case at < oldest-int64(v.To-v.From) && at < int64(limits.Newest)<<8: // fractions are rounded down
 		w.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
-	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(know.Newest)<<8:
-		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks", id, v, last.at-at)
+	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
+		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks",
+			id, v, last.at-at)
 	default:
 		*last = lastView{id, at}
 	}
@@ -74,7 +80,7 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	v = shot.Judged // the view of the target that was hit
 	// An instant was rounded down by as much as its view spans.
 	round := max(v.To-v.From, shot.View.To-shot.View.From)
-	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(know.Newest)<<8 {
+	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(limits.Newest)<<8 {
 		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
 		return
 	}
@@ -85,8 +91,10 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	}
 	there := rig.Lerp(from, to, v.Frac)
 	touch, ok := lagcomp.Test(shot.Ray, shot.Radius, &there)
-	if !ok || there.ID != hit.ID || touch.Bone != hit.Bone || touch.Distance != hit.Distance || !there.Alive() || there.Team() == shot.Team {
-		w.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v", id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
+	equal := ok && touch.Bone == hit.Bone && touch.Distance == hit.Distance
+	if !equal || there.ID != hit.ID || !there.Alive() || there.Team() == shot.Team {
+		w.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v",
+			id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}
 	w.checkShown(id, netid.ID(hit.ID), v)
 }
@@ -111,7 +119,8 @@ func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
 		for t := v.From; t > 0 && t+120 > v.From; t-- {
 			if id, ok := c.Row(t, victim.Index(), row[:]); ok {
 				if id != victim {
-					w.fail(Rewind, "a shot of %v at %v hit %v, which its client was not sent", shooter, v, victim)
+					w.fail(Rewind, "a shot of %v at %v hit %v, which its client was not sent",
+						shooter, v, victim)
 				}
 				return
 			}

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Shrink keeps the faults and clients that the violation needs, and no others. The test replaces
-// the lobby.
+// dropFaults keeps the faults that the violation needs, and no others. A function replaces the run.
 func TestDropFaults(t *testing.T) {
 	const seed = 3
 	n := len(Draw(seed).Faults)

@@ -12,9 +12,9 @@ import (
 
 // traffic keeps what passed between the server and each address, and under which sequences.
 type traffic struct {
-	validated map[netip.AddrPort]bool    // addresses that have had a session
-	traffic   map[netip.AddrPort]*[2]int // bytes received from and sent to the other addresses
-	tags      map[netip.AddrPort]netcode.TokenTag
+	validated map[netip.AddrPort]bool                    // addresses that have had a session
+	traffic   map[netip.AddrPort]*[2]int                 // bytes from and to the others
+	tags      map[netip.AddrPort]netcode.TokenTag        // token of the last session at an address
 	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences that the server sealed for a token
 	global    map[uint64]bool                            // sequences of handshake packets, of all starts
 	attackers map[netip.AddrPort]*attacker
@@ -22,9 +22,9 @@ type traffic struct {
 	recent    [64]netip.AddrPort // validated addresses by port: a cache
 	received  uint64             // datagrams of this start
 	sent      uint64
-	last      [metrics.NumCounts]uint64
-	buckets   map[netip.AddrPort]*rateExcess
-	scratch   [256]byte
+	last      [metrics.NumCounts]uint64      // the server's counters after the last tick
+	buckets   map[netip.AddrPort]*rateExcess // of clients
+	scratch   [256]byte                      // memory of world.traceHash
 }
 
 // sessionOf caches what the checks need of a session for each datagram.
@@ -42,8 +42,9 @@ type rateExcess struct {
 }
 
 func (p *traffic) init() {
-	p.validated, p.traffic, p.tags = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}, map[netip.AddrPort]netcode.TokenTag{}
-	p.windows, p.global, p.attackers = map[netcode.TokenTag]*netcode.ReplayWindow{}, map[uint64]bool{}, map[netip.AddrPort]*attacker{}
+	p.validated, p.traffic = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}
+	p.tags, p.windows = map[netip.AddrPort]netcode.TokenTag{}, map[netcode.TokenTag]*netcode.ReplayWindow{}
+	p.global, p.attackers = map[uint64]bool{}, map[netip.AddrPort]*attacker{}
 	p.buckets = map[netip.AddrPort]*rateExcess{}
 }
 
@@ -60,23 +61,24 @@ func (p *traffic) reset() {
 // as netcode allows.
 const amplification = 0.31
 
-// onReceive sees each datagram that reaches the server.
+// onReceive counts each datagram that reaches the server, before the server opens it.
 func (w *world) onReceive(from netip.AddrPort, data []byte) {
 	p := &w.wire
 	p.received++
 	w.captured.in(w, from, data)
-	road := &p.recent[from.Port()%64]
-	if *road == from || w.checks.none {
+	cached := &p.recent[from.Port()%64]
+	if *cached == from || w.checks.none {
 		return
 	}
 	if p.validated[from] {
-		*road = from
+		*cached = from
 		return
 	}
-	p.unprovenTraffic(from)[0] += len(data)
+	p.unvalidatedBytes(from)[0] += len(data)
 }
 
-func (p *traffic) unprovenTraffic(at netip.AddrPort) *[2]int {
+// unvalidatedBytes returns the bytes received from and sent to an address that never had a session.
+func (p *traffic) unvalidatedBytes(at netip.AddrPort) *[2]int {
 	t := p.traffic[at]
 	if t == nil {
 		t = new([2]int)
@@ -113,7 +115,8 @@ func (p *traffic) window(t netcode.TokenTag) *netcode.ReplayWindow {
 	return win
 }
 
-// onSend sees each datagram that the server sends.
+// onSend checks each datagram that the server sends. Hosts 10.x are clients, 172.16.x attackers
+// with a session, 203.x attackers without one.
 func (w *world) onSend(to netip.AddrPort, data []byte) {
 	p := &w.wire
 	p.sent++
@@ -123,7 +126,7 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 		session, _ := w.Lobby.Netcode().Session(slot)
 		s = p.session(slot, to, session.Token)
 	} else if !p.validated[to] && !w.checks.none {
-		t := p.unprovenTraffic(to)
+		t := p.unvalidatedBytes(to)
 		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
 			w.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d", to, t[0], t[1])
 		}
@@ -173,7 +176,8 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 		return // a path challenge to an address that is not validated yet
 	}
 	if why := win.Check(seq); why != netcode.DropNone {
-		w.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v", seq, kind, to)
+		w.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v",
+			seq, kind, to)
 	}
 	win.Record(seq)
 }
@@ -185,13 +189,15 @@ func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now
 	if most := rate/10 + 3000; b.bytes > most {
-		w.fail(Bounds, "%v was sent %.0f bytes more than a line of %d kbit/s carries: expected at most %.0f", to, b.bytes, w.draw.Kbps, most)
+		w.fail(Bounds, "%v was sent %.0f bytes more than a link of %d kbit/s carries: expected at most %.0f",
+			to, b.bytes, w.draw.Kbps, most)
 	}
 }
 
-// check compares the counters after a tick.
+// check compares the server's counters after a tick with what passed here. Each datagram counts
+// once, counters never go back, and some must stay zero.
 func (p *traffic) check(w *world) {
-	s, gate := &w.Lobby.Stats, w.Lobby.Netcode()
+	s, nc := &w.Lobby.Stats, w.Lobby.Netcode()
 	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
 	sum := count(metrics.Accepted)
 	for i := range s.AuthDrops {
@@ -201,13 +207,14 @@ func (p *traffic) check(w *world) {
 		sum += s.PacketDrops[i].Load()
 	}
 	if rx := count(metrics.Received); rx != sum || rx != p.received {
-		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d", p.received, rx, sum)
+		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d",
+			p.received, rx, sum)
 	}
-	if n := gate.Counters().Received; n != p.received {
+	if n := nc.Counters().Received; n != p.received {
 		w.fail(Accounts, "%d datagrams reached the server, and netcode counted %d", p.received, n)
 	}
 	tx := uint64(0)
-	for _, n := range gate.Counters().Sent {
+	for _, n := range nc.Counters().Sent {
 		tx += n
 	}
 	if out := count(metrics.Sent); out != p.sent || out != tx {
@@ -220,7 +227,8 @@ func (p *traffic) check(w *world) {
 		}
 		p.last[i] = n
 	}
-	for _, never := range []metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed} {
+	zero := [...]metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed}
+	for _, never := range zero {
 		if n := count(never); n != 0 {
 			w.fail(Accounts, "%v is %d", never, n)
 		}
@@ -228,12 +236,14 @@ func (p *traffic) check(w *world) {
 	if n := s.PacketDrops[packet.DropDuplicate].Load(); n != 0 {
 		w.fail(Sessions, "%d packets were opened twice", n)
 	}
+	refused := s.PacketDrops[packet.DropAck].Load()
 	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && s.PacketDrops[packet.DropAck].Load() < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused", k.forged, s.PacketDrops[packet.DropAck].Load())
+		if k.serverStart == w.starts && k.forged > 64 && refused < uint64(k.forged/4) {
+			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused",
+				k.forged, refused)
 		}
 	}
-	if gate.PendingHandshakes() > 4*w.cfg.Players {
-		w.fail(Bounds, "%d handshakes wait", gate.PendingHandshakes())
+	if nc.PendingHandshakes() > 4*w.cfg.Players {
+		w.fail(Bounds, "%d handshakes wait", nc.PendingHandshakes())
 	}
 }

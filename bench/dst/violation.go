@@ -15,7 +15,7 @@ const (
 	Authority               // replaying the inputs gives the same match
 	OnceATick               // each command is applied once, unchanged
 	Movement                // speeds, solids and finite numbers
-	Rewind                  // views of shots stay in their clamp; hits agree with the poses and with what was sent
+	Rewind                  // views of shots are clamped; hits agree with poses and snapshots
 	Snapshots               // clients hold the server's rows
 	Forwards                // snapshots and views of a client never go back
 	NoLeak                  // no client is sent what it must not see
@@ -31,9 +31,10 @@ const (
 	numInvariants
 )
 
-var invariantNames = [numInvariants]string{"no panic", "authority", "once a tick", "movement", "rewind", "snapshots",
-	"forwards", "no leak", "sessions", "nonces", "amplification", "accounts", "bounds", "isolation", "liveness",
-	"replay file", "determinism"}
+var invariantNames = [numInvariants]string{
+	"no panic", "authority", "once a tick", "movement", "rewind", "snapshots", "forwards", "no leak",
+	"sessions", "nonces", "amplification", "accounts", "bounds", "isolation", "liveness", "replay file",
+	"determinism"}
 
 // String returns number and name.
 func (i Invariant) String() string {
@@ -44,8 +45,8 @@ func (i Invariant) String() string {
 type Violation struct {
 	Case      Case // its Until is just after the violation
 	Invariant Invariant
-	At        time.Duration
-	What      string
+	At        time.Duration // virtual time
+	What      string        // what was found, and what was expected; a panic with its stack
 }
 
 // Error describes the violation and gives the command that repeats it.

@@ -29,11 +29,14 @@ type visibility struct {
 	clients    []clientView // by client
 }
 
+// grid is the server's grid of cells: its corner and the edge of a cell, metres, and its size,
+// cells.
 type grid struct {
 	minX, minZ, edge float32
 	wide, deep       int
 }
 
+// cell is a player's cell in the grid.
 type cell struct {
 	id   netid.ID
 	x, z int
@@ -42,9 +45,9 @@ type cell struct {
 
 // clientView is the visible set of one client over the last ticks.
 type clientView struct {
-	hysteresis map[netid.ID]int // snapshots for which a player stays visible after leaving sight
-	visible    [visibilityTicks]uint64
-	at         [visibilityTicks]tick.Tick
+	hysteresis map[netid.ID]int           // snapshots for which a player stays visible after leaving sight
+	visible    [visibilityTicks]uint64    // bit n: slot n is visible
+	at         [visibilityTicks]tick.Tick // ticks of the entries of visible
 }
 
 // ownState is the server's own-player state of a client after a tick.
@@ -93,6 +96,8 @@ func (s *visibility) update(w *world) {
 	}
 }
 
+// fill finds the cell of each player from its pose. Positions outside the grid count to the nearest
+// cell of its edge.
 func (s *visibility) fill(f *snapshot.Frame, poses []rig.Pose) {
 	for slot := range s.cells {
 		p := poses[slot]
@@ -102,8 +107,10 @@ func (s *visibility) fill(f *snapshot.Frame, poses []rig.Pose) {
 	}
 }
 
+// update computes what one client may be sent in a snapshot: itself, its team, players in view, and
+// players that left view less than the hysteresis ago.
 func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tick) {
-	me, may := s.cells[self.Index()], uint64(0)
+	me, visible := s.cells[self.Index()], uint64(0)
 	for slot := range s.cells {
 		c := &s.cells[slot]
 		if c.id == 0 {
@@ -111,11 +118,12 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 		}
 		dx, dz := c.x-me.x, c.z-me.z
 		near := dx*dx+dz*dz <= s.rangeCells*s.rangeCells
-		if c.id == self || c.team == me.team || near && w.cfg.CellVisible(me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x) {
-			may |= 1 << slot
+		from, to := me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x
+		if c.id == self || c.team == me.team || near && w.cfg.CellVisible(from, to) {
+			visible |= 1 << slot
 			e.hysteresis[c.id] = w.cfg.Hysteresis
 		} else if e.hysteresis[c.id] > 0 {
-			may |= 1 << slot
+			visible |= 1 << slot
 			e.hysteresis[c.id]--
 		}
 	}
@@ -124,7 +132,7 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 			delete(e.hysteresis, id)
 		}
 	}
-	e.visible[now%visibilityTicks], e.at[now%visibilityTicks] = may, now
+	e.visible[now%visibilityTicks], e.at[now%visibilityTicks] = visible, now
 }
 
 // checkClient checks one honest client after a tick.
@@ -156,15 +164,16 @@ func (w *world) checkClient(i int, c *client.Client) {
 	}
 	s.compared = max(s.compared, arrived)
 	if st := w.stats(c); st.undecoded != 0 || st.diverged != 0 {
-		w.fail(Snapshots, "client %d could not decode %d sections, and decoded %d to rows that differ from the server's", i, st.undecoded, st.diverged)
+		w.fail(Snapshots, "client %d could not decode %d sections, and decoded %d to other rows",
+			i, st.undecoded, st.diverged)
 	}
 }
 
 // checkRows checks that a client's rows of a tick equal the server's frame and hold no player that
 // it must not see.
 func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
-	held := c.Frame(t)
-	if held == nil {
+	got := c.Frame(t)
+	if got == nil {
 		return
 	}
 	frame := w.Lobby.Frame(t)
@@ -172,30 +181,33 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 		return
 	}
 	e := &w.visibility.clients[i]
-	may := ^uint64(0)
+	visible := ^uint64(0)
 	if w.visibility.on && e.at[t%visibilityTicks] == t {
-		may = e.visible[t%visibilityTicks]
+		visible = e.visible[t%visibilityTicks]
 	}
-	for g := range held.Slots() / snapshot.GroupRows {
-		known, there := held.Occupied(g)
-		unlike := held.DiffRows(frame, g) & known
+	for g := range got.Slots() / snapshot.GroupRows {
+		first := g * snapshot.GroupRows
+		known, occupied := got.Occupied(g)
+		differ := got.DiffRows(frame, g) & known
 		if w.visibility.on || w.draw.Kbps > 0 {
-			unlike &= there // the client was told that these rows are not visible
+			differ &= occupied // the client was told that the other rows are not visible
 		}
-		for ; unlike != 0; unlike &= unlike - 1 {
-			w.failRow(i, held, frame, g*snapshot.GroupRows+bits.TrailingZeros16(unlike))
+		for ; differ != 0; differ &= differ - 1 {
+			w.failRow(i, got, frame, first+bits.TrailingZeros16(differ))
 		}
-		if leak := known & there &^ uint16(may>>(g*snapshot.GroupRows)); leak != 0 {
-			w.fail(NoLeak, "client %d was sent in tick %d the row of %v, which it must not see", i, t, held.ID(g*snapshot.GroupRows+bits.TrailingZeros16(leak)))
+		if leak := known & occupied &^ uint16(visible>>first); leak != 0 {
+			w.fail(NoLeak, "client %d was sent in tick %d the row of %v, which it must not see",
+				i, t, got.ID(first+bits.TrailingZeros16(leak)))
 		}
 	}
 }
 
 // failRow reports a row that differs.
-func (w *world) failRow(i int, held, frame *snapshot.Frame, slot int) {
+func (w *world) failRow(i int, got, frame *snapshot.Frame, slot int) {
 	var row, want [netstate.PublicFields]int32
-	id, is := held.Row(slot, row[:]), frame.Row(slot, want[:])
-	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v", i, id, row, slot, frame.Tick, is, want)
+	id, wantID := got.Row(slot, row[:]), frame.Row(slot, want[:])
+	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v",
+		i, id, row, slot, frame.Tick, wantID, want)
 }
 
 // checkShownPlayers checks that each player a client shows exists and is, or was a moment ago,
@@ -207,14 +219,15 @@ func (w *world) checkShownPlayers(i int, c *client.Client) {
 		if !ok {
 			continue
 		}
-		there, may := false, !w.visibility.on
+		exists, visible := false, !w.visibility.on
 		for t := now; t > 0 && t+100 > now; t-- {
 			at := w.shots.pose(t, slot)
-			there = there || at != nil && at.ID == p.ID
-			may = may || e.at[t%visibilityTicks] == t && e.visible[t%visibilityTicks]>>slot&1 != 0
+			exists = exists || at != nil && at.ID == p.ID
+			visible = visible || e.at[t%visibilityTicks] == t && e.visible[t%visibilityTicks]>>slot&1 != 0
 		}
-		if !there || !may {
-			w.fail(Snapshots, "client %d still shows %v, which is gone or has long been out of sight: exists %v, visible %v", i, netid.ID(p.ID), there, may)
+		if !exists || !visible {
+			w.fail(Snapshots, "client %d still shows %v, which left: exists %v, visible %v",
+				i, netid.ID(p.ID), exists, visible)
 		}
 	}
 }
@@ -232,9 +245,10 @@ func (w *world) checkOwnState(i int, c *client.Client) {
 	}
 	s.ownTick = at
 	if k := &s.ownStates[at%selfTicks]; k.at != at || k.id != c.ID() {
-		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, but was sent nothing for that tick", i, at, got)
+		w.fail(Snapshots, "client %d has the own state %+v of tick %d, for which it was sent none",
+			i, got, at)
 	} else if k.state != got {
-		w.fail(Snapshots, "client %d holds of itself in tick %d %+v, the server knew %+v", i, at, got, k.state)
+		w.fail(Snapshots, "client %d has the own state %+v of tick %d, the server %+v", i, got, at, k.state)
 	}
 }
 
@@ -252,7 +266,8 @@ func (w *world) checkForwards(i int, c *client.Client) {
 	}
 	at := lagcomp.Instant(v)
 	if at < s.view || !v.Valid() || v.To > c.Newest() {
-		w.fail(Forwards, "client %d has view %v after %d/256, its newest snapshot is %d", i, v, s.view, c.Newest())
+		w.fail(Forwards, "client %d has view %v after %d/256, its newest snapshot is %d",
+			i, v, s.view, c.Newest())
 	}
 	s.view = at
 }

@@ -30,11 +30,11 @@ const epoch = 1_800_000_000
 // cleanLink is the profile of a link without faults.
 var cleanLink = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millisecond}
 
-// world is one run: the lobby in virtual time, those who act on it, and the checks.
+// world is one run: the lobby in virtual time, the actors, and the checks.
 type world struct {
 	*lobbysim.Sim
 	c      Case
-	draw   Plan
+	draw   Plan // of the seed, with the clients of the case
 	rate   tick.Rate
 	checks checks
 	serverState
@@ -50,18 +50,18 @@ type world struct {
 
 // serverState is what outlives a server that is killed.
 type serverState struct {
-	cfg      server.Config
-	journal  []byte
-	starts   int   // of servers
-	wallJump int64 // error of the server's wall clock, seconds
+	cfg      server.Config // of the next start
+	journal  []byte        // used tokens, as on disk
+	starts   int           // servers started so far
+	wallJump int64         // error of the server's wall clock, seconds
 }
 
-// actors are all that acts on the lobby.
+// actors are what acts on the lobby: faults, honest clients and attackers.
 type actors struct {
 	faults    []fault
-	honest    []honest
-	attackers []*attacker
-	captured  captures
+	honest    []honest    // by client
+	attackers []*attacker // with a session; also those that left
+	captured  captures    // for attackers without a session
 }
 
 // checkers hold what the checks remember from tick to tick.
@@ -70,7 +70,7 @@ type checkers struct {
 	wire       traffic
 	shots      shots
 	visibility visibility
-	kills      []kill
+	kills      []kill // all kill messages of this start of the server
 	recordings recordings
 	allocs     allocCheck
 }
@@ -118,25 +118,17 @@ func newWorld(c Case, as checks) (*world, error) {
 		}
 	}
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
-	w.cfg = server.Config{Arena: ground, ArenaName: name, Players: w.draw.Clients + attackers + 1,
-		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance,
-		Rules: sim.Rules{Seed: c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
-		Netcode:    netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch, HandshakesPerSecond: 5000},
-		EnterStage: w.onStage, Record: w.onChunk}
-	if as.none {
-		w.cfg.EnterStage, w.cfg.Record = nil, nil
-	}
-	if w.draw.Walls {
-		w.cfg.CellSize, w.cfg.ViewDistance, w.cfg.Hysteresis, w.cfg.CellVisible = 4, 30, 3, blockVisibility(ground, 4)
-	}
+	w.cfg = w.serverConfig(ground, name)
+	w.cfg.Players = w.draw.Clients + attackers + 1
 	w.entropy(&w.cfg)
-	w.Sim, err = lobbysim.New(lobbysim.Config{Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
+	w.Sim, err = lobbysim.New(lobbysim.Config{
+		Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
 		ChangeClient: func(n int, cfg *client.Config) {
 			if w.draw.Clients > 16 && n%4 != 0 {
 				cfg.Decode = client.DecodeOwn
 			}
 		},
-		Clock: w.clock, WallClock: func(now time.Duration) int64 { return epoch + int64(now/time.Second) + w.wallJump },
+		Clock: w.clock, WallClock: w.wallClock,
 		OnReceive: w.onReceive, OnSend: w.onSend, WrapTick: w.aroundTick})
 	if err != nil {
 		return nil, err
@@ -148,8 +140,31 @@ func newWorld(c Case, as checks) (*world, error) {
 	return w, nil
 }
 
-// blockVisibility returns a server.Config's Sight: walls part the map into blocks of 3 by 3 cells,
-// and a viewer sees the row and the column of its block.
+// serverConfig returns the configuration of the first server, without its number of players and its
+// random seed.
+func (w *world) serverConfig(ground *arena.Arena, name string) server.Config {
+	cfg := server.Config{Arena: ground, ArenaName: name,
+		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance, Codec: w.c.Codec,
+		Rules: sim.Rules{Seed: w.c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
+		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch,
+			HandshakesPerSecond: 5000}}
+	if !w.checks.none {
+		cfg.EnterStage, cfg.Record = w.onStage, w.onChunk
+	}
+	if w.draw.Walls {
+		cfg.CellSize, cfg.ViewDistance, cfg.Hysteresis = 4, 30, 3
+		cfg.CellVisible = blockVisibility(ground, cfg.CellSize)
+	}
+	return cfg
+}
+
+// wallClock returns the server's wall clock at a virtual time, Unix seconds.
+func (w *world) wallClock(now time.Duration) int64 {
+	return epoch + int64(now/time.Second) + w.wallJump
+}
+
+// blockVisibility returns a server.Config's CellVisible: walls part the map into blocks of 3 by 3
+// cells, and a viewer sees the row and the column of its block.
 func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
@@ -184,7 +199,8 @@ func (w *world) serverStarted() {
 func (w *world) fail(i Invariant, format string, args ...any) {
 	if w.violation == nil {
 		w.violation = &Violation{Case: w.c, Invariant: i, At: w.Now(), What: fmt.Sprintf(format, args...)}
-		w.violation.Case.Until = min(Length, w.Now()+w.rate.Period()).Truncate(time.Millisecond) + time.Millisecond
+		end := min(Length, w.Now()+w.rate.Period()) // includes the tick that failed
+		w.violation.Case.Until = end.Truncate(time.Millisecond) + time.Millisecond
 		if w.violation.Case.Until > Length {
 			w.violation.Case.Until = 0
 		}
@@ -192,11 +208,11 @@ func (w *world) fail(i Invariant, format string, args ...any) {
 }
 
 // run plays to the end of the case, or to the first violation.
-func (w *world) run() (breach *Violation) {
+func (w *world) run() (violation *Violation) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.fail(NoPanic, "panic: %v\n%s", r, debug.Stack())
-			breach = w.violation
+			violation = w.violation
 		}
 	}()
 	until := w.c.Duration()
@@ -269,7 +285,8 @@ func (w *world) traceHash() {
 	m := w.Lobby.Match()
 	h := fnv.New64a()
 	poses := m.Poses()
-	_, _ = h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(poses))), len(poses)*int(unsafe.Sizeof(rig.Pose{}))))
+	first := (*byte)(unsafe.Pointer(unsafe.SliceData(poses)))
+	_, _ = h.Write(unsafe.Slice(first, len(poses)*int(unsafe.Sizeof(rig.Pose{}))))
 	for _, e := range m.Outcome().Events {
 		_, _ = h.Write(e.Append(w.wire.scratch[:0]))
 	}

@@ -15,7 +15,8 @@ func gateRounds(rng *rand.Rand, n int, noise float64, slow string, factor float6
 	m := Samples{Version: Version, Machine: measure.Machine{CPU: "x", Cores: 2}}
 	for range n {
 		r := Round{Scenario: "a with 64 players", BytesPerClient: 5000}
-		for _, st := range []measure.Stage{{Name: "receive", Mean: 55}, {Name: "open", Mean: 18}, {Name: "move", Mean: 10}, {Name: "combat", Mean: 6},
+		for _, st := range []measure.Stage{{Name: "receive", Mean: 55}, {Name: "open", Mean: 18},
+			{Name: "move", Mean: 10}, {Name: "combat", Mean: 6},
 			{Name: "snapshot", Mean: 40}, {Name: "seal", Mean: 9}, {Name: "cubes", Mean: 0.3}} {
 			st.Mean *= math.Exp(noise * rng.NormFloat64())
 			if st.Name == slow {
@@ -115,7 +116,8 @@ func TestGateRefuses(t *testing.T) {
 
 // Files of version 1, which older builds write, are read as those of this one.
 func TestParse(t *testing.T) {
-	old := `{"version": 1, "machine": {"cpu": "x", "cores": 2}, "commit": "c", "steps": [{"stage_cpu_us": [{"name": "move", "mean": 7}],
+	old := `{"version": 1, "machine": {"cpu": "x", "cores": 2}, "commit": "c", "steps": [{
+		"stage_cpu_us": [{"name": "move", "mean": 7}],
 		"facts": {"scenario": "duel", "lobbies": 1, "players_per_lobby": 10, "bytes_client": 900}}]}`
 	a, err := Parse("old.json", []byte(old))
 	if err != nil || len(a.Rounds) != 1 || a.Rounds[0].Scenario != "duel with 10 players" ||

@@ -10,7 +10,7 @@ type Kind uint8
 const (
 	Number Kind = iota // a quantity
 	Flag               // a flag or an enumeration
-	Angle              // goes round at Field.Mod
+	Angle              // wraps at Field.Mod
 	Stamp              // a tick at which something happened
 	kinds
 )

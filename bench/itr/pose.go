@@ -26,7 +26,8 @@ func ParsePose(s string) (Pose, error) {
 	deg, ok2 := strings.CutSuffix(deg, "deg")
 	x, err1 := strconv.ParseFloat(cm, 64)
 	y, err2 := strconv.ParseFloat(deg, 64)
-	if !ok || !ok1 || !ok2 || err1 != nil || err2 != nil || !(x >= 0.01 && x <= 1000) || !(y >= 0.01 && y <= 10) {
+	inRange := x >= 0.01 && x <= 1000 && y >= 0.01 && y <= 10
+	if !ok || !ok1 || !ok2 || err1 != nil || err2 != nil || !inRange {
 		return Pose{}, bad
 	}
 	return Pose{Centimetres: x, Degrees: y}, nil
@@ -46,14 +47,16 @@ func OpenPose(path string, p Pose) (*Trace, error) {
 	}
 	mod := int32(math.Round(360 / p.Degrees))
 	t := &Trace{Name: path, TickRate: p.Hz, TicksPerSnapshot: 1, Entities: len(rec.Tracks), Fields: []Field{
-		{Name: "pos.x"}, {Name: "pos.y"}, {Name: "pos.z"}, {Name: "yaw", Kind: Angle, Mod: mod}, {Name: "pitch"}}}
+		{Name: "pos.x"}, {Name: "pos.y"}, {Name: "pos.z"},
+		{Name: "yaw", Kind: Angle, Mod: mod}, {Name: "pitch"}}}
 	end := time.Duration(0)
 	for i := range rec.Tracks {
 		end = max(end, rec.Tracks[i].Samples[len(rec.Tracks[i].Samples)-1].T)
 	}
 	count := int(end.Seconds()*float64(p.Hz)) + 1
 	if n := count * t.Entities * len(t.Fields); count > MaxSnapshots || n > MaxValues {
-		return nil, fmt.Errorf("itr: %s: %v at %d Hz is %d snapshots, expected at most %d", path, end, p.Hz, count, MaxSnapshots)
+		return nil, fmt.Errorf("itr: %s: %v at %d Hz is %d snapshots, expected at most %d",
+			path, end, p.Hz, count, MaxSnapshots)
 	}
 	cursors := make([]int, t.Entities)
 	last := make([]int32, t.Entities*len(t.Fields))
@@ -72,7 +75,7 @@ func OpenPose(path string, p Pose) (*Trace, error) {
 	return t, nil
 }
 
-// sampleAt returns where a player is at an instant later than those before; ok is false if he is
+// sampleAt returns where a player is at an instant later than those before; ok is false if it is
 // dead or absent.
 func sampleAt(k *trace.Track, cursor *int, at time.Duration) (s trace.Sample, ok bool) {
 	samples := k.Samples

@@ -48,7 +48,7 @@ func Read(r io.Reader, name string) (*Trace, error) {
 		return nil, d.err
 	}
 	if _, err := d.src.ReadByte(); err != io.EOF {
-		return nil, fmt.Errorf("itr: %s: byte %d: %w: bytes behind the last of %d snapshots, expected the end of the file",
+		return nil, fmt.Errorf("itr: %s: byte %d: %w: bytes behind the last of %d snapshots, expected none",
 			name, d.at, ErrFormat, len(t.Snapshots))
 	}
 	return t, nil
@@ -138,7 +138,8 @@ func (d *reader) header() *Trace {
 		return nil
 	}
 	if n := uint64(t.Entities) * uint64(nFields) * uint64(nSnapshots); n > MaxValues {
-		d.fail(at, "%d entities of %d fields in %d snapshots, expected at most %d values", t.Entities, nFields, nSnapshots, MaxValues)
+		d.fail(at, "%d entities of %d fields in %d snapshots, expected at most %d values",
+			t.Entities, nFields, nSnapshots, MaxValues)
 		return nil
 	}
 	for i := range nFields {
@@ -202,7 +203,8 @@ func (d *reader) row(row []int32, s int) {
 	at := d.at
 	mask := d.uvarint("a mask of changed fields")
 	if d.err == nil && len(row) < 64 && mask>>len(row) != 0 {
-		d.fail(at, "snapshot %d: mask %#x of changed fields, expected no bit above field %d", s, mask, len(row)-1)
+		d.fail(at, "snapshot %d: mask %#x of changed fields, expected no bit above field %d",
+			s, mask, len(row)-1)
 	}
 	for ; mask != 0 && d.err == nil; mask &= mask - 1 {
 		f := bits.TrailingZeros64(mask)

@@ -15,7 +15,8 @@ func small() *Trace {
 	return &Trace{TickRate: 60, TicksPerSnapshot: 3, Entities: 3,
 		Fields: []Field{{Name: "x"}, {Name: "yaw", Kind: Angle, Mod: 360}},
 		Snapshots: [][]int32{
-			{1, 2, 0, 0, math.MaxInt32, math.MinInt32}, {1, 2, 0, 0, math.MinInt32, math.MaxInt32}, {1, 2, 0, 0, math.MinInt32, math.MaxInt32}}}
+			{1, 2, 0, 0, math.MaxInt32, math.MinInt32}, {1, 2, 0, 0, math.MinInt32, math.MaxInt32},
+			{1, 2, 0, 0, math.MinInt32, math.MaxInt32}}}
 }
 
 func equal(a, b *Trace) bool {
@@ -31,7 +32,7 @@ func TestReadWrite(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told with its name, the byte and what was expected.
+// Errors of a file name the file, the byte and what was expected.
 func TestReadErrors(t *testing.T) {
 	good := small().Append(nil)
 	at := func(i int, v uint32) []byte {
@@ -43,18 +44,24 @@ func TestReadErrors(t *testing.T) {
 		src  []byte
 		want string
 	}{
-		"empty":             {nil, "byte 0: not a usable trace: the file ends, expected the magic ITR1"},
-		"other magic":       {[]byte("ITR2xxxxxxxx"), `byte 3: not a usable trace: 0x32, expected the magic "ITR1"`},
-		"no rate":           {at(4, 0), "byte 4: not a usable trace: the tick rate is 0, expected 1 to"},
-		"too many fields":   {at(16, 65), "byte 16: not a usable trace: the number of fields is 65, expected 1 to 64"},
-		"too large":         {at(20, 1<<20+1), "byte 20: not a usable trace: the number of snapshots is 1048577, expected 1 to"},
-		"cut in header":     {good[:10], "byte 10: not a usable trace: the file ends, expected the ticks per snapshot"},
+		"empty": {nil, "byte 0: not a usable trace: the file ends, expected the magic ITR1"},
+		"other magic": {[]byte("ITR2xxxxxxxx"),
+			`byte 3: not a usable trace: 0x32, expected the magic "ITR1"`},
+		"no rate": {at(4, 0), "byte 4: not a usable trace: the tick rate is 0, expected 1 to"},
+		"too many fields": {at(16, 65),
+			"byte 16: not a usable trace: the number of fields is 65, expected 1 to 64"},
+		"too large": {at(20, 1<<20+1),
+			"byte 20: not a usable trace: the number of snapshots is 1048577, expected 1 to"},
+		"cut in header": {good[:10],
+			"byte 10: not a usable trace: the file ends, expected the ticks per snapshot"},
 		"cut in snapshot":   {good[:len(good)-9], "the file ends, expected"},
-		"more than it said": {append(slices.Clone(good), 0), "expected the end of the file"},
-		"kind":              {func() []byte { b := slices.Clone(good); b[26] = 9; return b }(), "byte 26: not a usable trace: field 0 (\"x\") is of kind 9, expected 0 to 3"},
+		"more than it said": {append(slices.Clone(good), 0), "bytes behind the last of"},
+		"kind": {func() []byte { b := slices.Clone(good); b[26] = 9; return b }(),
+			"byte 26: not a usable trace: field 0 (\"x\") is of kind 9, expected 0 to 3"},
 	} {
 		_, err := Read(bytes.NewReader(c.src), "a.itr")
-		if err == nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "a.itr") {
+		if err == nil || !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.want) ||
+			!strings.Contains(err.Error(), "a.itr") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -104,7 +111,8 @@ func TestParsePose(t *testing.T) {
 // dead do not count.
 func TestOpenPose(t *testing.T) {
 	csv := "tick,t_ms,player,x,y,z,pitch,yaw,alive,fire\n"
-	for i, s := range []string{"0,0,0,24,0,90,1,0", "100,32,0,24,0,90,1,0", "200,64,0,24,0,90,0,0", "300,96,0,24,0,90,0,0", "400,0,320,24,10,0,1,0", "500,0,320,24,10,0,1,0"} {
+	for i, s := range []string{"0,0,0,24,0,90,1,0", "100,32,0,24,0,90,1,0", "200,64,0,24,0,90,0,0",
+		"300,96,0,24,0,90,0,0", "400,0,320,24,10,0,1,0", "500,0,320,24,10,0,1,0"} {
 		ms, rest, _ := strings.Cut(s, ",")
 		csv += string(rune('0'+i)) + "," + ms + ",7," + rest + "\n"
 	}
@@ -119,7 +127,8 @@ func TestOpenPose(t *testing.T) {
 	want := []struct {
 		live bool
 		x, z int32
-	}{{true, 0, 0}, {true, 50, 0}, {true, 100, 0}, {true, 100, 0}, {false, 100, 0}, {false, 100, 0}, {false, 100, 0}, {false, 100, 0}, {true, 0, 1000}, {true, 0, 1000}, {true, 0, 1000}}
+	}{{true, 0, 0}, {true, 50, 0}, {true, 100, 0}, {true, 100, 0}, {false, 100, 0}, {false, 100, 0},
+		{false, 100, 0}, {false, 100, 0}, {true, 0, 1000}, {true, 0, 1000}, {true, 0, 1000}}
 	if len(tr.Snapshots) != len(want) {
 		t.Fatalf("%d snapshots, want %d", len(tr.Snapshots), len(want))
 	}

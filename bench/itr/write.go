@@ -7,8 +7,8 @@ import "encoding/binary"
 //	4  magic              "ITR1"
 //	4  tick rate, 4 ticks per snapshot, 4 entities, 4 fields, 4 snapshots     little-endian
 //	   per field          1 length of the name, the name, 1 kind, 4 modulus
-//	   per snapshot       uvarint changed entities; for each uvarint entity - the one before - 1, uvarint mask of
-//	                      changed fields, and for each of these uvarint zigzag of new - old
+//	   per snapshot       uvarint changed entities; for each of them uvarint entity - previous - 1,
+//	                      uvarint mask of changed fields, and for each uvarint zigzag of new - old
 func (t *Trace) Append(dst []byte) []byte {
 	dst = append(dst, magic...)
 	for _, v := range []int{t.TickRate, t.TicksPerSnapshot, t.Entities, len(t.Fields), len(t.Snapshots)} {

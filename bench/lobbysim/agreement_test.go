@@ -9,7 +9,7 @@ import (
 // The comparison finds a single bit that a client has wrong, and tells it from what a client was
 // never sent.
 func TestAgreementFindsADifference(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	var clean, lossy Agreement
 	b := open(t, 8, 12, impair.Profile{})
 	for range 600 {

@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// known counts all players, and those whose row a client holds and can still show.
+// known counts all players, and the players with a row that a client holds and can still show.
 func known(b *Sim, cl *client.Client) (holds, there int) {
 	var row [netstate.PublicFields]int32
 	newest := cl.Newest()
@@ -44,7 +44,7 @@ func known(b *Sim, cl *client.Client) (holds, there int) {
 // most one and a half times the snapshots that the whole world takes at its largest. Without a join
 // budget the first snapshot has all of it.
 func TestJoinWithoutASpike(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const players, rowBytes = 256, 26 // a row without a baseline takes 195 bits, a gap and a byte's padding
 	for _, c := range []struct {
 		relevance server.Relevance
@@ -66,8 +66,10 @@ func TestJoinWithoutASpike(t *testing.T) {
 			most := 0
 			var b *Sim
 			b, err := New(Config{
-				Clients: players, Seed: 9, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
-				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test", Players: players + 1, Rules: sim.Rules{Seed: 9},
+				Clients: players, Seed: 9, Decode: client.DecodeOwn,
+				Link: impair.Profile{Delay: 75 * time.Millisecond, Loss: c.loss},
+				Lobby: server.Config{Arena: arena.Generate(players, 9), ArenaName: "test",
+					Players: players + 1, Rules: sim.Rules{Seed: 9},
 					Relevance: c.relevance, Kbps: c.kbps},
 				WrapTick: func(tick func() error) error {
 					err := tick()
@@ -115,13 +117,16 @@ func TestJoinWithoutASpike(t *testing.T) {
 			}
 			if c.most == 0 {
 				if most < players*18 {
-					t.Errorf("a world of %d players in %d B: this test has no spike to prevent", players, most)
+					t.Errorf("a world of %d players in %d B: this test has no spike to prevent",
+						players, most)
 				}
 				return
 			}
-			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2 // 150 ms for the way there and back, and what is lost comes again
+			// 150 ms for the round trip, and lost rows are sent again.
+			bound := 5 + (3*players*rowBytes/(c.most*4/5-200)+4)/2
 			if most > c.most || complete == 0 || complete > bound {
-				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d", most, c.most, complete, bound)
+				t.Errorf("a snapshot of %d B, want at most %d; everybody held after %d, want at most %d",
+					most, c.most, complete, bound)
 			}
 		})
 	}
@@ -130,19 +135,20 @@ func TestJoinWithoutASpike(t *testing.T) {
 // TestRow65Importance is row 65 of the reference's checklist: under a limit players that are near
 // or in combat are sent more often, and no visible player waits as long as a baseline lasts.
 func TestRow65Importance(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const players = 64
 	a, err := arena.Open("arena-64")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Config{Clients: players, Seed: 65, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
+	b, err := New(Config{Clients: players, Seed: 65, Decode: client.DecodeOwn,
+		Link: impair.Profile{Delay: 20 * time.Millisecond},
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: players, Kbps: 40, CellSize: 4,
 			Rules: sim.Rules{Seed: 65, RespawnMillis: 2000}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var due, said [3]int // near, far but fighting, far and at peace
+	var due, sent [3]int // near, far in combat, far without combat
 	var last, fights [players]tick.Tick
 	newest, longest := tick.Tick(0), tick.Tick(0)
 	var row [netstate.PublicFields]int32
@@ -184,7 +190,7 @@ func TestRow65Importance(t *testing.T) {
 			if class >= 0 {
 				due[class]++
 				if ok {
-					said[class]++
+					sent[class]++
 				}
 			}
 			if ok {
@@ -194,17 +200,18 @@ func TestRow65Importance(t *testing.T) {
 			}
 		}
 	}
-	rate := func(class int) float64 { return float64(said[class]) / float64(max(1, due[class])) }
-	t.Logf("of the near %.2f are told a snapshot, of those who fight %.2f, of the others %.2f (%d, %d, %d rows); the longest wait is %d ticks",
+	rate := func(class int) float64 { return float64(sent[class]) / float64(max(1, due[class])) }
+	t.Logf("sent in a snapshot: %.2f of near rows, %.2f of rows in combat, %.2f of others "+
+		"(%d, %d, %d rows); the longest wait is %d ticks",
 		rate(0), rate(1), rate(2), due[0], due[1], due[2], longest)
 	if due[0] < 100 || due[1] < 100 || due[2] < 100 {
 		t.Fatalf("%d near, %d fighting, %d others", due[0], due[1], due[2])
 	}
 	if rate(0) < 2*rate(2) || rate(1) < 2*rate(2) || rate(2) == 0 {
-		t.Errorf("told a snapshot: near %.2f, fighting %.2f, others %.2f", rate(0), rate(1), rate(2))
+		t.Errorf("sent in a snapshot: near %.2f, fighting %.2f, others %.2f", rate(0), rate(1), rate(2))
 	}
 	if longest >= 48*3 {
-		t.Errorf("somebody waited %d ticks, longer than a baseline lasts", longest)
+		t.Errorf("a player waited %d ticks, longer than a baseline lasts", longest)
 	}
 	if n := b.Lobby.Stats.Count[metrics.SnapshotsOverBudget].Load(); n == 0 {
 		t.Error("there was room for all: the limit is none")
@@ -214,18 +221,20 @@ func TestRow65Importance(t *testing.T) {
 // With a bandwidth far below demand the farthest players are clipped, and every other one is sent
 // before its baseline is too old, at each load level.
 func TestNobodyInSightWaitsTooLong(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const players = 120
-	for i, shed := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
+	for i, level := range []overload.Level{overload.Normal, overload.HalfRate, overload.QuarterRate} {
 		if i > 0 && testing.Short() {
 			break
 		}
-		b, err := New(Config{Clients: players, Seed: 16, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 20 * time.Millisecond},
-			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players, Kbps: 16, Rules: sim.Rules{Seed: 16}}})
+		b, err := New(Config{Clients: players, Seed: 16, Decode: client.DecodeOwn,
+			Link: impair.Profile{Delay: 20 * time.Millisecond},
+			Lobby: server.Config{Arena: arena.Generate(players, 16), ArenaName: "test", Players: players,
+				Kbps: 16, Rules: sim.Rules{Seed: 16}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Lobby.SetLoadLevel(shed)
+		b.Lobby.SetLoadLevel(level)
 		var last [players]tick.Tick
 		var row [netstate.PublicFields]int32
 		newest, longest, seen, snapshots := tick.Tick(0), tick.Tick(0), 0, 0
@@ -254,16 +263,20 @@ func TestNobodyInSightWaitsTooLong(t *testing.T) {
 			}
 		}
 		s := &b.Lobby.Stats
-		t.Logf("%v shed: %d players in sight, the longest wait is %d ticks, %d of %d snapshots narrowed", shed, seen/max(1, snapshots), longest,
+		t.Logf("load level %v: %d players in sight, the longest wait is %d ticks, "+
+			"%d of %d snapshots clipped", level, seen/max(1, snapshots), longest,
 			s.Count[metrics.SnapshotsClipped].Load(), s.Count[metrics.Snapshots].Load())
 		if longest >= 48*3 {
-			t.Errorf("%v shed: somebody waited %d ticks, longer than a baseline lasts", shed, longest)
+			t.Errorf("load level %v: a player waited %d ticks, longer than a baseline lasts", level, longest)
 		}
-		if n := seen / max(1, snapshots); n < players/5 || n >= players || s.Count[metrics.SnapshotsClipped].Load() == 0 {
-			t.Errorf("%v shed: %d players in sight, %d snapshots narrowed", shed, n, s.Count[metrics.SnapshotsClipped].Load())
+		if n := seen / max(1, snapshots); n < players/5 || n >= players ||
+			s.Count[metrics.SnapshotsClipped].Load() == 0 {
+			t.Errorf("load level %v: %d players in sight, %d snapshots clipped",
+				level, n, s.Count[metrics.SnapshotsClipped].Load())
 		}
 		if st := b.Clients[0].Stats(); st.Undecoded != 0 || st.Diverged != 0 || snapshots < 20*20/4/4 {
-			t.Errorf("%v shed: %d snapshots, %d not decoded, %d diverged", shed, snapshots, st.Undecoded, st.Diverged)
+			t.Errorf("load level %v: %d snapshots, %d not decoded, %d diverged",
+				level, snapshots, st.Undecoded, st.Diverged)
 		}
 	}
 }

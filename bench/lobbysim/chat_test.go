@@ -13,14 +13,15 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// newChatLobby opens a lobby whose clients have joined and have the whole roster.
+// newChatLobby opens a lobby. All clients have joined and have the whole roster.
 func newChatLobby(t *testing.T, clients int) *Sim {
 	t.Helper()
 	a, err := arena.Open("arena-64")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := New(Config{Clients: clients, Seed: 57, Link: bad, Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 2}})
+	b, err := New(Config{Clients: clients, Seed: 57, Link: bad,
+		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,8 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			case 1:
 				line, to = "/team "+text, func(j int) bool { return team(j) == team(i) }
 			case 2:
-				line, to = fmt.Sprintf(`/w "%s" %s`, name((i+1)%n), text), func(j int) bool { return j == i || j == (i+1)%n }
+				line = fmt.Sprintf(`/w "%s" %s`, name((i+1)%n), text)
+				to = func(j int) bool { return j == i || j == (i+1)%n }
 			}
 			if err := b.Clients[i].Chat.Say(line); err != nil {
 				t.Fatal(err)
@@ -81,10 +83,10 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			}
 		}
 		step(t, b, 40)
-		listen(b, heard)
+		collectLines(b, heard)
 	}
 	step(t, b, 120)
-	listen(b, heard)
+	collectLines(b, heard)
 	for j := range n {
 		for i := range n { // the order of one sender's lines is the order in which all hear them
 			of := func(all []string) (some []string) {
@@ -103,12 +105,13 @@ func TestRow57LinesThroughTheStack(t *testing.T) {
 			t.Errorf("%d heard %d lines, want %d", j, len(heard[j]), len(want[j]))
 		}
 	}
-	if c := &b.Lobby.Stats.Count; c[metrics.ChatUndelivered].Load() != 0 || c[metrics.ChatLines].Load() != n*rounds/3 {
+	if c := &b.Lobby.Stats.Count; c[metrics.ChatUndelivered].Load() != 0 ||
+		c[metrics.ChatLines].Load() != n*rounds/3 {
 		t.Errorf("%d said, %d not heard", c[metrics.ChatLines].Load(), c[metrics.ChatUndelivered].Load())
 	}
 }
 
-func listen(b *Sim, heard [][]string) {
+func collectLines(b *Sim, heard [][]string) {
 	for i, c := range b.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 			if l.Kind != client.LineKilled && l.Kind != client.LineRound {
@@ -121,10 +124,12 @@ func listen(b *Sim, heard [][]string) {
 // A client formats lines as the server's own text does, and derives joins and leaves from the
 // roster.
 func TestRow57LinesInWords(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := newChatLobby(t, 3)
 	a := b.Clients[0]
-	if client.LineKind(chat.Announcement) != client.LineAnnouncement || client.LineKind(chat.Whisper) != client.LineWhisper || client.LineKind(chat.Notice) != client.LineNotice {
+	if client.LineKind(chat.Announcement) != client.LineAnnouncement ||
+		client.LineKind(chat.Whisper) != client.LineWhisper ||
+		client.LineKind(chat.Notice) != client.LineNotice {
 		t.Error("kinds have other numbers")
 	}
 	words := func(c *client.Client) (all []string) {
@@ -147,8 +152,10 @@ func TestRow57LinesInWords(t *testing.T) {
 	var want []string
 	for _, m := range []chat.Message{
 		{Kind: chat.All, Seconds: 4, From: 1, FromName: "bot 0", Text: []byte("hi")},
-		{Kind: chat.Whisper, Seconds: 4, From: uint32(a.ID()), FromName: "bot 0", ToName: "bot 1", Text: []byte("psst")},
-		{Kind: chat.Notice, Seconds: 4, Text: []byte("no such command: expected /all, /team, /whisper or /reply")},
+		{Kind: chat.Whisper, Seconds: 4, From: uint32(a.ID()), FromName: "bot 0", ToName: "bot 1",
+			Text: []byte("psst")},
+		{Kind: chat.Notice, Seconds: 4,
+			Text: []byte("no such command: expected /all, /team, /whisper or /reply")},
 	} {
 		want = append(want, string(m.Append(nil, uint32(a.ID()))))
 	}
@@ -169,26 +176,27 @@ func TestRow57LinesInWords(t *testing.T) {
 	for i, c := range []struct {
 		line string
 		want error
-	}{{"", client.ErrLine}, {"\xff", client.ErrLine}, {strings.Repeat("x", 257), client.ErrLine}, {strings.Repeat("x", 256), nil}} {
+	}{{"", client.ErrLine}, {"\xff", client.ErrLine}, {strings.Repeat("x", 257), client.ErrLine},
+		{strings.Repeat("x", 256), nil}} {
 		if err := a.Chat.Say(c.line); err != c.want {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 	}
 	if p, ok := a.Chat.Player(-1); ok || p.ID != 0 {
-		t.Error("somebody is in slot -1")
+		t.Error("slot -1 has a player")
 	}
 	if _, ok := a.Chat.Player(1 << 20); ok {
-		t.Error("somebody is in slot 1<<20")
+		t.Error("slot 1<<20 has a player")
 	}
 }
 
-// Row 57: kills are told as what they are, with names that the client knows, as often as the lobby
-// counts them.
+// Row 57: kill lines name killer and victim by names that the client knows, as often as the lobby
+// counts kills.
 func TestRow57KillsAreLines(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := newChatLobby(t, 12)
 	kills := b.Lobby.Stats.Count[metrics.Kills].Load()
-	told := make([]uint64, len(b.Clients))
+	killLines := make([]uint64, len(b.Clients))
 	for range 60 {
 		step(t, b, 30)
 		for i, c := range b.Clients {
@@ -197,20 +205,22 @@ func TestRow57KillsAreLines(t *testing.T) {
 					continue
 				}
 				words := string(l.Append(nil, c.ID()))
-				if words := strings.TrimPrefix(words, "* bot "); strings.HasSuffix(words, " died of its own doing") { // grenades do that
+				if words := strings.TrimPrefix(words, "* bot "); strings.HasSuffix(words,
+					" died of its own doing") { // grenades do that
 					continue // which the lobby does not count as a kill
 				}
-				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") || !strings.Contains(words, " killed bot ") {
-					t.Errorf("client %d is told %q", i, words)
+				if l.Kind != client.LineKilled || !strings.HasPrefix(words, "* bot ") ||
+					!strings.Contains(words, " killed bot ") {
+					t.Errorf("client %d got the line %q", i, words)
 				}
-				told[i]++
+				killLines[i]++
 			}
 		}
 	}
 	kills = b.Lobby.Stats.Count[metrics.Kills].Load() - kills
-	for i, n := range told {
-		if n+5 < kills || n > kills+5 || kills < 3 { // some are on their way
-			t.Errorf("client %d was told of %d kills of %d", i, n, kills)
+	for i, n := range killLines {
+		if n+5 < kills || n > kills+5 || kills < 3 { // some are still on the link
+			t.Errorf("client %d got %d kill lines of %d", i, n, kills)
 		}
 	}
 }
@@ -218,7 +228,7 @@ func TestRow57KillsAreLines(t *testing.T) {
 // Rosters converge over bad links while players join and leave: each client ends with the names of
 // the present players alone.
 func TestNamesHoldWhilePlayersComeAndGo(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := newChatLobby(t, 10)
 	for round := range 20 {
 		i := 1 + round*7%9

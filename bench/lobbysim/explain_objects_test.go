@@ -15,16 +15,16 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Whatever is not in a snapshot, or not as it is, is so for a reason, and it is the right one, by
-// what the client decoded and by brute force over positions:
+// The explained reason for each object that a snapshot lacks, or has from an earlier tick, is the
+// right one, by what the client decoded and by brute force over positions:
 //
-//	told    its row is the server's of that tick
-//	pace    its row is that of the tick in which its class was due last
-//	kept    the snapshot says nothing of things, and the client holds the row as it is
-//	range   it is not told, and too far in cells
-//	sight   it is not told, near enough, and out of sight
-//	budget  it is not told, it may be, and the line is thin
-//	joining likewise to a joining client with enough bandwidth
+//	sent       its row is the server's of that tick
+//	stale      its row is that of the tick in which its class was due last
+//	unchanged  the snapshot has no objects, and the client holds the row as it is
+//	range      it is not sent, and too far in cells
+//	occluded   it is not sent, near enough, and out of sight
+//	budget     it is not sent though it may be, and the byte budget is small
+//	joining    likewise, to a joining client with enough bandwidth
 //
 // The lobby's own counts are then the sum of these verdicts.
 func TestExplainIsRightForObjects(t *testing.T) {
@@ -34,16 +34,20 @@ func TestExplainIsRightForObjects(t *testing.T) {
 		{Relevance: server.RelevanceAll},
 		{Relevance: server.RelevanceOff},
 		{Relevance: server.RelevanceGrid, ViewDistance: 8, JoinBytes: 1200},
-		{Relevance: server.RelevanceGrid, ViewDistance: 24, CellVisible: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
+		{Relevance: server.RelevanceGrid, ViewDistance: 24,
+			CellVisible: func(from, to int) bool { return (from/3+to/3)%2 == 0 }},
 		{Relevance: server.RelevanceGrid, ViewDistance: 12, Kbps: 24},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
+		name := fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps)
+		t.Run(name, func(t *testing.T) {
 			y := newObjectsTest(t, 8, impair.Profile{}, func(c *Config) {
 				l := &c.Lobby
-				l.Relevance, l.ViewDistance, l.CellVisible, l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible, cfg.Kbps, cfg.JoinBytes, cell, 1
+				l.Relevance, l.ViewDistance, l.CellVisible = cfg.Relevance, cfg.ViewDistance, cfg.CellVisible
+				l.Kbps, l.JoinBytes, l.CellSize, l.SampleEvery = cfg.Kbps, cfg.JoinBytes, cell, 1
 				l.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
 			})
-			w := objectsExplainTest{objectsTest: y, cfg: cfg, grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
+			w := objectsExplainTest{objectsTest: y, cfg: cfg,
+				grid: server.GridConfig(y.cfg.Lobby.Arena, cell), counts: map[server.Reason]int{}}
 			w.far = int(cfg.ViewDistance/cell) + 2
 			if n := int(cfg.ViewDistance / cell); float32(n)*cell == cfg.ViewDistance {
 				w.far = n + 1
@@ -59,7 +63,8 @@ func TestExplainIsRightForObjects(t *testing.T) {
 			for kind := range l.Objects {
 				for why, n := range l.Objects[kind] {
 					if got := w.classes[kind][why]; got != int(n) {
-						t.Errorf("%v %v: the lobby has counted %d, the clients %d", netstate.Kind(kind), server.Reason(why), n, got)
+						t.Errorf("%v %v: the lobby has counted %d, the clients %d",
+							netstate.Kind(kind), server.Reason(why), n, got)
 					}
 				}
 			}
@@ -72,14 +77,15 @@ func TestExplainIsRightForObjects(t *testing.T) {
 			}
 		})
 	}
-	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged, server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged,
+		server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
 		if total[w] < 50 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}
 	}
 }
 
-// objectsExplainTest holds verdicts about things to what clients know.
+// objectsExplainTest compares explanations of objects with what clients decoded.
 type objectsExplainTest struct {
 	*objectsTest
 	cfg      server.Config
@@ -91,7 +97,7 @@ type objectsExplainTest struct {
 	verdicts []server.Explanation
 }
 
-// lookAround looks at all snapshots of this tick.
+// checkSnapshot checks all snapshots of this tick.
 func (w *objectsExplainTest) checkSnapshot() {
 	m := w.Lobby.Match()
 	now := m.Tick()
@@ -107,7 +113,8 @@ func (w *objectsExplainTest) checkSnapshot() {
 				continue
 			}
 			ref, err := server.ParseObjectRef(v.Object)
-			if err != nil || ref.String() != v.Object || v.Tick != uint32(now) || v.Sentence() == "" || !strings.Contains(v.Sentence(), v.Object) {
+			if err != nil || ref.String() != v.Object || v.Tick != uint32(now) || v.Sentence() == "" ||
+				!strings.Contains(v.Sentence(), v.Object) {
 				w.t.Fatalf("%+v: %v", v, err)
 			}
 			if again := w.Lobby.ExplainObject(c.ID(), ref); again != *v {
@@ -122,7 +129,7 @@ func (w *objectsExplainTest) checkSnapshot() {
 			if v.Slot >= 0 {
 				w.classes[ref.Kind][v.Reason]++
 			}
-			if c.Newest() == now { // the others hear of it with the next instant
+			if c.Newest() == now { // the others receive it with the next instant
 				w.compare(i, ref.Kind, v, now)
 			}
 		}
@@ -138,48 +145,49 @@ func (w *objectsExplainTest) checkSnapshot() {
 			}
 		}
 		if here != 0 {
-			w.t.Fatalf("tick %d, client %d: %d things without a verdict", now, i, here)
+			w.t.Fatalf("tick %d, client %d: %d objects without a reason", now, i, here)
 		}
 	}
 }
 
-// compare holds one verdict to what client i decoded.
+// compare compares one explanation with what client i decoded.
 func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explanation, now tick.Tick) {
 	w.compared++
 	c, f := w.Clients[i], w.Lobby.ObjectFrame(now)
 	var got, want [netstate.ObjectStateFields]int32
 	id, ok := c.Objects.Row(now, v.Slot, got[:])
 	is := f.Row(v.Slot, want[:])
-	told := ok && id == is && got == want
+	sent := ok && id == is && got == want
 	d := w.cells(i, v.Slot, now)
 	right := false
 	switch v.Reason {
 	case server.ReasonSent:
-		right = told
+		right = sent
 	case server.ReasonStale:
 		old := w.Lobby.ObjectFrame(now - tick.Tick(v.Stale))
-		right = told && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
+		right = sent && v.Stale > 0 && old.Row(v.Slot, want[:]) == id && want == got
 	case server.ReasonUnchanged:
 		for t := now - 1; !ok && t > 0 && t+90 > now; t-- {
 			id, ok = c.Objects.Row(t, v.Slot, got[:])
 		}
 		right = ok && id == is && got == want
 	case server.ReasonRange:
-		right = !told && d > w.far*w.far
+		right = !sent && d > w.far*w.far
 	case server.ReasonOccluded:
 		me, it := w.cellsOf(i, v.Slot, now)
-		right = !told && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
+		right = !sent && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
 	case server.ReasonBudget:
-		right = !told && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
+		right = !sent && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
 	case server.ReasonJoining:
-		right = !told && w.cfg.Kbps == 0 // beyond the first packet's part for objects
+		right = !sent && w.cfg.Kbps == 0 // beyond the first packet's part for objects
 	}
-	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange || v.Reason == server.ReasonOccluded) {
-		w.t.Fatalf("client %d, tick %d: %+v; told %v, %d cells² away of %d²", i, now, v, told, d, w.far)
+	if !right || kind == netstate.Zone && (v.Reason == server.ReasonRange ||
+		v.Reason == server.ReasonOccluded) {
+		w.t.Fatalf("client %d, tick %d: %+v; sent %v, %d cells² away of %d²", i, now, v, sent, d, w.far)
 	}
 }
 
-// cells is the square of how many cells a client and a thing are apart.
+// cells is the square of the distance between a client and an object, in cells.
 func (w *objectsExplainTest) cells(i, slot int, now tick.Tick) int {
 	g := w.grid
 	me, it := w.cellsOf(i, slot, now)
@@ -187,7 +195,7 @@ func (w *objectsExplainTest) cells(i, slot int, now tick.Tick) int {
 	return dx*dx + dz*dz
 }
 
-// cellsOf are the cells that a client's player and a thing stand in.
+// cellsOf are the cells of a client's player and of an object.
 func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	m, f := w.Lobby.Match(), w.Lobby.ObjectFrame(now)
 	var row [netstate.ObjectStateFields]int32
@@ -196,7 +204,7 @@ func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	o.Restore(row[:])
 	pos := o.Pos
 	switch {
-	case o.Kind == netstate.Cube: // which may be told as it was
+	case o.Kind == netstate.Cube: // it may be sent as it was
 		for k := range m.Scene().Cubes {
 			if w.slotOf(netstate.Cube, k) == slot {
 				pos = m.Scene().Cubes[k].Pos
@@ -226,7 +234,7 @@ func (w *objectsExplainTest) cellsOf(i, slot int, now tick.Tick) (me, it int) {
 	return cell(m.Poses()[w.Clients[i].ID().Index()].Pos), cell(pos)
 }
 
-// slotOf is the slot of what stands about, as the list has it.
+// slotOf is the slot of a static object, as the list has it.
 func (w *objectsExplainTest) slotOf(kind netstate.Kind, n int) int {
 	for k := range w.verdicts {
 		if w.verdicts[k].Object == (server.ObjectRef{Kind: kind, N: uint32(n)}).String() {

@@ -17,15 +17,15 @@ import (
 // within a range, with and without limits of bytes, for each pair of client and entity in each
 // snapshot, by what the client decoded and by brute force over positions:
 //
-//	range    the oracle may not tell of it, and it is too far in cells
-//	sight    the oracle may not tell of it, and it is near enough
-//	line     it may; no farther visible row is sent or waits, but for the edge's hysteresis
-//	budget   it may; its weight is no more than what it took to get in, and that was more than nothing
-//	joining  likewise, until the client holds all
+//	range    the oracle hides it, and it is beyond the view distance, in cells
+//	occluded the oracle hides it, and it is within the view distance
+//	clipped  the oracle shows it; no farther visible row is sent or waits, but for hysteresis
+//	budget   the oracle shows it; its priority is at most the threshold, which is above 0
+//	joining  likewise, until the client holds all rows
 //
 // The lobby's own counts are then the sum of these verdicts.
 func TestExplainIsRightForEveryPlayer(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	a := arena.Town(64, 26)
 	table := walls(t, a)
 	total := map[server.Reason]int{}
@@ -33,7 +33,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		kbps, join int
 		far        float32
 	}{{far: 40, join: 1200}, {kbps: 64, far: 60}, {kbps: 24}} {
-		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps, ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
+		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps,
+			ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000}}
 		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg, Link: impair.Profile{}})
 		if err != nil {
@@ -42,7 +43,9 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		rule := cfg
 		var highest map[int]int
 		rule.CellSize = table.Config().Cell
-		rule.CellVisible = func(from, to int) bool { return table.VisibleAt(from, highest[from], to, highest[to]) }
+		rule.CellVisible = func(from, to int) bool {
+			return table.VisibleAt(from, highest[from], to, highest[to])
+		}
 		far := 1 << 12
 		if c.far != 0 {
 			far = int(c.far/rule.CellSize) + 1
@@ -61,7 +64,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 				}
 				newest[i] = at
 				if oracles[i] == nil {
-					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3, left: map[netid.ID]int{}}
+					oracles[i] = &oracle{cfg: rule, id: cl.ID(), far: far, linger: 3,
+						left: map[netid.ID]int{}}
 				}
 				f := b.Lobby.Frame(at)
 				highest = levels(table, f)
@@ -79,7 +83,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 					}
 					counts[v.Reason]++
 					shown, ok := cl.Row(at, slot, row[:])
-					told := ok && shown == id
+					sent := ok && shown == id
 					pos := netstate.PoseOf(f.Row(slot, row[:]), row[:]).Pos
 					dx, dz := pos.X-me.X, pos.Z-me.Z
 					d := dx*dx + dz*dz
@@ -89,7 +93,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 					right := false
 					switch v.Reason {
 					case server.ReasonSent:
-						right = told && may[id]
+						right = sent && may[id]
 					case server.ReasonRange:
 						right = !may[id] && cx*cx+cz*cz > far*far
 					case server.ReasonOccluded:
@@ -98,19 +102,23 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 						right = may[id] && c.kbps != 0
 						nearest = min(nearest, d)
 					case server.ReasonBudget:
-						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 && v.Priority <= v.Threshold
+						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 &&
+							v.Priority <= v.Threshold
 					case server.ReasonJoining:
-						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold && at < newest[0]+120
+						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold &&
+							at < newest[0]+120
 					}
-					if !right || told != (v.Reason == server.ReasonSent) {
-						t.Fatalf("%+v: client %d, tick %d, %v: %+v, told %v, may %v, cells %d %d", c, i, at, id, v, told, may[id], cx, cz)
+					if !right || sent != (v.Reason == server.ReasonSent) {
+						t.Fatalf("%+v: client %d, tick %d, %v: %+v, sent %v, may %v, cells %d %d",
+							c, i, at, id, v, sent, may[id], cx, cz)
 					}
 					if v.Reason == server.ReasonBudget || v.Reason == server.ReasonSent && id != cl.ID() {
 						farthest = max(farthest, d)
 					}
 				}
 				if 1+nearest < 0.64*(1+farthest)*(1-1./16) {
-					t.Fatalf("%+v: client %d, tick %d: somebody %g m² off is told of or waits, somebody %g m² off has no place on the line", c, i, at, farthest, nearest)
+					t.Fatalf("%+v: client %d, tick %d: a row %g m² off is sent or waits, "+
+						"one %g m² off is clipped", c, i, at, farthest, nearest)
 				}
 			}
 		}
@@ -128,22 +136,25 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		l := b.Lobby.Summary().Replication
 		for w, n := range l.Players {
 			if counts[server.Reason(w)] != int(n) {
-				t.Errorf("%+v: the lobby has counted %d %v, the clients %d", c, n, server.Reason(w), counts[server.Reason(w)])
+				t.Errorf("%+v: the lobby has counted %d %v, the clients %d",
+					c, n, server.Reason(w), counts[server.Reason(w)])
 			}
 			total[server.Reason(w)] += int(n)
 		}
 		t.Logf("%+v: %v", c, counts)
 	}
-	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded, server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
+	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded,
+		server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
 		if total[w] < 100 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}
 	}
 }
 
-// Of clients and entities that are not there, or not yet, or not any more, it says so.
+// Clients and entities that do not exist, do not exist yet, or no longer exist have reasons of
+// their own.
 func TestExplainOfEmptySlots(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := open(t, 8, 3, impair.Profile{Delay: 50 * time.Millisecond})
 	step := func(n int) {
 		for range n {
@@ -185,6 +196,6 @@ func TestExplainOfEmptySlots(t *testing.T) {
 		loading, none = loading || why == server.ReasonLoading, none || why == server.ReasonNoSnapshot
 	}
 	if !loading || !none {
-		t.Errorf("nobody was loading, %v, or had no snapshot yet, %v", loading, none)
+		t.Errorf("no client was loading (%v) or without a snapshot (%v)", loading, none)
 	}
 }

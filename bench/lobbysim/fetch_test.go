@@ -15,8 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// otherModels are models that no build has: those of this build with what some traffic made of
-// them.
+// otherModels are models that no build has: those of this build, trained further on some traffic.
 func otherModels() netstate.Models {
 	c := netstate.NewCounts()
 	for i := range c.Public.Fields {
@@ -30,8 +29,9 @@ func otherModels() netstate.Models {
 	return netstate.Train(c)
 }
 
-// injectedCount makes clients that lack what the lobby has, and notes what they are sent.
-func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
+// clientsWithoutContent makes clients lack the models and maps of the lobby, and collects the
+// content that they are sent.
+func clientsWithoutContent(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	return func(_ int, cfg *client.Config) {
 		cfg.Models, cfg.Arena = netstate.Trained(), client.Known
 		cfg.Fetch, cfg.MaxKbps = true, kbps
@@ -39,12 +39,24 @@ func strangers(sent *[]client.Fetched, kbps int) func(int, *client.Config) {
 	}
 }
 
-// delivered plays until all are in, and a while longer, and holds the clients and the lobby to what
-// must be. It returns when the last was in.
-func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64, link impair.Profile, within time.Duration) (sent []client.Fetched, slowest time.Duration) {
+// fetchTest is a lobby with content that its clients lack.
+type fetchTest struct {
+	lobby   server.Config
+	clients int
+	kbps    int // limit of each client; 0 means none
+	seed    uint64
+	link    impair.Profile
+	within  time.Duration // all clients must play by then
+}
+
+// run plays until all clients play and 3 s longer, and checks the counters of both ends. It returns
+// the content sent and when the last client played.
+func (f fetchTest) run(t *testing.T) (sent []client.Fetched, slowest time.Duration) {
 	t.Helper()
-	lobby.Players, lobby.Rules = clients, sim.Rules{Seed: seed}
-	b, err := New(Config{Clients: clients, Seed: seed, Link: link, Lobby: lobby, ChangeClient: strangers(&sent, kbps)})
+	clients, link := f.clients, f.link
+	f.lobby.Players, f.lobby.Rules = clients, sim.Rules{Seed: f.seed}
+	b, err := New(Config{Clients: clients, Seed: f.seed, Link: link, Lobby: f.lobby,
+		ChangeClient: clientsWithoutContent(&sent, f.kbps)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,15 +74,17 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 				in++
 			}
 		}
-		if slowest = b.Now(); slowest > within {
+		if slowest = b.Now(); slowest > f.within {
 			t.Fatalf("%d of %d are in after %v", in, clients, slowest)
 		}
 	}
 	b.step(t, 3*time.Second)
 	for i, c := range b.Clients {
 		w, st := c.Welcome(), c.Stats()
-		if c.Arena().Hash() != w.ArenaHash || st.Undecoded != 0 || st.Snapshots < 20 || st.Diverged != 0 || link.Loss == 0 && st.Prediction.Mispredictions != 0 {
-			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v", i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
+		if c.Arena().Hash() != w.ArenaHash || st.Undecoded != 0 || st.Snapshots < 20 || st.Diverged != 0 ||
+			link.Loss == 0 && st.Prediction.Mispredictions != 0 {
+			t.Errorf("client %d: %d snapshots, %d not decoded, %d diverged, %+v",
+				i, st.Snapshots, st.Undecoded, st.Diverged, st.Prediction)
 		}
 		for _, d := range malformed {
 			if n := st.Packets.Drops[d]; n != 0 {
@@ -79,13 +93,15 @@ func delivered(t *testing.T, lobby server.Config, clients, kbps int, seed uint64
 		}
 	}
 	s := &b.Lobby.Stats
-	if s.Count[metrics.ContentRequests].Load() != uint64(len(sent)) || s.Count[metrics.ContentRefused].Load() != 0 || s.Count[metrics.UnbalancedTicks].Load() != 0 {
-		t.Errorf("%d asked for, %d sent, %d refused", s.Count[metrics.ContentRequests].Load(), len(sent), s.Count[metrics.ContentRefused].Load())
+	if s.Count[metrics.ContentRequests].Load() != uint64(len(sent)) ||
+		s.Count[metrics.ContentRefused].Load() != 0 || s.Count[metrics.UnbalancedTicks].Load() != 0 {
+		t.Errorf("%d asked for, %d sent, %d refused", s.Count[metrics.ContentRequests].Load(), len(sent),
+			s.Count[metrics.ContentRefused].Load())
 	}
 	return sent, slowest
 }
 
-// badLinks are those that content has to come through.
+// badLinks are the links of the delivery tests.
 var badLinks = []impair.Profile{
 	{Delay: 25 * time.Millisecond},
 	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.1},
@@ -96,7 +112,7 @@ var badLinks = []impair.Profile{
 // models that no client has. Each client is sent them before its Ready, checks them by their hash,
 // and decodes every snapshot with them.
 func TestRow32ModelDeliveredInHandshake(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	a, err := arena.Open("arena-64")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +122,8 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 		t.Fatal("a client has these models")
 	}
 	for i, link := range badLinks {
-		sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: "arena-64", Models: m}, 12, 0, uint64(40+i), link, 6*time.Second)
+		sent, slowest := fetchTest{clients: 12, seed: uint64(40 + i), link: link, within: 6 * time.Second,
+			lobby: server.Config{Arena: a, ArenaName: "arena-64", Models: m}}.run(t)
 		if len(sent) != 12 {
 			t.Errorf("%d: %d sent", i, len(sent))
 		}
@@ -126,11 +143,12 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 // client has, under a name that another map has as well. Each client is sent it, and both ends have
 // the same by its hash.
 func TestRow78MapDelivered(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	a := arena.Generate(900, 4711)
 	for i, link := range badLinks {
 		for _, name := range []string{"/etc/passwd", "arena-64"} {
-			sent, slowest := delivered(t, server.Config{Arena: a, ArenaName: name}, 12, 0, uint64(50+i), link, 8*time.Second)
+			sent, slowest := fetchTest{clients: 12, seed: uint64(50 + i), link: link, within: 8 * time.Second,
+				lobby: server.Config{Arena: a, ArenaName: name}}.run(t)
 			if len(sent) != 12 {
 				t.Errorf("%d: %d sent", i, len(sent))
 			}
@@ -147,28 +165,30 @@ func TestRow78MapDelivered(t *testing.T) {
 // Model and map at once, to many clients that join together, each over a link of 64 kbit/s with 10
 // % loss.
 func TestModelAndMapDelivered(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	cfg := server.Config{Arena: arena.Generate(900, 4711), ArenaName: "mine", Models: otherModels()}
-	sent, slowest := delivered(t, cfg, 32, 64, 60, impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}, 15*time.Second)
+	sent, slowest := fetchTest{lobby: cfg, clients: 32, kbps: 64, seed: 60, within: 15 * time.Second,
+		link: impair.Profile{Delay: 40 * time.Millisecond, Loss: 0.1}}.run(t)
 	if len(sent) != 64 {
 		t.Errorf("%d sent", len(sent))
 	}
 	t.Logf("all are in after %v", slowest)
 }
 
-// A client that wants nothing sent is refused as ever, and told why.
+// A client that does not fetch content is denied, with the reason.
 func TestFetchRefused(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for i, c := range []struct {
 		lobby server.Config
 		want  packet.Reason
 	}{
-		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()}, packet.ReasonModel},
+		{server.Config{Arena: arena.Generate(16, 1), ArenaName: "gen:16:1", Models: otherModels()},
+			packet.ReasonModel},
 		{server.Config{Arena: arena.Generate(16, 4711), ArenaName: "mine"}, packet.ReasonArena},
 	} {
 		var sent []client.Fetched
 		refuse := func(n int, cfg *client.Config) {
-			strangers(&sent, 0)(n, cfg)
+			clientsWithoutContent(&sent, 0)(n, cfg)
 			cfg.Fetch = n > 0
 		}
 		b, err := New(Config{Clients: 2, Seed: 3, Lobby: c.lobby, ChangeClient: refuse})
@@ -176,7 +196,8 @@ func TestFetchRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.step(t, 3*time.Second)
-		if state, why := b.Clients[0].State(); state != client.Denied || why != c.want || b.Clients[0].Err() == nil {
+		if state, why := b.Clients[0].State(); state != client.Denied || why != c.want ||
+			b.Clients[0].Err() == nil {
 			t.Errorf("%d: %v, %v, %v", i, state, why, b.Clients[0].Err())
 		}
 		if len(sent) != 1 || !playing(b.Clients[1]) {
@@ -185,10 +206,10 @@ func TestFetchRefused(t *testing.T) {
 	}
 }
 
-// What it costs to come in at 64 kbit/s without the map, or the model: the time on the line and
-// little more. Decision 0016 has these figures.
+// A join at 64 kbit/s without the map or the model takes the transfer time and little more.
+// Decision 0016 has these figures.
 func TestFetchTime(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	join := func(name string, models netstate.Models, has bool) time.Duration {
 		a, err := arena.Open(name)
 		if err != nil {
@@ -217,7 +238,7 @@ func TestFetchTime(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		models netstate.Models
-		bytes  int // of both, packed, and their packages
+		bytes  int // of both, compressed, and their packets
 	}{
 		{"arena-16", netstate.Trained(), 400},
 		{"arena-64", netstate.Trained(), 1300},
@@ -228,7 +249,8 @@ func TestFetchTime(t *testing.T) {
 	} {
 		took := join(c.name, c.models, false)
 		line := time.Duration(c.bytes) * 8 * time.Second / 64000
-		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line", c.name, c.models.Hash() != netstate.Trained().Hash(), took, line.Round(time.Millisecond))
+		t.Logf("%-12s other models: %-5v in after %v, %v of it on the line",
+			c.name, c.models.Hash() != netstate.Trained().Hash(), took, line.Round(time.Millisecond))
 		if took > base+line*11/10+400*time.Millisecond {
 			t.Errorf("%s: in after %v", c.name, took)
 		}

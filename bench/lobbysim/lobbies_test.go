@@ -34,8 +34,10 @@ func BenchmarkLobbies(b *testing.B) {
 			spent := time.Duration(0)
 			for len(lobbies) < c.n {
 				l, err := New(Config{
-					Clients: players, Seed: uint64(11 + len(lobbies)), Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
-					Lobby: server.Config{Arena: ground, ArenaName: "test", Players: players, CPU: clock.ThreadCPU, Rules: sim.Rules{Seed: uint64(11 + len(lobbies)), Rate: rate}},
+					Clients: players, Seed: uint64(11 + len(lobbies)), Decode: client.DecodeOwn,
+					Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+					Lobby: server.Config{Arena: ground, ArenaName: "test", Players: players,
+						CPU: clock.ThreadCPU, Rules: sim.Rules{Seed: uint64(11 + len(lobbies)), Rate: rate}},
 				})
 				if err != nil {
 					b.Fatal(err)

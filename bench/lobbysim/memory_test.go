@@ -29,27 +29,36 @@ func TestReserveChangesNoDatagram(t *testing.T) {
 	}
 	for _, cfg := range relevances {
 		t.Run(fmt.Sprintf("%v/%d kbps/%v m", cfg.Relevance, cfg.Kbps, cfg.ViewDistance), func(t *testing.T) {
-			late, lateHits := datagramHash(t, cfg, false)
-			early, hits := datagramHash(t, cfg, true)
+			late, lateHits := datagramHash(t, cfg, onDemand)
+			early, hits := datagramHash(t, cfg, preallocated)
 			if late != early || hits != lateHits {
-				t.Errorf("%x and %d hits, with places made beforehand %x and %d", late, lateHits, early, hits)
+				t.Errorf("%x and %d hits, preallocated %x and %d", late, lateHits, early, hits)
 			}
 			if hits == 0 {
-				t.Error("nobody was hit")
+				t.Error("no player was hit")
 			}
 		})
 	}
 }
 
-// onSend is a sum of all that a lobby of 70 sends, and how many it hits.
-func datagramHash(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint64) {
+// allocation says when a lobby allocates its slots.
+type allocation bool
+
+const (
+	onDemand     allocation = false
+	preallocated allocation = true
+)
+
+// datagramHash is a hash of all datagrams that a lobby of 70 sends, and the number of its hits.
+func datagramHash(t *testing.T, cfg server.Config, slots allocation) (sum, hits uint64) {
 	t.Helper()
-	const n = 70 // more words of slots than one, and more than a newcomer is told at once
+	const n = 70 // more than one word of slots, and more than a join burst sends at once
 	h := fnv.New64a()
 	cfg.Arena, cfg.ArenaName, cfg.Rules = arena.Generate(40, 5), "test", sim.Rules{Seed: 5, Mix: true}
 	cfg.Players, cfg.Spectators, cfg.JoinBytes = n, 2, 1200
 	b, err := New(Config{
-		Clients: n, Spectators: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg, Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Spectators: 2, Seed: 5, Decode: client.DecodeOwn, Lobby: cfg,
+		Link: impair.Profile{Loss: 0.03, Delay: 20 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		OnSend: func(to netip.AddrPort, data []byte) {
 			fmt.Fprint(h, to)
 			h.Write(data)
@@ -58,7 +67,7 @@ func datagramHash(t *testing.T, cfg server.Config, reserve bool) (sum, hits uint
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reserve {
+	if slots == preallocated {
 		b.Lobby.Reserve()
 	}
 	b.step(t, 3*time.Second)
@@ -91,35 +100,38 @@ func TestJoiningAllocatesNearlyNothing(t *testing.T) {
 	const n, most, mostBytes = 200, 16, 4 << 10
 	for _, cfg := range relevances {
 		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) {
-			if j := join(t, n, cfg, true); j.allocs > most*n || j.bytes > mostBytes*n {
-				t.Errorf("%d allocations and %d bytes for %d players, expected at most %d and %d each", j.allocs, j.bytes, n, most, mostBytes)
+			if j := join(t, n, cfg, preallocated); j.allocs > most*n || j.bytes > mostBytes*n {
+				t.Errorf("%d allocations and %d bytes for %d players, expected at most %d and %d each",
+					j.allocs, j.bytes, n, most, mostBytes)
 			}
 		})
 	}
 }
 
-// joined is what the ticks cost in which players came into a lobby.
+// joined is the cost of the ticks in which players joined.
 type joined struct {
 	bytes, allocs uint64
 	cpu, worst    time.Duration // CPU time of all these ticks, and of the longest
 }
 
-// join lets n players into a lobby, all at once.
-func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
+// join lets n players join a lobby, all at once.
+func join(t testing.TB, n int, cfg server.Config, slots allocation) (j joined) {
 	t.Helper()
 	runtime.LockOSThread() // CPU times are the thread's
 	defer runtime.UnlockOSThread()
 	cfg.Arena, cfg.ArenaName, cfg.Rules, cfg.Players = arena.Generate(n, 11), "test", sim.Rules{Seed: 11}, n
 	var before, after runtime.MemStats
 	b, err := New(Config{
-		Clients: n, Seed: 11, Lobby: cfg, ChangeClient: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
+		Clients: n, Seed: 11, Lobby: cfg,
+		ChangeClient: func(_ int, c *client.Config) { c.Decode = client.DecodeAcks },
 		WrapTick: func(tick func() error) error {
 			runtime.ReadMemStats(&before)
 			from := clock.ThreadCPU()
 			err := tick()
 			took := clock.ThreadCPU() - from
 			runtime.ReadMemStats(&after)
-			j.bytes, j.allocs = j.bytes+after.TotalAlloc-before.TotalAlloc, j.allocs+after.Mallocs-before.Mallocs
+			j.bytes = j.bytes + after.TotalAlloc - before.TotalAlloc
+			j.allocs = j.allocs + after.Mallocs - before.Mallocs
 			j.cpu, j.worst = j.cpu+took, max(j.worst, took)
 			return err
 		},
@@ -127,7 +139,7 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if reserve {
+	if slots == preallocated {
 		b.Lobby.Reserve()
 		hugepage.Prefault(context.Background())
 	}
@@ -147,11 +159,12 @@ func join(t testing.TB, n int, cfg server.Config, reserve bool) (j joined) {
 // process: for times run one case alone, once.
 func BenchmarkJoin(b *testing.B) {
 	for _, n := range []int{500} {
-		for _, reserve := range []bool{false, true} {
-			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, reserve), func(b *testing.B) {
+		for _, slots := range []allocation{onDemand, preallocated} {
+			b.Run(fmt.Sprintf("players=%d/reserved=%v", n, slots), func(b *testing.B) {
 				var all, j joined
 				for range b.N {
-					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8, TeamFog: true}, reserve)
+					j = join(b, n, server.Config{Relevance: server.RelevanceGrid, ViewDistance: 8,
+						TeamFog: true}, slots)
 					all.cpu, all.worst = all.cpu+j.cpu, all.worst+j.worst
 				}
 				b.ReportMetric(float64(j.bytes)/float64(n), "B/join")

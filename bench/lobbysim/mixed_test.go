@@ -15,13 +15,13 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow45MixedAges is row 45 of the reference's checklist: what a client predicts is of different
-// ages, itself and several things that it let go in different ticks. Blows throw it about, so that
-// it is played again from the ticks of the server's rows; what flies goes on from the tick in which
-// it began, and is at every instant where the server has it when that comes to the same.
+// TestRow45MixedAges is row 45 of the reference's checklist: a client predicts entities of
+// different ages, its player and several projectiles launched in different ticks. Knockbacks make
+// it replay its player from the ticks of the server's rows, while each projectile goes on from its
+// launch, and is at every instant where the server has it.
 func TestRow45MixedAges(t *testing.T) {
 	y := newObjectsTest(t, 4, impair.Profile{Delay: 60 * time.Millisecond}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Brain = func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 9 + n} }
 	})
 	type moment struct {
@@ -36,14 +36,14 @@ func TestRow45MixedAges(t *testing.T) {
 	}
 	truth := map[moment]geom.Vec3{}
 	var guesses []guess
-	blows := map[netid.ID][]tick.Tick{}
+	knockbacks := map[netid.ID][]tick.Tick{}
 	var buf []objects.Object
 	oldest, several := tick.Tick(0), 0
 	rate := y.Lobby.Match().Rules().Rate
 	y.run(30*time.Second, func() {
 		m := y.Lobby.Match()
-		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // a blow out of nowhere
-			blows[c.ID()] = append(blows[c.ID()], m.Tick())
+		if c := y.Clients[m.Tick()%4]; m.Tick()%33 == 0 && c.ID() != 0 { // an unpredicted knockback
+			knockbacks[c.ID()] = append(knockbacks[c.ID()], m.Tick())
 			m.Scene().Damage.Add(object.Damage{Victim: c.ID(), Points: 1, Impulse: geom.Vec3{X: 3, Y: 3}})
 		}
 		for i := range m.Objects().Projectiles {
@@ -76,7 +76,10 @@ func TestRow45MixedAges(t *testing.T) {
 		if !ok || !next { // it struck in between, or the run is over
 			continue
 		}
-		if slices.ContainsFunc(blows[g.name.owner], func(blow tick.Tick) bool { return blow < g.name.born && g.name.born-blow < 20 }) {
+		if slices.ContainsFunc(knockbacks[g.name.owner], func(at tick.Tick) bool {
+			return at < g.name.born &&
+				g.name.born-at < 20
+		}) {
 			continue // it left from where the thrower was not
 		}
 		compared++
@@ -89,11 +92,14 @@ func TestRow45MixedAges(t *testing.T) {
 		s := c.Stats()
 		replays, mispredicted = replays+s.Prediction.Replays, mispredicted+s.Prediction.Mispredictions
 		if s.Prediction.Replayed > s.Prediction.Replays*32 {
-			t.Errorf("%d ticks played again for %d rows: a round trip is 8", s.Prediction.Replayed, s.Prediction.Replays)
+			t.Errorf("%d ticks played again for %d rows: a round trip is 8",
+				s.Prediction.Replayed, s.Prediction.Replays)
 		}
 	}
 	if compared < 300 || several < 5 || replays < 10 || mispredicted != 0 || oldest < 20 {
-		t.Errorf("too little happened: %d compared, %d frames with several, %d replays, %d mispredictions, oldest %d ticks", compared, several, replays, mispredicted, oldest)
+		t.Errorf("too little happened: %d compared, %d frames with several, %d replays, %d mispredictions, "+
+			"oldest %d ticks", compared, several, replays, mispredicted, oldest)
 	}
-	t.Logf("%d places compared, %d frames with several ages, up to %d ticks; %d replays of oneself", compared, several, oldest, replays)
+	t.Logf("%d places compared, %d frames with several ages, up to %d ticks; %d replays of oneself",
+		compared, several, oldest, replays)
 }

@@ -1,6 +1,7 @@
 package lobbysim
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 )
 
-// modeTest is a lobby that plays a mode of the built-in pack, and what it told.
+// modeTest is a lobby that plays a mode of the built-in pack, and what its clients received.
 type modeTest struct {
 	*Sim
 	t     *testing.T
@@ -28,33 +29,41 @@ type modeTest struct {
 	known []bool
 }
 
-// newModeTest makes a lobby on arena-16 whose clients know of the game what the Welcome says and
-// the pack of their build. hurry may shorten rounds.
-func newModeTest(t *testing.T, players int, name string, link impair.Profile, brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
-	t.Helper()
-	return newModeTestOn(t, "arena-16", players, name, link, brain, hurry)
+// modeLobby is the lobby of a modeTest.
+type modeLobby struct {
+	arena   string // default arena-16
+	mode    string
+	players int
+	link    impair.Profile
+	brain   func(*modeTest, int) swarm.Brain // default swarm.NewBot
+	change  func(*mode.Params)               // may shorten rounds
 }
 
-func newModeTestOn(t *testing.T, on string, players int, name string, link impair.Profile, brain func(*modeTest, int) swarm.Brain, hurry func(*mode.Params)) *modeTest {
+// open makes the lobby. Its clients know of the game what the Welcome says and the pack of their
+// build.
+func (l modeLobby) open(t *testing.T) *modeTest {
 	t.Helper()
-	game, err := sim.GameForArena(content.Default(), on, name)
+	on, players := cmp.Or(l.arena, "arena-16"), l.players
+	game, err := sim.GameForArena(content.Default(), on, l.mode)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hurry(&game.Mode)
+	l.change(&game.Mode)
 	ground, err := arena.Open(on)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &modeTest{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players), known: make([]bool, players)}
+	s := &modeTest{t: t, rows: map[tick.Tick]sim.RoundStatus{}, heard: make([][]sim.RoundEvent, players),
+		known: make([]bool, players)}
 	s.Sim, err = New(Config{
-		Clients: players, Seed: 5, Link: link,
-		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
+		Clients: players, Seed: 5, Link: l.link,
+		Lobby: server.Config{Arena: ground, ArenaName: on, Players: players,
+			Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 		Brain: func(n int) swarm.Brain {
-			if brain == nil {
+			if l.brain == nil {
 				return swarm.NewBot(5, n)
 			}
-			return brain(s, n)
+			return l.brain(s, n)
 		},
 		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules = sim.Rules{} },
 	})
@@ -64,12 +73,12 @@ func newModeTestOn(t *testing.T, on string, players int, name string, link impai
 	return s
 }
 
-// stale is how old a Standing may be: five seconds until the next is due, and what loss adds to it.
-// One of a round that has changed is never so old.
+// staler is how old the round status of a client may be, in ticks: five seconds until the next is
+// due, and delay by loss. stale is the same for a round that has changed.
 const stale, staler = 90, 390
 
-// play plays until a match is as wanted, or fails after a time. What any client knows of the round
-// is what was so in some tick not long ago.
+// play plays until done reports true, or fails after a time. The round status of each client must
+// be that of a recent tick.
 func (s *modeTest) play(most time.Duration, until func() bool) {
 	s.t.Helper()
 	m := s.Lobby.Match()
@@ -105,17 +114,18 @@ func (s *modeTest) play(most time.Duration, until func() bool) {
 			}
 			now := s.rows[m.Tick()]
 			old := m.Tick() - got.Tick
-			if was, ok := s.rows[m.Tick()-stale]; ok && old > stale && (was.Phase != got.Phase || was.Point != got.Point || was.Score != got.Score) {
+			if was, ok := s.rows[m.Tick()-stale]; ok && old > stale && (was.Phase != got.Phase ||
+				was.Point != got.Point || was.Score != got.Score) {
 				s.t.Fatalf("client %d: %+v, for long it was %+v, now %+v", i, got, was, now)
 			}
 			if old > staler {
-				s.t.Fatalf("client %d is told nothing since tick %d, it is %d", i, got.Tick, m.Tick())
+				s.t.Fatalf("client %d got no status since tick %d, it is %d", i, got.Tick, m.Tick())
 			}
 		}
 	}
 }
 
-// agree checks that all heard the same of a round, from its beginning on.
+// agree checks that all clients received the same events of a round, from its beginning on.
 func (s *modeTest) agree() {
 	s.t.Helper()
 	from := func(all []sim.RoundEvent) []sim.RoundEvent {
@@ -130,14 +140,14 @@ func (s *modeTest) agree() {
 	}
 }
 
-// attacker attacks the point that its client was told of; of the other team, it goes home and lets
-// them.
+// attacker is a brain that attacks the contested point; in the other team it goes home and does not
+// defend.
 type attacker struct {
 	client func() *client.Client
 	dice   uint32
 	from   geom.Vec3
 	check  tick.Tick
-	round  tick.Tick // goes round something until then
+	round  tick.Tick // walks around an obstacle until then
 	side   uint8
 }
 
@@ -197,10 +207,11 @@ func newAttacker(s *modeTest, n int) swarm.Brain {
 // next round, over a lossy link: every client gets every capture and the winner, in order and in
 // words, and has the state of the round at any time. A late joiner has it as soon as it has joined.
 func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
-	alone(t)
-	s := newModeTest(t, 8, "assault", bad, newAttacker, func(p *mode.Params) {
-		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 4000, 2000, 1000, 2000, 120000
-	})
+	skipUnderRace(t)
+	s := modeLobby{mode: "assault", players: 8, link: bad, brain: newAttacker, change: func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis = 4000, 2000
+		p.RespawnMillis, p.CaptureMillis, p.RoundMillis = 1000, 2000, 120000
+	}}.open(t)
 	m := s.Lobby.Match()
 	s.play(60*time.Second, func() bool { return m.Mode().Point == 1 })
 	if at, _ := s.Clients[0].Round.Status(); at.Phase != mode.Active || at.Points != 3 {
@@ -215,50 +226,62 @@ func TestRow57AssaultAsClientsSeeIt(t *testing.T) {
 	s.play(5*time.Second, func() bool { return playing(s.Clients[7]) && s.known[7] })
 	at, _ := s.Clients[7].Round.Status()
 	if at.Phase != mode.Active || at.Point < 1 || s.Clients[7].SecondsLeft() == 0 {
-		t.Errorf("who came %v late knows %+v, %d s", s.Now()-began, at, s.Clients[7].SecondsLeft())
+		t.Errorf("a client that joined %v late knows %+v, %d s",
+			s.Now()-began, at, s.Clients[7].SecondsLeft())
 	}
 	s.heard[7] = late
 	s.play(120*time.Second, func() bool { return m.Mode().Phase == mode.Ended })
 	if m.Mode().Winner != mode.Attackers {
 		t.Fatalf("%+v", m.Mode())
 	}
-	s.play(10*time.Second, func() bool { return m.Mode().Round == 1 && m.Mode().Phase == mode.Countdown && m.Mode().Left < 60 })
+	s.play(10*time.Second, func() bool {
+		return m.Mode().Round == 1 && m.Mode().Phase == mode.Countdown &&
+			m.Mode().Left < 60
+	})
 	var captured []uint8
 	for _, n := range s.heard[0] {
 		if n.What == mode.PointCaptured {
 			captured = append(captured, n.Point)
 		}
 	}
-	if won := s.heard[0][len(s.heard[0])-2]; !slices.Equal(captured, []uint8{0, 1, 2}) || won.What != mode.RoundWon || won.Team != mode.Attackers {
+	if won := s.heard[0][len(s.heard[0])-2]; !slices.Equal(captured, []uint8{0, 1, 2}) ||
+		won.What != mode.RoundWon || won.Team != mode.Attackers {
 		t.Errorf("client 0 heard of %v; before the next countdown %+v", captured, won)
 	}
 	for _, want := range []string{
-		"* the round has begun: 2:00", "* point A is attacked", "* point A is captured, 2 to go", "* point B is captured, 1 to go",
+		"* the round has begun: 2:00", "* point A is attacked", "* point A is captured, 2 to go",
+		"* point B is captured, 1 to go",
 		"* point C is captured, 0 to go", "* team 1 has won the round", "* the round begins in 4 s",
 	} {
 		at := slices.Index(s.words, want)
 		if at < 0 {
-			t.Fatalf("client 0 is not told %q after what went before, only %q", want, s.words)
+			t.Fatalf("client 0 did not get %q in order, only %q", want, s.words)
 		}
 		s.words = s.words[at+1:]
 	}
-	t.Logf("%v of play, %d news, %d states told", s.Now(), len(s.news), len(s.rows))
-	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the one that was away has missed something
+	t.Logf("%v of play, %d news, %d states sent", s.Now(), len(s.news), len(s.rows))
+	s.Clients, s.heard = s.Clients[:7], s.heard[:7] // the client that was away missed events
 	s.agree()
 }
 
 // Without attackers time runs out, and the defenders win.
 func TestAssaultDefended(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	idle := func(*modeTest, int) swarm.Brain {
 		return &attacker{client: func() *client.Client { return new(client.Client) }}
 	}
-	s := newModeTest(t, 4, "assault", impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond}, idle, func(p *mode.Params) {
-		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
+	s := modeLobby{mode: "assault", players: 4, brain: idle,
+		link: impair.Profile{Loss: 0.2, Delay: 30 * time.Millisecond},
+		change: func(p *mode.Params) {
+			p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis = 3000, 3000, 1000, 4000
+		}}.open(t)
+	s.play(30*time.Second, func() bool {
+		return s.Lobby.Match().Mode().Phase == mode.Ended &&
+			s.Lobby.Match().Mode().Left < 60
 	})
-	s.play(30*time.Second, func() bool { return s.Lobby.Match().Mode().Phase == mode.Ended && s.Lobby.Match().Mode().Left < 60 })
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Status(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended || at.Point != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != mode.Defenders || at.Phase != mode.Ended ||
+			at.Point != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -271,10 +294,11 @@ func TestAssaultDefended(t *testing.T) {
 // A deathmatch of the pack over a lossy link, to its result: every client knows the score, and the
 // same winner.
 func TestDeathmatchAsClientsSeeIt(t *testing.T) {
-	alone(t)
-	s := newModeTest(t, 8, "deathmatch", bad, nil, func(p *mode.Params) {
-		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 3000, 3000, 1000, 120000, 10
-	})
+	skipUnderRace(t)
+	s := modeLobby{mode: "deathmatch", players: 8, link: bad, change: func(p *mode.Params) {
+		p.PrematchMillis, p.PostmatchMillis = 3000, 3000
+		p.RespawnMillis, p.RoundMillis, p.ScoreLimit = 1000, 120000, 10
+	}}.open(t)
 	m := s.Lobby.Match()
 	s.play(150*time.Second, func() bool { return m.Mode().Phase == mode.Ended && m.Mode().Left < 60 })
 	won := *m.Mode()
@@ -282,7 +306,8 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 		t.Fatalf("%+v", won)
 	}
 	for i, c := range s.Clients {
-		if at, ok := c.Round.Status(); !ok || at.Winner != won.Winner || at.Score != won.Score || at.Points != 0 {
+		if at, ok := c.Round.Status(); !ok || at.Winner != won.Winner || at.Score != won.Score ||
+			at.Points != 0 {
 			t.Errorf("client %d: %+v, %v", i, at, ok)
 		}
 	}
@@ -292,9 +317,10 @@ func TestDeathmatchAsClientsSeeIt(t *testing.T) {
 // With the pack's own numbers a client on a clean link predicts its player to the bit, whichever
 // hero that is and whatever stands on the map.
 func TestPackIsPredicted(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, name := range []string{"deathmatch", "assault"} {
-		s := newModeTest(t, 8, name, impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+		s := modeLobby{mode: name, players: 8, link: impair.Profile{Delay: 20 * time.Millisecond},
+			change: func(p *mode.Params) { p.PrematchMillis = 1000 }}.open(t)
 		s.step(t, 40*time.Second)
 		for i, c := range s.Clients {
 			if p := c.Stats().Prediction; p.Mispredictions != 0 || p.Rows < 700 {
@@ -306,9 +332,10 @@ func TestPackIsPredicted(t *testing.T) {
 
 // A late joiner has the state of the round with its first snapshot, at whatever moment between two
 // updates it joins.
-func TestLatecomerKnowsTheRound(t *testing.T) {
-	alone(t)
-	s := newModeTest(t, 4, "assault", impair.Profile{Delay: 20 * time.Millisecond}, nil, func(p *mode.Params) { p.PrematchMillis = 1000 })
+func TestLateJoinerKnowsTheRound(t *testing.T) {
+	skipUnderRace(t)
+	s := modeLobby{mode: "assault", players: 4, link: impair.Profile{Delay: 20 * time.Millisecond},
+		change: func(p *mode.Params) { p.PrematchMillis = 1000 }}.open(t)
 	s.step(t, 3*time.Second)
 	for range 12 {
 		s.Leave(2)
@@ -326,22 +353,22 @@ func TestLatecomerKnowsTheRound(t *testing.T) {
 	}
 }
 
-// What changes often is told four times a second at most, and what stays as it is once in five
-// seconds at least.
-func TestStandingIsToldSeldom(t *testing.T) {
-	alone(t)
-	s := newModeTest(t, 8, "assault", impair.Profile{}, newAttacker, func(p *mode.Params) {
+// A status that changes often is sent four times a second at most, and one that does not change
+// once in five seconds at least.
+func TestRoundStatusIsSentSeldom(t *testing.T) {
+	skipUnderRace(t)
+	s := modeLobby{mode: "assault", players: 8, brain: newAttacker, change: func(p *mode.Params) {
 		p.PrematchMillis, p.PostmatchMillis, p.RespawnMillis, p.CaptureMillis = 2000, 2000, 1000, 2000
-	})
-	told, was, ticks := 0, sim.RoundStatus{}, 0
+	}}.open(t)
+	updates, was, ticks := 0, sim.RoundStatus{}, 0
 	s.play(60*time.Second, func() bool {
 		ticks++
 		if at, _ := s.Clients[0].Round.Status(); at != was {
-			told, was = told+1, at
+			updates, was = updates+1, at
 		}
 		return s.Lobby.Match().Mode().Phase == mode.Ended
 	})
-	if most := ticks/15 + 10; told > most || told < ticks/300 {
-		t.Errorf("%d times in %d ticks, want %d to %d", told, ticks, ticks/300, most)
+	if most := ticks/15 + 10; updates > most || updates < ticks/300 {
+		t.Errorf("%d times in %d ticks, want %d to %d", updates, ticks, ticks/300, most)
 	}
 }

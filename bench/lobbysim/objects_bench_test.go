@@ -58,12 +58,14 @@ type firingLobby struct {
 func newFiringLobby(b *testing.B, n, live int) *firingLobby {
 	var l firingLobby
 	ground := arena.Generate(n, 11)
-	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n, Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU,
+	cfg := server.Config{Arena: ground, ArenaName: "test", Players: n,
+		Rules: sim.Rules{Seed: 11}, CPU: clock.ThreadCPU,
 		Relevance: server.RelevanceGrid, ViewDistance: 100}
 	gunners := live * 30 / 200 // a rocket a second, 6.7 s in the air
 	var err error
 	l.Sim, err = New(Config{
-		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond}, Lobby: cfg,
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Lobby: cfg,
+		Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Brain: func(i int) swarm.Brain {
 			return &gunner{Brain: swarm.NewBot(11, i), fires: i%max(1, n/max(1, gunners)) == 0 && live > 0}
 		},
@@ -103,10 +105,10 @@ func (y *firingLobby) bench(b *testing.B) {
 		flying += len(y.Lobby.Match().Objects().Projectiles)
 	}
 	b.StopTimer()
-	things, all := uint64(0), account.Total()
+	objectBits, all := uint64(0), account.Total()
 	for _, c := range account.Cells(nil) {
 		if c.Component == "object" || c.Field == "objects" {
-			things += c.Bits
+			objectBits += c.Bits
 		}
 	}
 	seconds := (y.Now() - from).Seconds()
@@ -114,7 +116,7 @@ func (y *firingLobby) bench(b *testing.B) {
 	b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean(), "snapshot-ns/tick")
 	b.ReportMetric(s.Stage[metrics.StageCapture].Mean(), "capture-ns/tick")
 	b.ReportMetric(float64(flying)/float64(b.N), "projectiles")
-	b.ReportMetric(float64(things)/8/seconds, "B/client/s")
+	b.ReportMetric(float64(objectBits)/8/seconds, "B/client/s")
 	b.ReportMetric(float64(all)/8/seconds, "total-B/client/s")
 	b.ReportMetric(0, "ns/op")
 }

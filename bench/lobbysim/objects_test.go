@@ -20,13 +20,13 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// objectsTest is a lobby on arena-16 with something of everything about.
+// objectsTest is a lobby on arena-16 with objects of every kind.
 type objectsTest struct {
 	*Sim
 	t *testing.T
 }
 
-// thrower walks about, and now and then lets go what its hero has.
+// thrower is a brain that fires and throws what its hero has, now and then.
 type thrower struct {
 	swarm.Brain
 	every, n int
@@ -48,14 +48,15 @@ func (b *thrower) Decide(s *swarm.Observation) client.Intent {
 	return in
 }
 
-// littered is a game for arena-16 with some of everything that stands about.
-func littered() *sim.Game {
+// gameWithObjects is a game for arena-16 with objects of every kind.
+func gameWithObjects() *sim.Game {
 	game := sim.DefaultGame()
 	game.Mode.PrematchMillis, game.Mode.MinPlayers = 0, 1
 	game.Layout = sim.Layout{
 		Barrels: []geom.Vec3{{X: 6, Z: 2}, {X: -6, Z: 3}, {X: 9, Z: -7}},
 		Cubes:   []geom.Vec3{{X: 3, Y: 5, Z: 3}, {X: -3, Y: 6, Z: 4}, {X: 3.2, Y: 7, Z: 3}},
-		Teleporters: []object.Teleporter{{Box: geom.AABB{Min: geom.Vec3{X: 10, Y: -1, Z: 10}, Max: geom.Vec3{X: 14, Y: 2, Z: 14}},
+		Teleporters: []object.Teleporter{{Box: geom.AABB{Min: geom.Vec3{X: 10, Y: -1, Z: 10},
+			Max: geom.Vec3{X: 14, Y: 2, Z: 14}},
 			Target: geom.Vec3{X: -8, Z: -8}}},
 		Points: []object.Zone{object.DefaultZone(geom.Vec3{})},
 	}
@@ -68,11 +69,12 @@ func newObjectsTest(t *testing.T, players int, link impair.Profile, change func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	game := littered()
+	game := gameWithObjects()
 	cfg := Config{
 		Clients: players, Seed: 9, Link: link,
 		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(9, n), every: 37 + 5*n} },
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16, Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 16,
+			Rules: sim.Rules{Seed: 5, Mix: true, Game: game}},
 	}
 	if change != nil {
 		change(&cfg)
@@ -96,7 +98,7 @@ func (y *objectsTest) run(d time.Duration, each func()) {
 	}
 }
 
-// truth is what the match has of flights, by what names them.
+// flightName names a projectile of the match for comparisons with a client.
 type flightName struct {
 	kind  netstate.Kind
 	owner netid.ID
@@ -104,9 +106,9 @@ type flightName struct {
 	index uint8
 }
 
-// peaceful makes a game in which nothing that is thrown moves or hurts anybody: so all that a
-// client does is its own doing.
-func peaceful(c *Config) {
+// harmless makes a game in which projectiles neither push nor hurt, so that only its own commands
+// move a player.
+func harmless(c *Config) {
 	g := c.Lobby.Rules.Game
 	for i := range g.Projectiles {
 		g.Projectiles[i].Damage, g.Projectiles[i].Impulse, g.Projectiles[i].Splash = 0, 0, object.Splash{}
@@ -121,18 +123,18 @@ func peaceful(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: what
-// one throws appears with the command, is matched with the server's by owner, command and index,
+// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: a
+// projectile appears with its command, is matched with the server's by owner, command and index,
 // and is replaced where it was, to the bit.
 func TestRow46ProjectilesArePredicted(t *testing.T) {
-	for _, kbps := range []int{0, 32} { // a thin line tells of one's own flights first
+	for _, kbps := range []int{0, 32} { // a small budget sends the client's own flights first
 		t.Run(fmt.Sprintf("%d kbps", kbps), func(t *testing.T) { predictedFlights(t, kbps) })
 	}
 }
 
 func predictedFlights(t *testing.T, kbps int) {
 	y := newObjectsTest(t, 4, impair.Profile{Delay: 30 * time.Millisecond}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Lobby.Kbps = kbps
 	})
 	last := make([]map[flightName]geom.Vec3, len(y.Clients))
@@ -159,8 +161,10 @@ func predictedFlights(t *testing.T, kbps int) {
 			}
 			last[i] = now
 			for e, ok := c.Objects.NextChange(); ok; e, ok = c.Objects.NextChange() {
-				if _, here := now[nameOf(&e.Object)]; e.Kind == objects.Launched && !here && !e.Object.Over() {
-					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v", i, e.Tick, e.Object)
+				if _, here := now[nameOf(&e.Object)]; e.Kind == objects.Launched && !here &&
+					!e.Object.Over() {
+					t.Fatalf("client %d, tick %d: what was launched is not to be seen: %+v",
+						i, e.Tick, e.Object)
 				}
 			}
 		}
@@ -169,7 +173,8 @@ func predictedFlights(t *testing.T, kbps int) {
 	for i, c := range y.Clients {
 		f := c.Stats().Projectiles
 		launched += f.Launched
-		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Rejected != 0 || f.MaxJump != 0 || f.NotShown != 0 {
+		if f.Launched < 5 || f.Matched+3 < f.Launched || f.Moved != 0 || f.Rejected != 0 ||
+			f.MaxJump != 0 || f.NotShown != 0 {
 			t.Errorf("client %d: %+v: expected all matched where they were", i, f)
 		}
 	}
@@ -183,12 +188,12 @@ func nameOf(o *objects.Object) flightName {
 	return flightName{o.Kind, netid.ID(o.Owner), o.Since, o.Index}
 }
 
-// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, which knew before
-// that the thrower is dead, lets nothing go, and so what was predicted is gone as soon as its
-// snapshots have said so.
+// TestRow46RejectedProjectilesVanish is the other half of row 46: the server, where the thrower
+// died earlier, launches nothing, and the predicted projectile vanishes as soon as snapshots
+// confirm that.
 func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	y := newObjectsTest(t, 3, impair.Profile{Delay: 80 * time.Millisecond}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Lobby.Rules.RespawnMillis = 1000
 	})
 	refused, born, n := 0, map[flightName]time.Duration{}, 0
@@ -222,8 +227,8 @@ func TestRow46RejectedProjectilesVanish(t *testing.T) {
 	}
 }
 
-// objectTrace holds what clients decoded to what the server sent, row by row, in every snapshot
-// that both still have; and counts.
+// objectTrace compares what clients decoded with what the server sent, row by row, in every
+// snapshot that both still have, and counts.
 type objectTrace struct {
 	rows int
 	kind [netstate.Kinds]int
@@ -243,8 +248,10 @@ func (n *objectTrace) check(y *objectsTest, i int) {
 		if !ok {
 			continue
 		}
-		if should := f.Row(slot, want[:]); id != should && !(id == 0 && y.cfg.Lobby.Relevance == server.RelevanceGrid) || id != 0 && got != want {
-			y.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v", i, at, slot, id, got, should, want)
+		if should := f.Row(slot, want[:]); id != should &&
+			!(id == 0 && y.cfg.Lobby.Relevance == server.RelevanceGrid) || id != 0 && got != want {
+			y.t.Fatalf("client %d, tick %d, slot %d: %v %v, the server has %v %v",
+				i, at, slot, id, got, should, want)
 		}
 		if id != 0 {
 			n.rows++
@@ -253,18 +260,24 @@ func (n *objectTrace) check(y *objectsTest, i int) {
 	}
 }
 
-// TestObjectsUnderLoss is a model checker of lifetimes: what is thrown lives and dies at random,
-// slots are used again, datagrams are lost, doubled and late, clients come and go; and no client
-// ever holds a row that the server did not have in that tick.
+// TestObjectsUnderLoss is a model checker of lifetimes: objects live and die at random, slots are
+// reused, datagrams are lost, doubled and late, clients join and leave; and no client ever holds a
+// row that the server did not have in that tick.
 func TestObjectsUnderLoss(t *testing.T) {
 	for _, cfg := range []server.Config{
-		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll}, {Relevance: server.RelevanceAll, Kbps: 64},
-		{Relevance: server.RelevanceGrid, ViewDistance: 200}, {Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
+		{Relevance: server.RelevanceOff}, {Relevance: server.RelevanceAll},
+		{Relevance: server.RelevanceAll, Kbps: 64},
+		{Relevance: server.RelevanceGrid, ViewDistance: 200},
+		{Relevance: server.RelevanceGrid, ViewDistance: 20, Kbps: 96}, {ChecksumEvery: 1},
 	} {
-		t.Run(fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps), func(t *testing.T) {
-			y := newObjectsTest(t, 8, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
-				c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Relevance, cfg.ViewDistance, cfg.Kbps, cfg.ChecksumEvery
-				c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3, netstate.Projectile: 2}
+		name := fmt.Sprintf("%v/%.0f m/%d kbps", cfg.Relevance, cfg.ViewDistance, cfg.Kbps)
+		t.Run(name, func(t *testing.T) {
+			y := newObjectsTest(t, 8, impair.Profile{Delay: 20 * time.Millisecond,
+				Jitter: 30 * time.Millisecond, Loss: 0.2, Duplicate: 0.1}, func(c *Config) {
+				c.Lobby.Relevance, c.Lobby.ViewDistance = cfg.Relevance, cfg.ViewDistance
+				c.Lobby.Kbps, c.Lobby.ChecksumEvery = cfg.Kbps, cfg.ChecksumEvery
+				c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: 3,
+					netstate.Projectile: 2}
 			})
 			var n objectTrace
 			steps := 0
@@ -285,22 +298,23 @@ func TestObjectsUnderLoss(t *testing.T) {
 				diverged += c.Stats().Diverged
 			}
 			t.Logf("%d rows compared, by class %v; %d diverged", n.rows, n.kind, diverged)
-			if n.rows < 1000 || n.kind[netstate.Projectile] == 0 || n.kind[netstate.Grenade] == 0 || n.kind[netstate.Cube] == 0 || diverged != 0 {
+			if n.rows < 1000 || n.kind[netstate.Projectile] == 0 || n.kind[netstate.Grenade] == 0 ||
+				n.kind[netstate.Cube] == 0 || diverged != 0 {
 				t.Errorf("%d rows, by class %v, %d diverged", n.rows, n.kind, diverged)
 			}
 		})
 	}
 }
 
-// whereabouts is where the match has things in a tick.
-type whereabouts struct {
+// positions is where the match has its objects in a tick.
+type positions struct {
 	flights map[flightName]geom.Vec3
 	cubes   []geom.Vec3
 }
 
-func (y *objectsTest) whereabouts() whereabouts {
+func (y *objectsTest) positions() positions {
 	m := y.Lobby.Match()
-	p := whereabouts{flights: map[flightName]geom.Vec3{}}
+	p := positions{flights: map[flightName]geom.Vec3{}}
 	count := map[flightName]uint8{}
 	name := func(k netstate.Kind, owner netid.ID, born tick.Tick) flightName {
 		n := flightName{kind: k, owner: owner, born: born}
@@ -330,17 +344,18 @@ func (y *objectsTest) whereabouts() whereabouts {
 // projectiles exactly, on the line between two ticks; cubes without a push within the error of a
 // straight line between two updates.
 func TestObjectsAreInPlace(t *testing.T) {
-	y := newObjectsTest(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}, peaceful)
-	was := map[tick.Tick]whereabouts{}
+	y := newObjectsTest(t, 6, impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		harmless)
+	was := map[tick.Tick]positions{}
 	var buf []objects.Object
 	var kinds [netstate.Kinds]int
-	worst, calm, near := float32(0), 0, 0
+	worst, atRest, near := float32(0), 0, 0
 	y.run(15*time.Second, func() {
 		m := y.Lobby.Match()
 		if n := m.Tick(); n%40 == 0 && n > 240 {
 			m.Scene().Cubes[int(n/40)%3].Push(geom.Vec3{X: 5, Y: 4, Z: float32(n/40%5) - 2})
 		}
-		was[m.Tick()] = y.whereabouts()
+		was[m.Tick()] = y.positions()
 		for _, c := range y.Clients {
 			v := c.View()
 			way := int(v.To-v.From) * int(v.Frac)
@@ -357,9 +372,10 @@ func TestObjectsAreInPlace(t *testing.T) {
 				}
 				kinds[o.Kind]++
 				if o.Kind == netstate.Cube {
-					i := o.ID.Index() - len(m.Objects().Ports) - len(m.Objects().Zones) - len(m.Scene().Barrels)
+					first := len(m.Objects().Ports) + len(m.Objects().Zones) + len(m.Scene().Barrels)
+					i := o.ID.Index() - first
 					if at%40 > 10 && at%40 < 30 { // only players have pushed it
-						calm++
+						atRest++
 						if o.Pos.Sub(a.cubes[i].Mad(b.cubes[i].Sub(a.cubes[i]), frac)).Len() < 1./16 {
 							near++
 						}
@@ -383,11 +399,13 @@ func TestObjectsAreInPlace(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("pictures by class %v, flights at most %.4f m off, %d of %d cubes less than 1/16 m", kinds, worst, near, calm)
-	if worst > 2e-3 || calm < 1000 || near < calm*95/100 {
-		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m", worst, near, calm)
+	t.Logf("pictures by class %v, flights at most %.4f m off, %d of %d cubes less than 1/16 m",
+		kinds, worst, near, atRest)
+	if worst > 2e-3 || atRest < 1000 || near < atRest*95/100 {
+		t.Errorf("flights are up to %.4f m from where they were, %d of %d cubes less than 1/16 m",
+			worst, near, atRest)
 	}
-	for k := netstate.Projectile; k < netstate.Kinds; k++ {
+	for k := netstate.Projectile; k <= netstate.Zone; k++ {
 		if kinds[k] == 0 && k != netstate.Teleporter { // there is none in peace
 			t.Errorf("no %v was seen", k)
 		}
@@ -398,27 +416,31 @@ func TestObjectsAreInPlace(t *testing.T) {
 // match's state of each object: broken barrels with the time, pushed cubes, a used teleporter, a
 // capture point in progress, and projectiles in flight.
 func TestRow55LateJoiner(t *testing.T) {
-	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff}, {Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
+	for _, cfg := range []server.Config{{}, {Relevance: server.RelevanceOff},
+		{Relevance: server.RelevanceGrid, ViewDistance: 400}, {Kbps: 128}} {
 		t.Run(fmt.Sprintf("%v %d", cfg.Relevance, cfg.Kbps), func(t *testing.T) { lateJoiner(t, cfg) })
 	}
 }
 
 func lateJoiner(t *testing.T, cfg server.Config) {
 	y := newObjectsTest(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
-		peaceful(c)
+		harmless(c)
 		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.Kbps = cfg.Relevance, cfg.ViewDistance, cfg.Kbps
 		c.Lobby.Rules.Game.Mode = mode.DefaultAssault()
 		c.Lobby.Rules.Game.Mode.PrematchMillis, c.Lobby.Rules.Game.Mode.MinPlayers = 0, 1
 		c.Lobby.Rules.Game.Mode.Points = 1
+		l := &c.Lobby.Rules.Game.Layout
+		l.Teleporters = append(l.Teleporters,
+			object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}})
 	})
 	m := y.Lobby.Match()
 	y.run(4*time.Second, nil)
 	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[1].ID, Points: 1000})
 	m.Scene().Damage.Add(object.Damage{Victim: m.Scene().Barrels[0].ID, Points: 3})
 	m.Scene().Cubes[0].Push(geom.Vec3{X: 3, Y: 2})
-	m.Objects().Ports = append(m.Objects().Ports, object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}, Effect: m.Tick()})
+	m.Objects().Ports[0].Effect = m.Tick()
 	y.run(2*time.Second, nil)
-	if err := y.Connect(5); err != nil { // a new client in the place of one that is forgotten
+	if err := y.Connect(5); err != nil { // a new client in a reused slot
 		t.Fatal(err)
 	}
 	y.run(2500*time.Millisecond, nil)
@@ -435,38 +457,40 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		if f.ID(slot) == 0 {
 			continue
 		}
-		told := at
-		id, ok := c.Objects.Row(told, slot, got[:])
+		newest := at
+		id, ok := c.Objects.Row(newest, slot, got[:])
 		for back := tick.Tick(3); !ok && back < 150; back += 3 { // nothing has changed since
-			told = at - back
-			id, ok = c.Objects.Row(told, slot, got[:])
+			newest = at - back
+			id, ok = c.Objects.Row(newest, slot, got[:])
 		}
-		was := y.Lobby.ObjectFrame(told)
+		was := y.Lobby.ObjectFrame(newest)
 		if should := was.Row(slot, want[:]); !ok || id != should || got != want {
-			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v", slot, ok, id, got, told, should, want)
+			t.Errorf("slot %d: %v %v %v of tick %d, the server had %v %v",
+				slot, ok, id, got, newest, should, want)
 			continue
 		}
 		var o netstate.ObjectState
 		o.Restore(got[:])
 		seen[o.Kind]++
 	}
-	for k := netstate.Projectile; k < netstate.Kinds; k++ {
+	for k := netstate.Projectile; k <= netstate.Zone; k++ {
 		if seen[k] == 0 {
 			t.Errorf("no %v", k)
 		}
 	}
-	// And what that means is what the match has.
-	things := map[netstate.Kind][]objects.Object{}
+	// The rows decode to the state of the match.
+	byKind := map[netstate.Kind][]objects.Object{}
 	for _, o := range c.Objects.Append(nil) {
-		things[o.Kind] = append(things[o.Kind], o)
+		byKind[o.Kind] = append(byKind[o.Kind], o)
 	}
-	for i, o := range things[netstate.Barrel] {
+	for i, o := range byKind[netstate.Barrel] {
 		b := &m.Scene().Barrels[i]
-		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) || b.Broken != 0 && o.Since != b.Broken {
+		if o.Pos != b.Pos || int16(o.Level) != max(b.Health, 0) || o.Over() != (b.Health <= 0) ||
+			b.Broken != 0 && o.Since != b.Broken {
 			t.Errorf("barrel %d: %+v, the match has %+v", i, o, b)
 		}
 	}
-	for i, o := range things[netstate.Cube] {
+	for i, o := range byKind[netstate.Cube] {
 		b := &m.Scene().Cubes[i]
 		if b.Resting && (o.Pos != b.Pos || !o.Rests) {
 			t.Errorf("cube %d: %+v, the match has %+v", i, o, b)
@@ -477,22 +501,26 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 			}
 		}
 	}
-	for i, o := range things[netstate.Teleporter] {
-		if p := &m.Objects().Ports[i]; o.Over() != (p.Effect != 0) || p.Effect != 0 && o.Since != p.Effect && m.Tick()-p.Effect > 30 {
+	for i, o := range byKind[netstate.Teleporter] {
+		if p := &m.Objects().Ports[i]; o.Over() != (p.Effect != 0) ||
+			p.Effect != 0 && o.Since != p.Effect && m.Tick()-p.Effect > 30 {
 			t.Errorf("teleporter %d: %+v, the match has %+v", i, o, p)
 		}
 	}
-	if len(things[netstate.Barrel]) != 3 || len(things[netstate.Cube]) != 3 || len(things[netstate.Teleporter]) != 1 || len(things[netstate.Zone]) != 1 {
-		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones", len(things[netstate.Barrel]), len(things[netstate.Cube]), len(things[netstate.Teleporter]), len(things[netstate.Zone]))
+	if len(byKind[netstate.Barrel]) != 3 || len(byKind[netstate.Cube]) != 3 ||
+		len(byKind[netstate.Teleporter]) != 1 || len(byKind[netstate.Zone]) != 1 {
+		t.Errorf("%d barrels, %d cubes, %d teleporters, %d zones",
+			len(byKind[netstate.Barrel]), len(byKind[netstate.Cube]), len(byKind[netstate.Teleporter]),
+			len(byKind[netstate.Zone]))
 	}
 }
 
-// The rate of each class on the wire is the declared one: of a cube that rolls, each n-th snapshot
-// tells a new place and none between; of a flight, none does between its beginning and its end.
+// The rate of each class on the wire is the declared one: a rolling cube gets a new position in
+// each n-th snapshot and none between; a flight none between its beginning and its end.
 func TestObjectUpdateIntervals(t *testing.T) {
 	for _, n := range []uint8{1, 2, 3, 5} {
 		y := newObjectsTest(t, 2, impair.Profile{}, func(c *Config) {
-			peaceful(c)
+			harmless(c)
 			c.Lobby.ObjectUpdateIntervals = netstate.UpdateIntervals{netstate.Cube: n}
 			c.ChangeClient = func(int, *client.Config) {}
 		})
@@ -541,9 +569,11 @@ func TestObjectUpdateIntervals(t *testing.T) {
 		for _, k := range gaps {
 			all += k
 		}
-		t.Logf("cubes told each %d snapshots: gaps %v; %d flights, %d changed", n, gaps[:8], len(flown), ended)
+		t.Logf("cubes sent each %d snapshots: gaps %v; %d flights, %d changed",
+			n, gaps[:8], len(flown), ended)
 		if gaps[n] != all || all < 100/int(n) || len(flown) < 10 || ended == 0 {
-			t.Errorf("cubes told each %d snapshots: gaps %v, %d flights, %d ends", n, gaps[:8], len(flown), ended)
+			t.Errorf("cubes sent each %d snapshots: gaps %v, %d flights, %d ends",
+				n, gaps[:8], len(flown), ended)
 		}
 	}
 }
@@ -552,9 +582,10 @@ func TestObjectUpdateIntervals(t *testing.T) {
 func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 	const far, cell, linger = 8, 2, 4
 	y := newObjectsTest(t, 8, impair.Profile{}, func(c *Config) {
-		c.Lobby.Relevance, c.Lobby.ViewDistance, c.Lobby.CellSize, c.Lobby.Hysteresis = server.RelevanceGrid, far, cell, linger
+		c.Lobby.Relevance, c.Lobby.ViewDistance = server.RelevanceGrid, far
+		c.Lobby.CellSize, c.Lobby.Hysteresis = cell, linger
 	})
-	told, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
+	sent, kept, all, bounds := 0, 0, 0, y.cfg.Lobby.Arena.Bounds
 	var near [8]map[netid.ID]tick.Tick
 	for i := range near {
 		near[i] = map[netid.ID]tick.Tick{}
@@ -591,7 +622,8 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 			for slot := range f.Used() {
 				if id := f.ID(slot); id != 0 {
 					pos, _ := where(slot)
-					d := pos.Max(bounds.Min).Min(bounds.Max).Sub(me) // what is outside counts for the nearest cell
+					// A position outside the bounds counts to the nearest cell.
+					d := pos.Max(bounds.Min).Min(bounds.Max).Sub(me)
 					if geom.Sqrt(d.X*d.X+d.Z*d.Z) <= far+4*cell {
 						near[i][id] = t0
 					}
@@ -610,26 +642,29 @@ func TestObjectsOutOfRangeAreNotSent(t *testing.T) {
 					continue
 				}
 				pos, o := where(slot)
-				if told++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone || o.Kind == netstate.Teleporter {
+				if sent++; netid.ID(o.Owner) == c.ID() || o.Kind == netstate.Zone ||
+					o.Kind == netstate.Teleporter {
 					kept++
 					continue
 				}
 				if since, was := near[i][id]; !was || t0-since > 3*(linger+1) {
-					t.Fatalf("client %d, tick %d: told of %v %v at %v, it stands at %v and was near in tick %d", i, t0, o.Kind, id, pos, me, since)
+					t.Fatalf("client %d, tick %d: was sent %v %v at %v, stands at %v and was near in tick %d",
+						i, t0, o.Kind, id, pos, me, since)
 				}
 			}
 		}
 	})
-	t.Logf("%d rows told of %d, %d always", told, all, kept)
-	if told < 500 || told > all*4/5 {
-		t.Errorf("%d rows told of %d: the range tests nothing", told, all)
+	t.Logf("%d rows sent of %d, %d always", sent, all, kept)
+	if sent < 500 || sent > all*4/5 {
+		t.Errorf("%d rows sent of %d: the range tests nothing", sent, all)
 	}
 }
 
 // Bytes of objects are in the account of the receiving client, and the account equals the
 // datagrams, to the bit.
 func TestObjectsAreMetered(t *testing.T) {
-	y := newObjectsTest(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond, Loss: 0.1}, nil)
+	y := newObjectsTest(t, 4, impair.Profile{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond,
+		Loss: 0.1}, nil)
 	a := client.NewMeter()
 	for _, c := range y.Clients {
 		c.Meter = a
@@ -646,7 +681,8 @@ func TestObjectsAreMetered(t *testing.T) {
 			seen["objects head"] += c.Bits
 		}
 	}
-	for _, want := range []string{"object spawn", "object update", "object mask", "object head", "object baseline", "objects head"} {
+	for _, want := range []string{"object spawn", "object update", "object mask", "object head",
+		"object baseline", "objects head"} {
 		if seen[want] == 0 {
 			t.Errorf("no cell %q", want)
 		}

@@ -16,9 +16,9 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// watched is a configuration with all that a host observes its lobby by, and labels at all times,
-// as while a profile is taken.
-func watched(cfg server.Config) server.Config {
+// observed is a configuration with everything by which a host observes its lobby, and with profiler
+// labels at all times, as during a profile.
+func observed(cfg server.Config) server.Config {
 	begin := time.Now()
 	cfg.Clock = func() time.Duration { return time.Since(begin) }
 	labels := httpapi.NewStageLabels("0")
@@ -32,14 +32,16 @@ func TestObservedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128}, inTown(t, server.Config{})} {
+	for _, cfg := range []server.Config{{}, {Kbps: 128}, {Relevance: server.RelevanceGrid, Kbps: 128},
+		inTown(t, server.Config{})} {
 		cfg.SampleEvery = 8
-		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps), func(t *testing.T) { steadyTick(t, watched(cfg)) })
+		t.Run(fmt.Sprintf("%v/%d kbps", cfg.Relevance, cfg.Kbps),
+			func(t *testing.T) { steadyTick(t, observed(cfg)) })
 	}
 }
 
-// To observe a lobby or not changes not a byte of what it sends, and when it is observed again it
-// goes on to account for everything.
+// Observation changes no byte of what a lobby sends, and a lobby that is observed again accounts
+// for everything again.
 func TestObservingChangesNothing(t *testing.T) {
 	play := func(switching bool) (uint64, *Sim) {
 		b, sum := open(t, 12, 9, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.02}), fnv.New64a()
@@ -65,7 +67,9 @@ func TestObservingChangesNothing(t *testing.T) {
 	if always == 0 || always != sometimes {
 		t.Errorf("what is sent is %x if observed and %x if now and then", always, sometimes)
 	}
-	for _, c := range []metrics.Count{metrics.Received, metrics.Accepted, metrics.BytesIn, metrics.Sent, metrics.BytesOut, metrics.Snapshots, metrics.InputsUsed, metrics.InputsMissing, metrics.InputsDuplicate} {
+	for _, c := range []metrics.Count{metrics.Received, metrics.Accepted, metrics.BytesIn, metrics.Sent,
+		metrics.BytesOut, metrics.Snapshots, metrics.InputsUsed, metrics.InputsMissing,
+		metrics.InputsDuplicate} {
 		if x, y := a.Lobby.Stats.Count[c].Load(), b.Lobby.Stats.Count[c].Load(); x != y || x == 0 {
 			t.Errorf("%v: %d and %d", c, x, y)
 		}
@@ -74,8 +78,10 @@ func TestObservingChangesNothing(t *testing.T) {
 		t.Errorf("%d ticks are unbalanced", n)
 	}
 	x, y := a.Lobby.Summary().Bandwidth, b.Lobby.Summary().Bandwidth
-	if x.Bytes != a.Lobby.Stats.Count[metrics.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 || a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
-		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed", x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
+	if x.Bytes != a.Lobby.Stats.Count[metrics.BytesOut].Load() || y.Bytes == 0 || y.Bytes > x.Bytes*6/10 ||
+		a.Lobby.Stats.Tick.Count() <= b.Lobby.Stats.Tick.Count() {
+		t.Errorf("%d bytes accounted for of one, and of the other %d; %d and %d ticks timed",
+			x.Bytes, y.Bytes, a.Lobby.Stats.Tick.Count(), b.Lobby.Stats.Tick.Count())
 	}
 }
 
@@ -135,7 +141,7 @@ func BenchmarkObserved(b *testing.B) {
 		{"players=500,profiled", 500, server.Config{}, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			cfg := watched(c.cfg)
+			cfg := observed(c.cfg)
 			if !c.labels { // as a host while no profile is taken
 				cfg.EnterStage = nil
 			}

@@ -36,15 +36,15 @@ func pairedRatio(a, b []float64) ratio {
 		for k := range draw {
 			draw[k] = logs[random.IntN(n)]
 		}
-		means[i] = middle(draw)
+		means[i] = trimmedMean(draw)
 	}
 	slices.Sort(means)
-	return ratio{math.Exp(middle(logs)), math.Exp(means[resamples/40]),
+	return ratio{math.Exp(trimmedMean(logs)), math.Exp(means[resamples/40]),
 		math.Exp(means[resamples-1-resamples/40])}
 }
 
-// middle is the trimmed mean. It sorts s.
-func middle(s []float64) (mean float64) {
+// trimmedMean is the trimmed mean. It sorts s.
+func trimmedMean(s []float64) (mean float64) {
 	slices.Sort(s)
 	s = s[len(s)/trimmed : len(s)-len(s)/trimmed]
 	for _, v := range s {

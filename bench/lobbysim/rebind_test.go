@@ -14,22 +14,23 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// probeAfter is netcode's: so long is a client silent for before it asks whether it has moved.
+// probeAfter is netcode's: a client that hears nothing for this time probes whether its address
+// changed.
 const probeAfter = 250 * time.Millisecond
 
 // The address of every client changes every ten seconds for half a minute. Every session and player
 // survives, and on a lossless link the gap is two round trips and the time until the client probes.
 func TestRebind(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	const rtt = 60 * time.Millisecond
 	for _, c := range []struct {
 		name string
 		link impair.Profile
 		gap  time.Duration
 	}{
-		// Four steps, each of which waits for the next tick of the other end.
+		// Four steps, and each waits for the next tick of the other end.
 		{"clean", impair.Profile{Delay: rtt / 2}, probeAfter + 2*rtt + 4*time.Second/60},
-		{"bad", bad, 2 * time.Second}, // and begins anew when any of the four is lost
+		{"bad", bad, 2 * time.Second}, // and starts over when any of the four is lost
 	} {
 		if testing.Short() && c.link != bad {
 			continue
@@ -47,7 +48,7 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		ids[i] = c.ID()
 	}
 	heard, since := make([]uint64, n), make([]time.Duration, n)
-	var gap, calm time.Duration // between two datagrams heard, in the two seconds after a move, and else
+	var gap, quiet time.Duration // between two datagrams heard, in the two seconds after a move, and else
 	moves := 0
 	for tick := range 30 * int(b.rate) {
 		for i := range b.Clients {
@@ -60,20 +61,21 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 			t.Fatal(err)
 		}
 		for i, c := range b.Clients {
-			all := c.Stats().Datagrams.Accepted // a challenge does not count: it is not yet the session that is back
+			all := c.Stats().Datagrams.Accepted // path challenges do not count
 			if got := all[netcode.KindPayload] + all[netcode.KindKeepAlive]; got != heard[i] {
 				heard[i], since[i] = got, b.Now()
 			}
 			if after := (tick - 7*i) % (10 * int(b.rate)); after >= 0 && after < 2*int(b.rate) {
 				gap = max(gap, b.Now()-since[i])
 			} else {
-				calm = max(calm, b.Now()-since[i])
+				quiet = max(quiet, b.Now()-since[i])
 			}
 		}
 	}
 	b.step(t, time.Second)
 	for i, c := range b.Clients {
-		if state, why := c.State(); state != client.Joined || c.ID() != ids[i] || b.Lobby.Match().Vital(ids[i]) == nil {
+		if state, why := c.State(); state != client.Joined || c.ID() != ids[i] ||
+			b.Lobby.Match().Vital(ids[i]) == nil {
 			t.Errorf("client %d, %v, was %v: %v, %v, %v", i, c.ID(), ids[i], state, why, c.Err())
 		}
 		if st := c.Stats(); st.Undecoded != 0 || !st.Datagrams.Balanced() || st.SnapshotAge > time.Second {
@@ -81,19 +83,22 @@ func rebind(t *testing.T, link impair.Profile, most time.Duration) {
 		}
 	}
 	s := &b.Lobby.Stats
-	for _, none := range []metrics.Count{metrics.Left, metrics.TimedOut, metrics.Disconnected, metrics.Reconnected, metrics.UnbalancedTicks} {
+	for _, none := range []metrics.Count{metrics.Left, metrics.TimedOut, metrics.Disconnected,
+		metrics.Reconnected, metrics.UnbalancedTicks} {
 		if n := s.Count[none].Load(); n != 0 {
 			t.Errorf("%v: %d", none, n)
 		}
 	}
-	gate := b.Lobby.Netcode().Counters()
-	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || gate.Migrations < uint64(moves) || gate.Takeovers != 0 {
-		t.Errorf("%d joined, %d moves, the gate saw %d", s.Count[metrics.Joined].Load(), moves, gate.Migrations)
+	nc := b.Lobby.Netcode().Counters()
+	if s.Count[metrics.Joined].Load() != uint64(n) || moves != 3*n || nc.Migrations < uint64(moves) ||
+		nc.Takeovers != 0 {
+		t.Errorf("%d joined, %d moves, netcode counted %d",
+			s.Count[metrics.Joined].Load(), moves, nc.Migrations)
 	}
-	if gap > most || gap < probeAfter || calm > probeAfter {
-		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, calm)
+	if gap > most || gap < probeAfter || quiet > probeAfter {
+		t.Errorf("silence of up to %v, expected %v at most; of %v at other times", gap, most, quiet)
 	}
-	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, calm)
+	t.Logf("%d moves, silence of up to %v after one, %v else", moves, gap, quiet)
 }
 
 // standardClient is a plain netcode 1.02 client, which cannot keep its session when its address
@@ -108,8 +113,8 @@ type standardClient struct {
 	heard   time.Duration // the newest snapshot
 }
 
-// enter begins a session with a fresh token of the place's client.
-func (b *Sim) enter(t *testing.T, i int) *standardClient {
+// connectStandard begins a session with a fresh token for client i.
+func (b *Sim) connectStandard(t *testing.T, i int) *standardClient {
 	t.Helper()
 	token, err := b.mint.token(uint64(i), b.unix())
 	if err != nil {
@@ -126,15 +131,16 @@ func (s *standardClient) step(t *testing.T, d time.Duration) {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
-		for data, binding, ok := b.links.down[s.place].Pop(b.now); ok; data, binding, ok = b.links.down[s.place].Pop(b.now) {
+		for data, binding, ok := b.links.down[s.place].Pop(b.now); ok; data, binding,
+			ok = b.links.down[s.place].Pop(b.now) {
 			if binding == b.links.binding[s.place] {
 				s.receive(t, data)
 			}
 		}
 		s.dial.Update(b.now, &s.out)
 		if s.dial.State() == netcode.Connected && s.peer != nil {
-			pack, _ := s.peer.Append(b.now, nil)
-			if err := s.dial.Send(b.now, s.peer.AppendReliable(pack, 512), &s.out); err != nil {
+			pkt, _ := s.peer.Append(b.now, nil)
+			if err := s.dial.Send(b.now, s.peer.AppendReliable(pkt, 512), &s.out); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,14 +154,14 @@ func (s *standardClient) step(t *testing.T, d time.Duration) {
 
 func (s *standardClient) receive(t *testing.T, data []byte) {
 	t.Helper()
-	pack, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
-	if err != nil || pack == nil {
+	pkt, err := s.dial.Receive(s.b.now, serverAddr, data, &s.out)
+	if err != nil || pkt == nil {
 		return
 	}
 	if s.peer == nil {
 		s.peer = packet.NewPeer(s.b.now, packet.Config{})
 	}
-	rest, err := s.peer.Receive(s.b.now, pack)
+	rest, err := s.peer.Receive(s.b.now, pkt)
 	if err == nil {
 		rest, err = s.peer.Sections(rest)
 	}
@@ -168,7 +174,8 @@ func (s *standardClient) receive(t *testing.T, data []byte) {
 			continue // an event of the game
 		}
 		s.welcome = w
-		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: netstate.Trained().Hash()}
+		r := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(),
+			Model: netstate.Trained().Hash()}
 		if err := s.peer.QueueReliable(r.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
@@ -178,16 +185,17 @@ func (s *standardClient) receive(t *testing.T, data []byte) {
 	}
 }
 
-// A client that knows nothing but the standard loses its session with its address. With a fresh
-// token it finds its player again: as soon as the old session has been silent for a second, and
-// also when both ends have given it up.
+// A client of the plain standard loses its session when its address changes. With a fresh token it
+// gets its player back: as soon as the old session has been silent for a second, and also after
+// both ends have timed out.
 func TestRebindOfTheStandard(t *testing.T) {
 	const timeout = timeoutSeconds * time.Second
-	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second, timeout + time.Second} {
+	for _, away := range []time.Duration{1500 * time.Millisecond, timeout - time.Second,
+		timeout + time.Second} {
 		b := open(t, 4, 10, impair.Profile{Delay: 20 * time.Millisecond})
 		const i = 3
 		b.Crash(i)
-		s := b.enter(t, i)
+		s := b.connectStandard(t, i)
 		s.step(t, 3*time.Second)
 		id := netid.ID(s.welcome.NetID)
 		if id == 0 || b.Now()-s.heard > 100*time.Millisecond {
@@ -202,14 +210,16 @@ func TestRebindOfTheStandard(t *testing.T) {
 		if timedOut := s.dial.State() == netcode.ConnectionTimedOut; timedOut != (away > timeout) {
 			t.Errorf("after %v: %v", away, s.dial.State())
 		}
-		again := b.enter(t, i)
+		again := b.connectStandard(t, i)
 		again.step(t, time.Second)
 		if got := netid.ID(again.welcome.NetID); got != id || b.Now()-again.heard > 100*time.Millisecond {
 			t.Errorf("after %v it is %v, it was %v; last heard at %v", away, got, id, again.heard)
 		}
-		stats, gate := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
-		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || gate.Migrations != 0 || (gate.Takeovers == 1) != (away < timeout) {
-			t.Errorf("after %v: %d came back, %d moved, %d took over", away, n, gate.Migrations, gate.Takeovers)
+		stats, nc := &b.Lobby.Stats, b.Lobby.Netcode().Counters()
+		if n := stats.Count[metrics.Reconnected].Load(); n != 1 || nc.Migrations != 0 ||
+			(nc.Takeovers == 1) != (away < timeout) {
+			t.Errorf("after %v: %d came back, %d moved, %d took over",
+				away, n, nc.Migrations, nc.Takeovers)
 		}
 	}
 }

@@ -24,11 +24,14 @@ type afterTick struct {
 	done    chan struct{}
 }
 
-func newAfterTick(goroutine bool) *afterTick {
-	a := &afterTick{waiting: make([]func(), 0, 2*(replay.RawChunks+1))}
-	if !goroutine {
-		return a
-	}
+// newAfterTick runs what is added on the goroutine of the lobby.
+func newAfterTick() *afterTick {
+	return &afterTick{waiting: make([]func(), 0, 2*(replay.RawChunks+1))}
+}
+
+// newGoroutineAfterTick runs what is added on a goroutine of its own.
+func newGoroutineAfterTick() *afterTick {
+	a := newAfterTick()
 	a.queue, a.done = make(chan func(), cap(a.waiting)), make(chan struct{})
 	go func() {
 		defer close(a.done)
@@ -68,8 +71,9 @@ func (nowhere) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
 func (nowhere) Truncate(int64) error                   { return nil }
 func (nowhere) Close() error                           { return nil }
 
-// recordedFight is a fight of 64 at 128 Hz in which all clients want killcams, and which is recorded
-// as serve --record does it, both by background; nil: neither. wrap is called with each tick.
+// recordedFight is a fight of 64 at 128 Hz in which all clients want killcams, and which is
+// recorded as serve --record does it, both by background; nil: neither. wrap is called with each
+// tick.
 func recordedFight(t testing.TB, background *afterTick, wrap func(func() error) error) *Sim {
 	t.Helper()
 	const players = 64
@@ -109,8 +113,8 @@ func recordedFight(t testing.TB, background *afterTick, wrap func(func() error) 
 	return b
 }
 
-// leastTimes plays a fight several times and returns the least CPU time of each tick after the first
-// seconds. make makes the background of a play.
+// leastTimes plays a fight several times and returns the least CPU time of each tick after the
+// first seconds. make makes the background of a play.
 func leastTimes(t testing.TB, make func() *afterTick, plays, ticks int) (least []time.Duration) {
 	const warmup = 5 * 128
 	for range plays {
@@ -151,20 +155,20 @@ func micros(times []time.Duration, q float64) float64 {
 
 // BenchmarkRecording measures the CPU time of ticks of 64 players at 128 Hz, recorded and with
 // killcams, and of the same match without. A tick's time is the least of several plays. state-x and
-// checksums-x are medians of ticks that copy a state or columns for checksums, by that of all others;
-// added-us is the median of what a tick takes more than the same unrecorded, by kind. What is encoded
-// runs behind the tick, or on a goroutine that shares caches and memory with the ticks.
+// checksums-x are medians of ticks that copy a state or columns for checksums, by that of all
+// others; added-us is the median of what a tick takes more than the same unrecorded, by kind. What
+// is encoded runs behind the tick, or on a goroutine that shares caches and memory with the ticks.
 func BenchmarkRecording(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	const plays, ticks = 5, 24 * 128
 	plain := leastTimes(b, func() *afterTick { return nil }, plays, ticks)
 	for _, c := range []struct {
-		name      string
-		goroutine bool
-	}{{"behind", false}, {"goroutine", true}} {
+		name string
+		new  func() *afterTick
+	}{{"behind", newAfterTick}, {"goroutine", newGoroutineAfterTick}} {
 		b.Run(c.name, func(b *testing.B) {
-			recorded := leastTimes(b, func() *afterTick { return newAfterTick(c.goroutine) }, plays, ticks)
+			recorded := leastTimes(b, c.new, plays, ticks)
 			reportRecording(b, plain, recorded)
 		})
 	}

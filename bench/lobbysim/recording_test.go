@@ -48,14 +48,15 @@ func playFile(t *testing.T, b *Sim, file []byte, each func(p *replay.Player)) {
 // its last tick, and killcams.
 func TestRecordingOnAGoroutine(t *testing.T) {
 	var file []byte
-	pack := replay.NewPacker()
-	background := newAfterTick(true)
-	b := fight(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
-		if f.First {
-			file = f.Head.Append(nil)
-		}
-		file = pack.Append(file, f.Chunk)
-	}}, impair.Profile{}, true)
+	packer := replay.NewPacker()
+	background := newGoroutineAfterTick()
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add,
+		Record: func(f server.RecordingChunk) {
+			if f.First {
+				file = f.Head.Append(nil)
+			}
+			file = packer.Append(file, f.Chunk)
+		}}, impair.Profile{}, withKillcams)
 	cams, steps := map[tick.Tick]uint64{}, 0 // the last tick of each and its hash
 	live := hashes(t, b, 30, func() {
 		background.flush()
@@ -96,28 +97,30 @@ func TestRecordingOnAGoroutine(t *testing.T) {
 			t.Fatalf("tick %d was recorded as another", at)
 		}
 	})
-	if n := b.Lobby.Stats.Count[metrics.RecordingChunksDropped].Load(); ticks != int(b.Lobby.Match().Tick()) || len(cams) < 3 || n != 0 {
-		t.Errorf("%d ticks of %d, %d killcams, %d chunks dropped", ticks, b.Lobby.Match().Tick(), len(cams), n)
+	n, last := b.Lobby.Stats.Count[metrics.RecordingChunksDropped].Load(), int(b.Lobby.Match().Tick())
+	if ticks != last || len(cams) < 3 || n != 0 {
+		t.Errorf("%d ticks of %d, %d killcams, %d chunks dropped", ticks, last, len(cams), n)
 	}
 }
 
-// A goroutine that hangs costs the recording its seconds and nobody else anything: they are counted,
-// and the recording goes on in another file that plays.
+// A goroutine that hangs costs the recording its seconds and nothing else: they are counted, and
+// the recording goes on in another file that plays.
 func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 	type file struct {
 		first tick.Tick
 		data  []byte
 	}
 	var files []file
-	pack := replay.NewPacker()
-	background := newAfterTick(false)
-	b := fight(t, 8, server.Config{Background: background.add, Record: func(f server.RecordingChunk) {
-		if f.First {
-			files = append(files, file{f.Chunk.First, f.Head.Append(nil)})
-		}
-		last := &files[len(files)-1]
-		last.data = pack.Append(last.data, f.Chunk)
-	}}, impair.Profile{}, true)
+	packer := replay.NewPacker()
+	background := newAfterTick()
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add,
+		Record: func(f server.RecordingChunk) {
+			if f.First {
+				files = append(files, file{f.Chunk.First, f.Head.Append(nil)})
+			}
+			last := &files[len(files)-1]
+			last.data = packer.Append(last.data, f.Chunk)
+		}}, impair.Profile{}, withKillcams)
 	live := hashes(t, b, 20, func() {
 		if at := b.Lobby.Match().Tick(); at < 300 || at > 840 { // nine seconds
 			background.flush()
@@ -136,19 +139,22 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 	}
 	dropped := int(b.Lobby.Stats.Count[metrics.RecordingChunksDropped].Load())
 	if len(files) != 2 || dropped < 5 || dropped > 9 || ticks != int(b.Lobby.Match().Tick())-60*dropped {
-		t.Errorf("%d files, %d chunks dropped, %d of %d ticks", len(files), dropped, ticks, b.Lobby.Match().Tick())
+		t.Errorf("%d files, %d chunks dropped, %d of %d ticks",
+			len(files), dropped, ticks, b.Lobby.Match().Tick())
 	}
 }
 
-// No tick of a full lobby allocates for its recording or for killcams, be it one that saves a state.
+// No tick of a full lobby allocates for its recording or for killcams, be it one that saves a
+// state.
 func TestRecordedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	background := newAfterTick(false)
+	background := newAfterTick()
 	var before, after runtime.MemStats
 	mallocs, measuring := uint64(0), false
-	cfg := server.Config{Killcam: server.KillcamOn, Background: background.add, Record: func(server.RecordingChunk) {}}
+	cfg := server.Config{Killcam: server.KillcamOn, Background: background.add,
+		Record: func(server.RecordingChunk) {}}
 	b := newFullLobbyWith(t, 32, cfg, func(tick func() error) error {
 		runtime.ReadMemStats(&before)
 		err := tick()

@@ -20,9 +20,9 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// coded is how long a range coder makes bytes, each by a tree of eight decisions that learns, and
-// by the byte before it.
-func coded(streams [][]byte) int {
+// rangeCodedSize is the size of streams after an adaptive range coder of order 1: a tree of eight
+// decisions for each byte, chosen by the byte before it.
+func rangeCodedSize(streams [][]byte) int {
 	var e rangecoder.Encoder
 	e.Reset(nil)
 	for _, s := range streams {
@@ -68,16 +68,16 @@ func streamsOf(log []byte) (out [][]byte) {
 // TestReplaySizes is what a recording costs on a match that the dictionary was not trained on, by
 // codec. The bounds are a tenth above what is measured; docs/decisions/0022 rests on the order.
 func TestReplaySizes(t *testing.T) {
-	wander := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
+	bots := func(n int) swarm.Brain { return swarm.NewBot(99, n) }
 	for _, c := range []struct {
 		name    string
 		players int
 		brain   func(int) swarm.Brain
 		most    float64 // bytes a player and second, zstd with the dictionary
 	}{
-		{"generated play of 4", 4, wander, 380},
-		{"generated play of 16", 16, wander, 322},
-		{"human play of 16", 16, human(t), 380},
+		{"generated play of 4", 4, bots, 380},
+		{"generated play of 16", 16, bots, 322},
+		{"human play of 16", 16, recordedPlay(t), 380},
 	} {
 		if c.brain == nil {
 			continue
@@ -86,7 +86,8 @@ func TestReplaySizes(t *testing.T) {
 		players := c.players
 		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Decode: client.DecodeOwn,
 			Link: impair.Profile{Loss: 0.01, Delay: 30 * time.Millisecond, Jitter: 10 * time.Millisecond},
-			Lobby: server.Config{Arena: arena.Generate(players, 99), ArenaName: fmt.Sprintf("gen:%d:99", players), Players: players,
+			Lobby: server.Config{Arena: arena.Generate(players, 99), ArenaName: fmt.Sprintf("gen:%d:99",
+				players), Players: players,
 				Rules: sim.Rules{Seed: 99, Mix: true, RespawnMillis: 3000}}})
 		if err != nil {
 			t.Fatal(err)
@@ -122,27 +123,31 @@ func TestReplaySizes(t *testing.T) {
 				sizes[i][1] += len(plain.Append(nil, raw))
 				sizes[i][2] += len(with.Append(nil, raw))
 			}
-			sizes[0][3] += coded([][]byte{k.Key})
-			sizes[1][3] += coded(streamsOf(k.Log))
+			sizes[0][3] += rangeCodedSize([][]byte{k.Key})
+			sizes[1][3] += rangeCodedSize(streamsOf(k.Log))
 		}
 		per := func(n int) float64 { return float64(n) / float64(players) / float64(len(chunks)) }
 		for i, what := range [2]string{"states", "logs"} {
 			s := sizes[i]
-			t.Logf("%s, %s, bytes a player and second: stored %.0f, zstd %.0f (1:%.1f), zstd with the dictionary %.0f (1:%.1f), range %.0f (1:%.1f)", c.name, what,
-				per(s[0]), per(s[1]), float64(s[0])/float64(s[1]), per(s[2]), float64(s[0])/float64(s[2]), per(s[3]), float64(s[0])/float64(s[3]))
+			t.Logf("%s, %s, bytes a player and second: stored %.0f, zstd %.0f (1:%.1f), "+
+				"zstd with the dictionary %.0f (1:%.1f), range %.0f (1:%.1f)", c.name, what,
+				per(s[0]), per(s[1]), float64(s[0])/float64(s[1]), per(s[2]), float64(s[0])/float64(s[2]),
+				per(s[3]), float64(s[0])/float64(s[3]))
 		}
 		all := sizes[0][2] + sizes[1][2]
 		cam := (replay.KeyEvery*float64(sizes[0][2]) + 12*float64(sizes[1][2])) / float64(len(chunks))
-		t.Logf("%s: a recording %.0f bytes a player and second; a killcam of 12 s of %d players %.0f bytes", c.name, per(all), players, cam)
+		t.Logf("%s: a recording %.0f bytes a player and second; a killcam of 12 s of %d players %.0f bytes",
+			c.name, per(all), players, cam)
 		if sizes[0][2] >= sizes[0][1] || sizes[1][2] > sizes[1][1] || per(all) > c.most {
-			t.Errorf("%s: states %d bytes, without the dictionary %d; logs %d and %d; %.0f bytes a player and second, expected at most %.0f",
+			t.Errorf("%s: states %d bytes, without the dictionary %d; logs %d and %d; "+
+				"%.0f bytes a player and second, expected at most %.0f",
 				c.name, sizes[0][2], sizes[0][1], sizes[1][2], sizes[1][1], per(all), c.most)
 		}
 	}
 }
 
-// human is recorded human play, nil where there is none beside the source.
-func human(t *testing.T) func(int) swarm.Brain {
+// recordedPlay is recorded human play, nil if the recordings are not there (TICKRATE_TRACES).
+func recordedPlay(t *testing.T) func(int) swarm.Brain {
 	const name = "qw_4on4_dm2_8p.csv.gz"
 	path := filepath.Join(os.Getenv("TICKRATE_TRACES"), name)
 	for dir := ".."; os.Getenv("TICKRATE_TRACES") == "" && len(dir) < 30; dir += "/.." {

@@ -17,18 +17,19 @@ import (
 )
 
 // TestRow05StringsBesideTheColumns: the world's columns are plain memory, and what has no place
-// there (names, what heroes and modes are called) lies in ordinary Go values beside them. What such
-// a value says of an entity is the same on the server and with every client, through renames by the
-// server, departures and reused slots, over links that lose.
+// there (names, what heroes and modes are called) lies in ordinary Go values beside them. These
+// values of an entity are the same on the server and with every client, through renames by the
+// server, departures and reused slots, over lossy links.
 func TestRow05StringsBesideTheColumns(t *testing.T) {
-	alone(t)
-	wished := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
-	s := newModeTest(t, len(wished), "assault", bad, nil, func(p *mode.Params) { p.PrematchMillis = 500 })
-	for i := range wished {
+	skipUnderRace(t)
+	wanted := []string{"ada", "ada", "  grace\thopper ", "日本の長い名前をもつ人ですよね", "<b>", "\u202eevil", "", "zoë"}
+	s := modeLobby{mode: "assault", players: len(wanted), link: bad,
+		change: func(p *mode.Params) { p.PrematchMillis = 500 }}.open(t)
+	for i := range wanted {
 		i, was := i, s.cfg.ChangeClient
 		s.cfg.ChangeClient = func(n int, cfg *client.Config) {
 			if was(n, cfg); n == i {
-				cfg.Name = wished[i]
+				cfg.Name = wanted[i]
 			}
 		}
 		s.Leave(i)
@@ -45,29 +46,34 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 	m := s.Lobby.Match()
 	names := map[string]bool{}
 	for i, c := range s.Clients {
-		for slot := range wished {
-			who, ok := c.Chat.Player(slot)
+		for slot := range wanted {
+			player, ok := c.Chat.Player(slot)
 			first, _ := s.Clients[0].Chat.Player(slot)
-			if !ok || who.Name == "" || who != first || m.World.At(slot) != who.ID || m.Vital(who.ID) == nil || int8(m.Vital(who.ID).Team) != who.Team {
-				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v", i, who, slot, first, m.World.At(slot))
+			if !ok || player.Name == "" || player != first || m.World.At(slot) != player.ID ||
+				m.Vital(player.ID) == nil || int8(m.Vital(player.ID).Team) != player.Team {
+				t.Fatalf("client %d has %+v in slot %d, the first %+v, the match %v",
+					i, player, slot, first, m.World.At(slot))
 			}
-			if !slices.ContainsFunc(listed, func(line string) bool { return strings.Contains(line, who.Name) }) {
-				t.Errorf("client %d says %q, the server's console\n%s", i, who.Name, strings.Join(listed, "\n"))
+			if !slices.ContainsFunc(listed,
+				func(line string) bool { return strings.Contains(line, player.Name) }) {
+				t.Errorf("client %d says %q, the server's console\n%s",
+					i, player.Name, strings.Join(listed, "\n"))
 			}
-			names[who.Name] = true
+			names[player.Name] = true
 		}
 		ours, theirs := c.Game(), m.Rules().Game
 		for id := range theirs.Heroes {
 			if ours.Heroes[id].Name != theirs.Heroes[id].Name {
-				t.Errorf("client %d calls hero %d %q, the server %q", i, id, ours.Heroes[id].Name, theirs.Heroes[id].Name)
+				t.Errorf("client %d calls hero %d %q, the server %q",
+					i, id, ours.Heroes[id].Name, theirs.Heroes[id].Name)
 			}
 		}
 		if ours.Mode.Name != "assault" || ours.Mode.Name != theirs.Mode.Name {
 			t.Errorf("client %d plays %q", i, ours.Mode.Name)
 		}
 	}
-	if len(names) != len(wished) {
-		t.Errorf("%d names of %d players: %v", len(names), len(wished), names)
+	if len(names) != len(wanted) {
+		t.Errorf("%d names of %d players: %v", len(names), len(wanted), names)
 	}
 }
 
@@ -75,15 +81,16 @@ func TestRow05StringsBesideTheColumns(t *testing.T) {
 // tick, and each goes as it does alone: neither servers nor clients nor the bots' brains keep
 // anything outside.
 func TestRow06LobbiesDoNotInterfere(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	make2 := func(n int) *modeTest {
-		hurry := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
+		shorten := func(p *mode.Params) { p.PrematchMillis, p.RespawnMillis = 500, 1000 }
 		if n == 0 {
-			return newModeTestOn(t, "town:12:7", 12, "assault", bad, nil, hurry)
+			l := modeLobby{arena: "town:12:7", mode: "assault", players: 12, link: bad, change: shorten}
+			return l.open(t)
 		}
-		return newModeTest(t, 7, "deathmatch", impair.Profile{Delay: 35 * time.Millisecond}, func(_ *modeTest, n int) swarm.Brain {
-			return swarm.NewBot(77, n)
-		}, hurry)
+		return modeLobby{mode: "deathmatch", players: 7, change: shorten,
+			link:  impair.Profile{Delay: 35 * time.Millisecond},
+			brain: func(_ *modeTest, n int) swarm.Brain { return swarm.NewBot(77, n) }}.open(t)
 	}
 	const ticks = 900
 	next := func(s *modeTest, a *Agreement) string {

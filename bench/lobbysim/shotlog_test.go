@@ -18,11 +18,13 @@ import (
 
 // newCombatLobby is a small lobby whose players are likely to meet, with links so slow that some
 // views are clamped.
-func newCombatLobby(t testing.TB, receipts int) *Sim {
+func newCombatLobby(t testing.TB, records int) *Sim {
 	t.Helper()
 	b, err := New(Config{
-		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond, Jitter: 30 * time.Millisecond},
-		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16, Rules: sim.Rules{Seed: 4}, ShotLogSize: receipts},
+		Clients: 16, Seed: 4, Link: impair.Profile{Delay: 100 * time.Millisecond,
+			Jitter: 30 * time.Millisecond},
+		Lobby: server.Config{Arena: arena.Generate(8, 4), ArenaName: "test", Players: 16,
+			Rules: sim.Rules{Seed: 4}, ShotLogSize: records},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +39,7 @@ func TestShotLogIsRight(t *testing.T) {
 	b, plain := newCombatLobby(t, 64), newCombatLobby(t, 0)
 	ring := b.Lobby.ShotLog()
 	if plain.Lobby.ShotLog() != nil {
-		t.Fatal("receipts that nobody asked for")
+		t.Fatal("shot records without a shot log")
 	}
 	var number uint64
 	var verdicts [8]int
@@ -55,7 +57,8 @@ func TestShotLogIsRight(t *testing.T) {
 		got := ring.Since(number, 0, nil)
 		number = ring.Count()
 		if len(got) != len(out.Shots)+len(out.Punches) {
-			t.Fatalf("tick %d: %d receipts of %d rounds and %d punches", m.Tick(), len(got), len(out.Shots), len(out.Punches))
+			t.Fatalf("tick %d: %d records of %d rounds and %d punches",
+				m.Tick(), len(got), len(out.Shots), len(out.Punches))
 		}
 		for i := range got {
 			r := &got[i]
@@ -63,16 +66,18 @@ func TestShotLogIsRight(t *testing.T) {
 			clamps[r.ClampReason]++
 			var s *sim.Shot
 			if r.Melee != (i >= len(out.Shots)) {
-				t.Fatalf("receipt %d of %d rounds: melee %v", i, len(out.Shots), r.Melee)
+				t.Fatalf("record %d of %d rounds: melee %v", i, len(out.Shots), r.Melee)
 			}
 			if s = &out.Punches[:cap(out.Punches)][max(i-len(out.Shots), 0)]; !r.Melee {
 				s = &out.Shots[i]
 				if h := &out.Hits[i]; (h.ID != 0) != (r.Verdict == lagcomp.HitPlayer) || h.ID != 0 &&
-					(h.ID != r.Subject || h.Bone != r.Bone || h.Distance != r.Distance || h.Point != r.Point || h.Normal != r.Normal) {
+					(h.ID != r.Subject || h.Bone != r.Bone || h.Distance != r.Distance ||
+						h.Point != r.Point || h.Normal != r.Normal) {
 					t.Fatalf("%+v of %+v", *r, *h)
 				}
 			}
-			if r.Tick != m.Tick() || r.Shooter != s.Shooter || r.Used != s.View || r.Ray != s.Ray || (r.ClampReason == lagcomp.ClampNone) != (r.Claimed == r.Used) || r.Nanos != 0 {
+			if r.Tick != m.Tick() || r.Shooter != s.Shooter || r.Used != s.View || r.Ray != s.Ray ||
+				(r.ClampReason == lagcomp.ClampNone) != (r.Claimed == r.Used) || r.Nanos != 0 {
 				t.Fatalf("%+v of %+v", *r, *s)
 			}
 			if r.Subject == 0 {
@@ -88,7 +93,8 @@ func TestShotLogIsRight(t *testing.T) {
 				}
 			}
 			if r.Verdict == lagcomp.HitPlayer {
-				if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); !ok || hit.Distance != r.Distance || r.Normal == (geom.Vec3{}) {
+				if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); !ok ||
+					hit.Distance != r.Distance || r.Normal == (geom.Vec3{}) {
 					t.Fatalf("%+v: the pose in it is hit at %+v", *r, hit)
 				}
 			} else if r.Verdict != lagcomp.NotVisible {
@@ -100,10 +106,12 @@ func TestShotLogIsRight(t *testing.T) {
 		}
 	}
 	if b.Lobby.Match().Hash() != plain.Lobby.Match().Hash() {
-		t.Error("receipts changed the match")
+		t.Error("the shot log changed the match")
 	}
-	t.Logf("%d receipts, verdicts %v, clamps %v, %d exact, %d near misses", number, verdicts, clamps, exact, missed)
-	if verdicts[lagcomp.HitPlayer] < 20 || verdicts[lagcomp.HitWall] < 20 || exact < 20 || missed < 20 || clamps[lagcomp.ClampCap] < 5 {
+	t.Logf("%d records, verdicts %v, clamps %v, %d exact, %d near misses",
+		number, verdicts, clamps, exact, missed)
+	if verdicts[lagcomp.HitPlayer] < 20 || verdicts[lagcomp.HitWall] < 20 || exact < 20 || missed < 20 ||
+		clamps[lagcomp.ClampCap] < 5 {
 		t.Error("the cases prove little")
 	}
 }
@@ -147,11 +155,11 @@ func BenchmarkShotLog(b *testing.B) {
 	b.ReportMetric(float64(shots)/float64(n), "shots/tick")
 	b.ReportMetric(spent[0]/half, "combat-ns/off")
 	b.ReportMetric(spent[1]/half, "combat-ns/on")
-	b.ReportMetric((spent[1]-spent[0])/half/(float64(shots)/float64(n)), "ns/receipt")
+	b.ReportMetric((spent[1]-spent[0])/half/(float64(shots)/float64(n)), "ns/record")
 	b.ReportMetric(100*(spent[1]-spent[0])/half/(float64(tick)/float64(n)), "%tick")
 }
 
-// With receipts, too, a steady tick allocates nothing.
+// With a shot log, too, a steady tick allocates nothing.
 func TestShotLogAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -108,7 +108,8 @@ func New(cfg Config) (*Sim, error) {
 	}
 	n := cfg.Clients
 	b := &Sim{
-		Lobby: lobby, Clients: make([]*client.Client, n), cfg: cfg, rate: lobby.Match().Rules().Rate, mint: mint,
+		Lobby: lobby, Clients: make([]*client.Client, n),
+		cfg: cfg, rate: lobby.Match().Rules().Rate, mint: mint,
 		brains: make([]swarm.Brain, n), links: newLinks(n, cfg.Link, cfg.Seed), suspended: make([]bool, n),
 	}
 	b.tickFn = b.tick
@@ -135,7 +136,11 @@ func (b *Sim) decode(i int) client.Decode {
 
 // Connect makes client i anew, with a fresh token of the same client id.
 func (b *Sim) Connect(i int) error {
-	token, err := b.mint.mintToken(uint64(i), b.unix(), i >= b.cfg.Clients-b.cfg.Spectators)
+	mint := b.mint.token
+	if i >= b.cfg.Clients-b.cfg.Spectators {
+		mint = b.mint.spectatorToken
+	}
+	token, err := mint(uint64(i), b.unix())
 	if err != nil {
 		return err
 	}
@@ -312,7 +317,8 @@ func (b *Sim) lookAround() {
 	}
 	for slot := range b.vision.visible {
 		if p, ok := c.Pose(slot); ok {
-			b.vision.visible[slot] = swarm.VisiblePlayer{ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
+			b.vision.visible[slot] = swarm.VisiblePlayer{
+				ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 		}
 	}
 }

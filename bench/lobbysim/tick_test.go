@@ -25,7 +25,7 @@ func newFullLobby(t testing.TB, n int, around func(func() error) error) *Sim {
 	return newFullLobbyWith(t, n, server.Config{}, around)
 }
 
-// newFullLobbyWith is crowd in a lobby of another configuration.
+// newFullLobbyWith is newFullLobby with another configuration.
 func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func() error) error) *Sim {
 	t.Helper()
 	if _, bench := t.(*testing.B); bench && kept.name == t.Name() {
@@ -41,7 +41,8 @@ func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func()
 	}
 	cfg.ArenaName, cfg.Players, cfg.Rules, cfg.CPU = "test", n, sim.Rules{Seed: 11}, clock.ThreadCPU
 	b, err := New(Config{
-		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
+		Clients: n, Seed: 11, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 15 * time.Millisecond,
+			Jitter: 5 * time.Millisecond},
 		Lobby: cfg,
 		WrapTick: func(tick func() error) error {
 			if measuring {
@@ -69,14 +70,14 @@ func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func()
 }
 
 // kept is the crowd of the benchmark that runs: with more iterations, and once more for -count, it
-// goes on with the same, whose making takes longer than all that is measured.
+// goes on with the same: to make one takes longer than all that is measured.
 var kept struct {
 	*Sim
 	name   string
 	around *func(func() error) error
 }
 
-// A steady tick of 500 players, from the datagrams that come to those that go, allocates nothing.
+// A steady tick of 500 players, from datagrams in to datagrams out, allocates nothing.
 func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -106,8 +107,8 @@ var walls500 = sync.OnceValues(func() (*pvs.Table, error) {
 	return pvs.Build(town500(), pvs.Fit(town500(), pvs.CellFor(town500())))
 })
 
-// inTown is a lobby among the houses of a town for 500, by a grid with the town's walls unless it
-// says otherwise.
+// inTown is the configuration of a lobby in a town for 500 players, by default with a grid and the
+// town's visibility table.
 func inTown(t testing.TB, cfg server.Config) server.Config {
 	t.Helper()
 	cfg.Arena = town500()
@@ -121,7 +122,7 @@ func inTown(t testing.TB, cfg server.Config) server.Config {
 	return cfg
 }
 
-// inSight is how many rows one sees on average in the newest frame, by the oracle's rule.
+// inSight is the mean number of visible rows in the newest frame, by the oracle's rule.
 func inSight(b *Sim) float64 {
 	cfg := b.cfg.Lobby
 	f := b.Lobby.Frame(b.Lobby.Match().Tick())
@@ -129,7 +130,10 @@ func inSight(b *Sim) float64 {
 	if cfg.PVS != nil {
 		highest := levels(cfg.PVS, f)
 		cfg.CellSize = cfg.PVS.Config().Cell
-		cfg.CellVisible = func(from, to int) bool { return cfg.PVS.VisibleAt(from, highest[from], to, highest[to]) }
+		cfg.CellVisible = func(from, to int) bool {
+			return cfg.PVS.VisibleAt(from, highest[from], to,
+				highest[to])
+		}
 	}
 	if cfg.CellVisible == nil || cfg.Relevance != server.RelevanceGrid {
 		cfg.CellVisible = func(from, to int) bool { return true }
@@ -164,7 +168,7 @@ func steadyTick(t *testing.T, cfg server.Config) {
 		}
 	}
 	if s := &b.Lobby.Stats; s.Count[metrics.Shots].Load() == 0 || s.Count[metrics.InputsUsed].Load() == 0 {
-		t.Fatal("nobody played")
+		t.Fatal("no client played")
 	}
 	if allocs != 0 {
 		t.Errorf("%d ticks made %d allocations", ticks, allocs)
@@ -250,8 +254,10 @@ func BenchmarkRelevance(b *testing.B) {
 			sent := s.Count[metrics.Snapshots].Load() - snapshots
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
 			b.ReportMetric(100*float64(spent)/float64(b.N)*60/1e9, "%core@60Hz")
-			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)), "ns/snapshot")
-			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)), "B/snapshot")
+			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)),
+				"ns/snapshot")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)),
+				"B/snapshot")
 			b.ReportMetric(inSight(c), "rows")
 			b.ReportMetric(0, "ns/op")
 		})

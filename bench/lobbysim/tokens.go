@@ -28,7 +28,7 @@ type tokenMint struct {
 // needs.
 func newMint(cfg *Config) tokenMint {
 	var seed [32]byte
-	copy(seed[:], "tokens of a lobby in a bottle")
+	copy(seed[:], "tokens of a lobby in a box") // the number below replaces the bytes from 24 on
 	binary.LittleEndian.PutUint64(seed[24:], cfg.Seed)
 	random := rand.NewChaCha8(seed)
 	g := &cfg.Lobby.Netcode
@@ -46,21 +46,25 @@ func newMint(cfg *Config) tokenMint {
 	return tokenMint{g.PrivateKey, g.ProtocolID, random}
 }
 
-// token makes a token for a client id.
+// token makes a player's token for a client id. It is valid for 45 s from unix on.
 func (m *tokenMint) token(client uint64, unix int64) ([]byte, error) {
-	return m.mintToken(client, unix, false)
+	t := m.unsealed(client, unix)
+	return t.Append(nil, &m.key, m.random)
 }
 
-// mintToken makes a token for a client id, a player's or a spectator's.
-func (m *tokenMint) mintToken(client uint64, unix int64, spectator bool) ([]byte, error) {
-	t := netcode.Mint{
+// spectatorToken makes a spectator's token for a client id.
+func (m *tokenMint) spectatorToken(client uint64, unix int64) ([]byte, error) {
+	t := m.unsealed(client, unix)
+	protocol.MarkSpectator(t.UserData[:])
+	return t.Append(nil, &m.key, m.random)
+}
+
+// unsealed returns the contents of a token.
+func (m *tokenMint) unsealed(client uint64, unix int64) netcode.Mint {
+	return netcode.Mint{
 		ProtocolID: m.protocol, ClientID: client, Create: uint64(unix), Expire: uint64(unix) + 45,
 		TimeoutSeconds: timeoutSeconds, Servers: []netip.AddrPort{serverAddr},
 	}
-	if spectator {
-		protocol.MarkSpectator(t.UserData[:])
-	}
-	return t.Append(nil, &m.key, m.random)
 }
 
 // unix is the server's wall clock, in seconds.

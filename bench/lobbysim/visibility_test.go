@@ -16,8 +16,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// maze is a Sight: walls part the map in blocks of 3 by 3 cells, and one sees along the row and the
-// column of one's block.
+// maze is a CellVisible: walls part the map into blocks of 3 by 3 cells, and a viewer sees the row
+// and the column of its block.
 func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
@@ -25,8 +25,8 @@ func maze(a *arena.Arena, cell float32) func(from, to int) bool {
 	}
 }
 
-// oracle finds by brute force what one client may be told: frame by frame, row by row, from
-// positions alone.
+// oracle finds by brute force which rows one client may be sent: frame by frame, from positions
+// alone.
 type oracle struct {
 	cfg    server.Config
 	id     netid.ID
@@ -76,7 +76,7 @@ func (o *oracle) visibleTo(f *snapshot.Frame) map[netid.ID]bool {
 // exactly the rows that the oracle makes visible, and no byte of any other. Under a limit rows may
 // be missing, and none may be added.
 func TestThreat26NothingHiddenIsInTheBytes(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, c := range []struct {
 		name string
 		kbps int
@@ -92,20 +92,22 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := server.Config{Arena: a, ArenaName: "arena-64", Players: 64, Kbps: kbps, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000},
-		Relevance: server.RelevanceGrid, CellSize: cell, ViewDistance: farMetres, Hysteresis: linger, CellVisible: maze(a, cell)}
+	cfg := server.Config{Arena: a, ArenaName: "arena-64", Players: 64, Kbps: kbps,
+		Rules:     sim.Rules{Seed: 26, RespawnMillis: 2000},
+		Relevance: server.RelevanceGrid, CellSize: cell, ViewDistance: farMetres, Hysteresis: linger,
+		CellVisible: maze(a, cell)}
 	b, err := New(Config{Clients: 64, Seed: 26, Link: link, Lobby: cfg})
 	if err != nil {
 		t.Fatal(err)
 	}
 	newest, oracles := make([]tick.Tick, 64), make([]*oracle, 64)
-	n := tally{whole: kbps == 0}
+	n := rowCounts{whole: kbps == 0}
 	ticks := 60 * 20
 	if testing.Short() {
 		ticks = 60 * 5
 	}
 	for now := range ticks {
-		if i, anew := turnstile(t, b, now); anew {
+		if i, anew := reconnectInTurn(t, b, now); anew {
 			newest[i], oracles[i] = 0, nil
 		}
 		if err := b.Step(); err != nil {
@@ -118,21 +120,24 @@ func hidden(t *testing.T, kbps int, link impair.Profile) {
 			}
 			newest[i] = at
 			if oracles[i] == nil {
-				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1, linger: linger, left: map[netid.ID]int{}}
+				oracles[i] = &oracle{cfg: cfg, id: cl.ID(), far: (farMetres+cell-1)/cell + 1,
+					linger: linger, left: map[netid.ID]int{}}
 			}
 			f := b.Lobby.Frame(at)
 			n.take(t, cl, f, oracles[i].visibleTo(f))
 		}
 	}
-	if n.snapshots < ticks*20 || n.told < n.snapshots*4 || n.hidden < n.snapshots*4 || kbps > 0 && n.waiting == 0 {
-		t.Errorf("%d snapshots with %d rows, %d hidden, %d left out", n.snapshots, n.told, n.hidden, n.waiting)
+	if n.snapshots < ticks*20 || n.sent < n.snapshots*4 || n.hidden < n.snapshots*4 ||
+		kbps > 0 && n.waiting == 0 {
+		t.Errorf("%d snapshots with %d rows, %d hidden, %d left out",
+			n.snapshots, n.sent, n.hidden, n.waiting)
 	}
-	t.Logf("%d snapshots: %d rows told, %d hidden, %d waited", n.snapshots, n.told, n.hidden, n.waiting)
+	t.Logf("%d snapshots: %d rows sent, %d hidden, %d waited", n.snapshots, n.sent, n.hidden, n.waiting)
 }
 
-// turnstile has one of 64 clients after the other leave and come anew, one each 90 ticks, and says
-// which.
-func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
+// reconnectInTurn lets one client of 64 after the other leave and join again, one each 90 ticks,
+// and returns its number.
+func reconnectInTurn(t *testing.T, b *Sim, now int) (i int, anew bool) {
 	if now%90 != 89 {
 		return 0, false
 	}
@@ -144,16 +149,17 @@ func turnstile(t *testing.T, b *Sim, now int) (i int, anew bool) {
 	return i, true
 }
 
-// tally counts the rows of snapshots against the visible players.
-type tally struct {
+// rowCounts counts the rows of snapshots against the visible players.
+type rowCounts struct {
 	whole bool // no visible row is left out
 
-	snapshots, told, hidden, waiting int
+	snapshots, sent, hidden, waiting int
 }
 
 // take fails the test if the snapshot of f has a row that the client may not see. It returns the
 // slots in it.
-func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map[netid.ID]bool) (slots uint64) {
+func (n *rowCounts) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
+	may map[netid.ID]bool) (slots uint64) {
 	t.Helper()
 	n.snapshots++
 	var row [netstate.PublicFields]int32
@@ -161,12 +167,12 @@ func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map
 		id, ok := cl.Row(f.Tick, slot, row[:])
 		switch present := f.ID(slot); {
 		case ok && id != 0 && !may[id]:
-			t.Fatalf("client %v was told in tick %d of %v, whom it must not see", cl.ID(), f.Tick, id)
+			t.Fatalf("client %v was sent in tick %d %v, which it must not see", cl.ID(), f.Tick, id)
 		case ok && id != 0:
 			slots |= 1 << slot
-			n.told++
+			n.sent++
 		case present != 0 && may[present] && n.whole:
-			t.Fatalf("client %v was not told in tick %d of %v, whom it may see", cl.ID(), f.Tick, present)
+			t.Fatalf("client %v was not sent in tick %d %v, which it may see", cl.ID(), f.Tick, present)
 		case present != 0 && may[present]:
 			n.waiting++
 		case present != 0:
@@ -179,7 +185,7 @@ func (n *tally) take(t *testing.T, cl *client.Client, f *snapshot.Frame, may map
 // TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client
 // holds at each of its snapshots just what the world was, neither more nor less.
 func TestRow33SnapshotsFromTheWorld(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	b := open(t, 24, 33, impair.Profile{})
 	newest, compared := make([]tick.Tick, 24), 0
 	var got, want [netstate.PublicFields]int32
@@ -197,7 +203,8 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 			for slot := range f.Slots() {
 				id, ok := cl.Row(at, slot, got[:])
 				if was := f.Row(slot, want[:]); was != id || !ok && was != 0 || id != 0 && got != want {
-					t.Fatalf("client %d, tick %d, slot %d: %v %v, the world has %v %v", i, at, slot, id, got, was, want)
+					t.Fatalf("client %d, tick %d, slot %d: %v %v, the world has %v %v",
+						i, at, slot, id, got, was, want)
 				}
 				if id != 0 {
 					compared++
@@ -214,14 +221,16 @@ func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 // hidden at the second of the view's two snapshots: the server knows its position and the client
 // does not.
 func TestVerdictsAmongWalls(t *testing.T) {
-	alone(t)
+	skipUnderRace(t)
 	for _, kbps := range []int{0, 24} {
 		a, err := arena.Open("arena-16")
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond}, PredictHits: true,
-			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20, Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
+		b, err := New(Config{Clients: 16, Seed: 3, Link: impair.Profile{Delay: 40 * time.Millisecond},
+			PredictHits: true,
+			Lobby: server.Config{Arena: a, ArenaName: "arena-16", Players: 20,
+				Rules: sim.Rules{Seed: 3, RespawnMillis: 3000}, Kbps: kbps,
 				Relevance: server.RelevanceGrid, CellSize: 4, CellVisible: maze(a, 4), Hysteresis: 2}})
 		if err != nil {
 			t.Fatal(err)
@@ -236,7 +245,7 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		compared, hits, others := 0, 0, 0
 		for i, s := range v.client {
 			h, known := v.server[shotKey{uint32(v.by[i]), s.Tick}]
-			if !known || h.ray.Origin != s.Ray.Origin { // or thrown about, unlike it knew
+			if !known || h.ray.Origin != s.Ray.Origin { // or the shooter mispredicted its position
 				continue
 			}
 			compared++
@@ -247,10 +256,13 @@ func TestVerdictsAmongWalls(t *testing.T) {
 				others++
 			}
 		}
-		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d would have hit somebody unseen", kbps, compared, hits, others,
+		t.Logf("%d kbit/s: %d shots compared, %d hits, %d judged otherwise, %d hits filtered",
+			kbps, compared, hits, others,
 			b.Lobby.Stats.Count[metrics.HitsFiltered].Load())
-		if compared < 1000 || hits < 200 || others > compared/200 || b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
-			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen", kbps, compared, hits, others)
+		if compared < 1000 || hits < 200 || others > compared/200 ||
+			b.Lobby.Stats.Count[metrics.HitsFiltered].Load() == 0 {
+			t.Errorf("%d kbit/s: of %d shots with %d hits %d were judged otherwise than seen",
+				kbps, compared, hits, others)
 		}
 	}
 }

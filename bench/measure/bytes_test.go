@@ -21,7 +21,7 @@ func TestBytesAddUp(t *testing.T) {
 		lame := sampleBytes()
 		lame.Cells[i].Bits--
 		if lame.Check() == nil {
-			t.Errorf("a bit of %v is missing, and nobody says so", b.Cells[i])
+			t.Errorf("a bit of %v is missing, and Check returns no error", b.Cells[i])
 		}
 	}
 	if b.PerSecond() != 50 || b.DatagramsPerSecond() != 20 {

@@ -12,8 +12,8 @@ type Cost struct {
 	Total  Curve   `json:"total"`
 }
 
-// Curve is A + B*N + C*N*V, for N players who see V others each; no part is negative. In a plan all
-// players see all, so V = N.
+// Curve is A + B*N + C*N*V, for N players that see V others each; no part is negative. In a plan
+// all players see all, so V = N.
 //
 // Few or close sizes cannot separate the parts. At most one part fewer than there are distinct
 // sizes is fitted (at least one), and the curve with the best Bayesian information criterion is
@@ -36,12 +36,13 @@ type Residual struct {
 	Fitted   float64 `json:"fitted_us"`
 }
 
-// At is the curve for n players who see visible others each, µs a tick.
+// At is the curve for n players that see visible others each, µs a tick.
 func (c Curve) At(n, visible int) float64 {
 	return c.A + c.B*float64(n) + c.C*float64(n)*float64(visible)
 }
 
-// Marginal is the time that one more player adds to a tick of n players who all see each other, µs.
+// Marginal is the time that one more player adds to a tick of n players that all see each other,
+// µs.
 func (c Curve) Marginal(n int) float64 { return c.At(n+1, n+1) - c.At(n, n) }
 
 // Fit fits all steps that are not void. Stages keep their order. The total is fitted to the mean

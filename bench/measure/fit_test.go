@@ -31,10 +31,10 @@ func near(got, want, tolerance float64) bool {
 
 var ladder = []int{64, 128, 256, 410, 520, 660}
 
-func TestFitRecoversPlantedCoefficients(t *testing.T) {
+func TestFitRecoversCoefficients(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Each part planted is worth at least some percent of the cost at one end of the ladder, or
-		// is absent.
+		// Each part is worth at least some percent of the cost at one end of the sizes, or is
+		// absent.
 		a := rapid.SampledFrom([]float64{0, 40, 200, 500}).Draw(t, "a")
 		b := rapid.SampledFrom([]float64{0, 1.5, 5, 12}).Draw(t, "b")
 		c := rapid.SampledFrom([]float64{0, 0.004, 0.02}).Draw(t, "c")
@@ -45,7 +45,7 @@ func TestFitRecoversPlantedCoefficients(t *testing.T) {
 		cost := Fit(stepsOf([]Curve{want, {Name: "send", B: 2}}, ladder, 0, nil))
 		got := cost.Stages[0]
 		if got.Name != "delta" || !near(got.A, a, 0.001) || !near(got.B, b, 0.001) || !near(got.C, c, 0.001) {
-			t.Fatalf("planted %+v, fitted %+v", want, got)
+			t.Fatalf("want %+v, fitted %+v", want, got)
 		}
 		if got.R2 < 0.999999 || len(got.Residuals) != len(ladder) {
 			t.Fatalf("r2 %v, %d residuals", got.R2, len(got.Residuals))
@@ -99,7 +99,7 @@ func TestFitAgainstGrid(t *testing.T) {
 }
 
 func TestFitWithFewPoints(t *testing.T) {
-	planted := []Curve{{Name: "x", A: 100, B: 5, C: 0.02}}
+	truth := []Curve{{Name: "x", A: 100, B: 5, C: 0.02}}
 	cases := []struct {
 		name  string
 		sizes []int
@@ -113,7 +113,7 @@ func TestFitWithFewPoints(t *testing.T) {
 		{"6 sizes too close to tell parts apart", []int{1000, 1001, 1002, 1003, 1004}, 1},
 	}
 	for _, c := range cases {
-		cost := Fit(stepsOf(planted, c.sizes, 0, nil))
+		cost := Fit(stepsOf(truth, c.sizes, 0, nil))
 		if c.sizes == nil {
 			if len(cost.Stages) != 0 || cost.Total.Parts != 0 || cost.Total.Residuals == nil {
 				t.Errorf("%s: %+v", c.name, cost)
@@ -125,9 +125,9 @@ func TestFitWithFewPoints(t *testing.T) {
 			t.Errorf("%s: %d parts fitted, want 1 to %d", c.name, got.Parts, c.parts)
 		}
 		last := c.sizes[len(c.sizes)-1]
-		if !near(got.At(last, last), planted[0].At(last, last), 0.25) {
+		if !near(got.At(last, last), truth[0].At(last, last), 0.25) {
 			t.Errorf("%s: at %d players %v, measured %v", c.name, last, got.At(last, last),
-				planted[0].At(last, last))
+				truth[0].At(last, last))
 		}
 		if len(c.sizes) == 1 && got.A != 0 {
 			t.Errorf("%s: one size blamed on the empty tick: %+v", c.name, got)

@@ -66,13 +66,13 @@ func WriteBench(w io.Writer, p Plan) error {
 
 // unitValues are the values of one stage at the knee, rounded to six significant digits.
 func unitValues(s measure.Step, u measure.UnitCost) []benchfmt.Value {
-	thing := strings.Fields(u.Unit)[0]
+	unit := strings.Fields(u.Unit)[0]
 	if u.Stage == measure.StageSnapshot {
-		thing = "pair"
+		unit = "pair"
 	}
 	return rounded([]benchfmt.Value{
-		{Value: u.Nanos, Unit: "ns/" + thing},
-		{Value: u.Units, Unit: thing + "s/tick"},
+		{Value: u.Nanos, Unit: "ns/" + unit},
+		{Value: u.Units, Unit: unit + "s/tick"},
 		{Value: float64(s.Players), Unit: "players"},
 	})
 }

@@ -11,9 +11,9 @@ import (
 
 // Clocks is what a client's three clocks showed at an instant of the server's own.
 type Clocks struct {
-	At                        time.Duration // the server's clock
-	Server, Predicted, Render time.Duration
-	RTT                       time.Duration // as it really was
+	At                        time.Duration // the server's true clock
+	Server, Predicted, Render time.Duration // the client's estimate, its commands, its view
+	RTT                       time.Duration // the link's true round trip
 }
 
 // The figure, in pixels: the frame that lines are drawn in, within the whole.
@@ -48,15 +48,7 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 		}
 	}
 	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="Arial,Helvetica,sans-serif" font-size="11">`+"\n", clocksWidth, clocksHeight)
-	fmt.Fprintf(&out, `<rect width="100%%" height="100%%" fill="#fff"/>`+"\n"+`<text x="%d" y="20" font-size="13">%s</text>`+"\n", clocksLeft, html.EscapeString(title))
-	for _, v := range x.ticks() {
-		fmt.Fprintf(&out, `<path d="M%.1f %dV%d" stroke="#ddd"/><text x="%.1f" y="%d" text-anchor="middle">%g</text>`+"\n", x.at(v), clocksTop, clocksHeight-clocksBottom, x.at(v), clocksHeight-clocksBottom+15, v)
-	}
-	for _, v := range y.ticks() {
-		fmt.Fprintf(&out, `<path d="M%d %.1fH%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%g</text>`+"\n", clocksLeft, y.at(v), clocksWidth-clocksRight, clocksLeft-5, y.at(v)+4, v)
-	}
-	fmt.Fprintf(&out, `<text x="%d" y="%d">server time, seconds</text><text x="%d" y="%d">ms ahead of the server's clock</text>`+"\n", clocksLeft, clocksHeight-8, clocksLeft, clocksTop-8)
+	drawClockAxes(&out, title, x, y)
 	for i, l := range lines {
 		fmt.Fprintf(&out, `<path fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s" d="`,
 			l.color, l.dash)
@@ -76,13 +68,35 @@ func WriteClocks(w io.Writer, title string, samples []Clocks) error {
 	return err
 }
 
+// drawClockAxes draws the head of the SVG, the title, the grid with its numbers and the axes'
+// names.
+func drawClockAxes(out *bytes.Buffer, title string, x, y axis) {
+	const bottom, right = clocksHeight - clocksBottom, clocksWidth - clocksRight
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
+		`font-family="Arial,Helvetica,sans-serif" font-size="11">`+"\n", clocksWidth, clocksHeight)
+	fmt.Fprintf(out, `<rect width="100%%" height="100%%" fill="#fff"/>`+"\n")
+	fmt.Fprintf(out, `<text x="%d" y="20" font-size="13">%s</text>`+"\n",
+		clocksLeft, html.EscapeString(title))
+	for _, v := range x.ticks() {
+		fmt.Fprintf(out, `<path d="M%.1f %dV%d" stroke="#ddd"/>`, x.at(v), clocksTop, bottom)
+		fmt.Fprintf(out, `<text x="%.1f" y="%d" text-anchor="middle">%g</text>`+"\n", x.at(v), bottom+15, v)
+	}
+	for _, v := range y.ticks() {
+		fmt.Fprintf(out, `<path d="M%d %.1fH%d" stroke="#ddd"/>`, clocksLeft, y.at(v), right)
+		fmt.Fprintf(out, `<text x="%d" y="%.1f" text-anchor="end">%g</text>`+"\n", clocksLeft-5, y.at(v)+4, v)
+	}
+	fmt.Fprintf(out, `<text x="%d" y="%d">server time, seconds</text>`, clocksLeft, clocksHeight-8)
+	fmt.Fprintf(out, `<text x="%d" y="%d">ms ahead of the server's clock</text>`+"\n",
+		clocksLeft, clocksTop-8)
+}
+
 // millis is d in milliseconds.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // axis maps values between low and high to pixels.
 type axis struct {
-	low, high float64
-	from, to  float64
+	low, high float64 // values, in their own unit
+	from, to  float64 // pixels of low and of high; to is the smaller one on a vertical axis
 }
 
 // at is the pixel of a value.

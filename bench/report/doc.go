@@ -7,4 +7,5 @@
 //	bench.txt    one line for each step in Go's benchmark format, for benchstat
 //
 // Plans of no, one or many steps are written as they are. Partial plans say that they are partial.
+// The command plan writes reports; inspect draws the clocks of a client with WriteClocks.
 package report

@@ -7,7 +7,7 @@ import (
 )
 
 // latenessTable compares the lateness of ticks and sends in one step with the delay that the
-// machine itself adds.
+// machine itself adds, as threads that only sleep measure it.
 type latenessTable struct {
 	Players int
 	Rows    []latenessRow
@@ -19,8 +19,9 @@ type latenessRow struct {
 	measure.Quantiles
 }
 
-// lateness is of the step at the knee or, where none passed, of the last one that is not void;
-// empty if there is neither.
+// lateness makes the table of the step at the knee or, where none passed, of the last one that is
+// not void. It is empty without such a step, and for plans of versions that did not measure
+// lateness.
 func lateness(p Plan) (t latenessTable) {
 	s, ok := p.AtKnee()
 	for i := len(p.Steps) - 1; i >= 0 && !ok; i-- {
@@ -37,7 +38,8 @@ func lateness(p Plan) (t latenessTable) {
 		{"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}
 	if k := s.SwarmRunDelay; k != nil {
-		name := fmt.Sprintf("sends, corrected for the %s ms of run delay that the machine caused (%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
+		name := fmt.Sprintf("sends, corrected for the %s ms of run delay that the machine caused "+
+			"(%d bursts, the longest %s ms)", number(k.Millis), k.Bursts, number(k.LongestMillis))
 		t.Rows = append(t.Rows, latenessRow{name, s.SwarmCorrected})
 	}
 	return t
@@ -45,10 +47,11 @@ func lateness(p Plan) (t latenessTable) {
 
 // repeated sums up the repeats at the knee in words.
 func repeated(r *Repeats) string {
-	text := fmt.Sprintf("%d players were measured %d times and held %d times; means with the 95 %% interval: p99 tick %s ± %s ms CPU, %s ± %s cores, %s ± %s kbit/s a client, p99 age %s ± %s ms",
-		r.Players, r.Steps, r.Held, number(r.TickMillis.Mean), number(r.TickMillis.HalfWidth),
-		number(r.Cores.Mean), number(r.Cores.HalfWidth),
-		number(r.KbpsDown.Mean), number(r.KbpsDown.HalfWidth), number(r.AgeMillis.Mean), number(r.AgeMillis.HalfWidth))
+	mean := func(i measure.Interval) string { return number(i.Mean) + " ± " + number(i.HalfWidth) }
+	text := fmt.Sprintf("%d players were measured %d times and held %d times; "+
+		"means with the 95 %% interval: p99 tick %s ms CPU, %s cores, %s kbit/s a client, p99 age %s ms",
+		r.Players, r.Steps, r.Held,
+		mean(r.TickMillis), mean(r.Cores), mean(r.KbpsDown), mean(r.AgeMillis))
 	if doubt := r.Doubt(); doubt != "" {
 		text += ". " + doubt
 	}

@@ -7,9 +7,8 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// What the swarm's lateness would be without the machine has a row of its own, where it is known,
-// and none where it is not.
-func TestLatenessTellsWhatWasTaken(t *testing.T) {
+// The swarm's lateness corrected for run delay has a row of its own where run delay is known.
+func TestLatenessShowsRunDelay(t *testing.T) {
 	one := measure.Quantiles{P50: 1, P99: 2, P999: 3, Max: 4, Mean: 1}
 	step := measure.Step{Players: 100, LatenessRaw: one, SwarmLateness: one}
 	if rows := lateness(Plan{Steps: []measure.Step{step}}).Rows; len(rows) != 6 {

@@ -33,17 +33,17 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 type page struct {
 	Plan
 	CSS      template.CSS
-	JS       template.JS
-	Headline string
-	Why      string // why the knee is where it is
-	Facts    []fact // figures at the knee
-	Notes    []fact // service level, movement, void steps
-	Rows     []row
-	Stages   stageTable
-	Lateness latenessTable
-	Bytes    bytesTables
-	ByCodec  []codecRow
-	Curves   []curveRow
+	JS       template.JS   // the charts, drawn from the plan as JSON
+	Headline string        // the answer in one line
+	Why      string        // why the knee is where it is
+	Facts    []fact        // figures at the knee
+	Notes    []fact        // service level, movement, void steps
+	Rows     []row         // steps by size
+	Stages   stageTable    // CPU time by stage
+	Lateness latenessTable // empty where it was not measured
+	Bytes    bytesTables   // what clients received
+	ByCodec  []codecRow    // nil where codecs were not compared
+	Curves   []curveRow    // the fit
 }
 
 // fact is one line of a definition list.
@@ -70,9 +70,9 @@ type stageRow struct {
 // curveRow is one curve in the table of the fit.
 type curveRow struct {
 	measure.Curve
-	AtKnee float64
-	Worst  string // largest residual in percent of what was measured
-	Last   bool
+	AtKnee float64 // µs at the knee's size
+	Worst  string  // largest residual in percent of what was measured
+	Last   bool    // the whole tick
 }
 
 // WritePage writes index.html.
@@ -130,7 +130,8 @@ func why(p Plan) string {
 	k := p.Knee
 	switch {
 	case len(p.Steps) == 0:
-		return "Nothing was measured yet: no step of the plan has come to its end, so nothing can be said about this machine."
+		return "Nothing was measured yet: no step of the plan has come to its end, " +
+			"so nothing can be said about this machine."
 	case k.Bound == search.Measured && k.Players > 0:
 		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
 		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players),
@@ -181,8 +182,9 @@ func notes(p Plan) []fact {
 	}
 	switch voids := p.Voids(); {
 	case voids > 0:
-		n = append(n, fact{"Void steps",
-			fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, the knee or the fit", voids, len(p.Steps)), ""})
+		text := fmt.Sprintf("%d of %d; what they measured is in the table but not in the charts, "+
+			"the knee or the fit", voids, len(p.Steps))
+		n = append(n, fact{"Void steps", text, ""})
 	case len(p.Steps) > 0:
 		n = append(n, fact{"Void steps", "none: the swarm kept its schedule in every step", ""})
 	}

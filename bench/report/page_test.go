@@ -31,7 +31,8 @@ func words(html string) string {
 func outline(html string) string {
 	var out strings.Builder
 	html = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>`).ReplaceAllString(html, "")
-	for _, tag := range regexp.MustCompile(`<(h1|h2|dt|table|tr|figcaption|p class="banner"|dl class="\w+")[^>]*>([^<]*)`).FindAllStringSubmatch(html, -1) {
+	tags := regexp.MustCompile(`<(h1|h2|dt|table|tr|figcaption|p class="banner"|dl class="\w+")[^>]*>([^<]*)`)
+	for _, tag := range tags.FindAllStringSubmatch(html, -1) {
 		switch {
 		case tag[1] == "tr":
 			out.WriteString("    row\n")
@@ -118,7 +119,8 @@ func TestPageAsksForNothingElse(t *testing.T) {
 		t.Error("no content security policy")
 	}
 	body := regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(html, "")
-	for _, m := range regexp.MustCompile(`(?:src|href)="([^"]*)"|url\(([^)]*)\)|@import`).FindAllStringSubmatch(body, -1) {
+	links := regexp.MustCompile(`(?:src|href)="([^"]*)"|url\(([^)]*)\)|@import`)
+	for _, m := range links.FindAllStringSubmatch(body, -1) {
 		if ref := m[1]; ref != "data:," && ref != "plan.json" && ref != "bench.txt" &&
 			!strings.HasPrefix(ref, "#") {
 			t.Errorf("the page refers to %q", m[0])

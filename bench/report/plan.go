@@ -25,16 +25,16 @@ type Plan struct {
 	Movement string            `json:"movement"` // where the players' movement came from
 	Config   []measure.Setting `json:"config"`
 	SLO      slo.Level         `json:"slo"`
-	// In the order in which they were measured, repeats and void ones included.
+	// Steps in the order in which they were measured, repeats and void ones included.
 	Steps []measure.Step `json:"steps"`
 	Knee  search.Knee    `json:"knee"`
 	Fit   measure.Cost   `json:"fit"`
-	// What the server paid for each unit of work at the knee.
+	// Units are what the server paid for each unit of work at the knee.
 	Units  []measure.UnitCost `json:"units"`
 	Codecs *measure.Codecs    `json:"codecs,omitempty"` // nil if they were not compared
-	// Of the size at the knee; nil where it was measured once.
+	// Repeats are of the size at the knee; nil where it was measured once.
 	Repeats *Repeats `json:"repeats,omitempty"`
-	Partial bool     `json:"partial"`
+	Partial bool     `json:"partial"` // the search was cut short: the knee is a lower bound
 }
 
 // Clean returns p as it is written: version and defaults filled in, lists never null, and every

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// Repeats sums up the steps of one size that are not void.
+// Repeats sums up the steps of one size that are not void: means with 95 % confidence intervals.
 type Repeats struct {
 	Players    int              `json:"players"`
 	Steps      int              `json:"steps"`
@@ -14,7 +14,7 @@ type Repeats struct {
 	TickMillis measure.Interval `json:"tick_p99_ms"` // p99 of a tick's CPU time
 	Cores      measure.Interval `json:"server_cores"`
 	KbpsDown   measure.Interval `json:"kbps_down_per_client"`
-	AgeMillis  measure.Interval `json:"age_p99_ms"`
+	AgeMillis  measure.Interval `json:"age_p99_ms"` // p99 of the newest snapshot's age
 }
 
 // Doubt says why the size is not to be relied on, "" where it held in every measurement.
@@ -22,8 +22,8 @@ func (r *Repeats) Doubt() string {
 	if r.Held == r.Steps {
 		return ""
 	}
-	return fmt.Sprintf("%d players held in %d of %d measurements only: plan for fewer, or measure again on a machine with nothing else to do",
-		r.Players, r.Held, r.Steps)
+	return fmt.Sprintf("%d players held in %d of %d measurements only: plan for fewer, "+
+		"or measure again on an idle machine", r.Players, r.Held, r.Steps)
 }
 
 // RepeatsAt sums up the steps of a size; nil if fewer than two of them are not void.

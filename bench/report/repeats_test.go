@@ -19,7 +19,8 @@ func TestRepeats(t *testing.T) {
 	r := RepeatsAt(100, append(steps, healthy(200)))
 	// Student's t for two degrees of freedom: 4.3027 times the deviation 1 over the root of 3.
 	if r == nil || r.Steps != 3 || r.Held != 2 || r.TickMillis.Mean != 5 ||
-		math.Abs(r.TickMillis.HalfWidth-4.3027/math.Sqrt(3)) > 1e-4 || r.Cores != (measure.Interval{Mean: 0.5}) {
+		math.Abs(r.TickMillis.HalfWidth-4.3027/math.Sqrt(3)) > 1e-4 ||
+		r.Cores != (measure.Interval{Mean: 0.5}) {
 		t.Errorf("%+v", r)
 	}
 	if RepeatsAt(200, append(steps, healthy(200))) != nil {

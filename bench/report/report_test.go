@@ -205,7 +205,8 @@ func TestNumbersReadWell(t *testing.T) {
 			t.Errorf("number(%v) = %q, want %q", x, got, want)
 		}
 	}
-	for x, want := range map[float64]string{0: "0", 0.00213: "0.00213", 0.0996: "0.10", 12.34: "12.3", 1e-9: "0.000000"} {
+	for x, want := range map[float64]string{0: "0", 0.00213: "0.00213", 0.0996: "0.10", 12.34: "12.3",
+		1e-9: "0.000000"} {
 		if got := significant(x); got != want {
 			t.Errorf("significant(%v) = %q, want %q", x, got, want)
 		}
@@ -213,7 +214,8 @@ func TestNumbersReadWell(t *testing.T) {
 	if got := count(uint64(12345678)); got != "12,345,678" {
 		t.Errorf("count: %q", got)
 	}
-	for d, want := range map[time.Duration]string{0: "unknown", 2500 * time.Millisecond: "2.50 s", 192 * time.Second: "3 min 12 s"} {
+	for d, want := range map[time.Duration]string{0: "unknown", 2500 * time.Millisecond: "2.50 s",
+		192 * time.Second: "3 min 12 s"} {
 		if got := span(d); got != want {
 			t.Errorf("span(%v) = %q, want %q", d, got, want)
 		}

@@ -93,15 +93,14 @@ func sampleBytes(s measure.Step) *measure.Bytes {
 		permille                 uint64
 	}{
 		{"player", "x", "update", 160}, {"player", "z", "update", 158}, {"player", "yaw", "update", 185},
-		{"player", "pitch", "update", 120},
-		{"player", "y", "update", 40}, {"player", "shots", "update", 6}, {"player", "health", "update", 8},
-		{"player", "state", "update", 2},
-		{"player", "", "mask", 110}, {"player", "", "same", 14}, {"player", "", "align", 21}, {"player", "",
-			"head", 9}, {"player", "x", "spawn", 3},
-		{"owner", "pos.x", "update", 6}, {"owner", "", "mask", 9}, {"seal", "tag", "seal", 45}, {"seal",
-			"prefix", "seal", 3},
-		{"package", "acks", "header", 30}, {"package", "clock", "header", 12}, {"snapshot", "tick", "head",
-			12}, {"events", "body", "message", 9},
+		{"player", "pitch", "update", 120}, {"player", "y", "update", 40}, {"player", "shots", "update", 6},
+		{"player", "health", "update", 8}, {"player", "state", "update", 2},
+		{"player", "", "mask", 110}, {"player", "", "same", 14}, {"player", "", "align", 21},
+		{"player", "", "head", 9}, {"player", "x", "spawn", 3},
+		{"owner", "pos.x", "update", 6}, {"owner", "", "mask", 9},
+		{"seal", "tag", "seal", 45}, {"seal", "prefix", "seal", 3},
+		{"packet", "acks", "header", 30}, {"packet", "clock", "header", 12},
+		{"snapshot", "tick", "head", 12}, {"reliable", "body", "message", 9},
 	} {
 		bits := 8 * b.Received * c.permille / 1000
 		left -= bits

@@ -14,8 +14,8 @@ type bytesTables struct {
 
 // bytesTable is one way to divide the received bytes.
 type bytesTable struct {
-	ID, Name, Unit string
-	Rows           []bytesRow
+	ID, Name, Unit string     // of the section in the page; title; what a row counts
+	Rows           []bytesRow // largest first, at most mostRows and the rest
 }
 
 // bytesRow is one part with the length of its bar.
@@ -47,7 +47,9 @@ func traffic(p Plan) bytesTables {
 	if b.Clients != 1 {
 		sampled = "a sample of " + count(b.Clients) + " clients"
 	}
-	t := bytesTables{Note: fmt.Sprintf("%s %s players, each client received %s B/s in %s datagrams a second. The figures are those of %s, %s. "+
+	t := bytesTables{Note: fmt.Sprintf("%s %s players, "+
+		"each client received %s B/s in %s datagrams a second. "+
+		"The figures are those of %s, %s. "+
 		"UDP and IPv4 take another %d B a datagram, %s B/s; UDP and IPv6 %d B.", at, count(s.Players),
 		number(b.PerSecond()), number(b.DatagramsPerSecond()),
 		sampled, proof, measure.OverIPv4, number(measure.OverIPv4*b.DatagramsPerSecond()), measure.OverIPv6)}

@@ -28,7 +28,8 @@ func Connect(ctx context.Context, s *swarm.Swarm, clients int, arrival time.Dura
 	case silent():
 		return errors.New("no answer within 3 s")
 	case s.Joined() == 0:
-		return errors.New("the server answers, but no client joined a match within 15 s (with --echo there is none)")
+		return errors.New("the server answers, but no client joined a match within 15 s " +
+			"(with --echo there is none)")
 	case s.Joined() < clients:
 		return fmt.Errorf("%d of %d clients joined within 15 s", s.Joined(), clients)
 	}

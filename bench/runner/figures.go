@@ -15,7 +15,8 @@ import (
 )
 
 // newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
-// are those of one lobby.
+// are those of one lobby; cores, memory and losses are those of all. The step is void if the swarm
+// did not keep its schedule, or if the bytes that it accounts for do not add up.
 func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) measure.Step {
 	rep, lobbies := merge(reports), float64(len(reports))
 	ticks := max(rep.Seconds*float64(rep.Rate), 1) * lobbies
@@ -81,10 +82,13 @@ func merge(all []metrics.Report) metrics.Report {
 		m.Hiccup = new(*m.Hiccup)
 	}
 	for _, r := range all[1:] {
-		m.CPUSeconds, m.TicksSkipped, m.Overruns = m.CPUSeconds+r.CPUSeconds, m.TicksSkipped+r.TicksSkipped,
-			m.Overruns+r.Overruns
-		m.Allocs, m.GCs = m.Allocs+r.Allocs, m.GCs+r.GCs
-		m.SocketLost, m.HeapBytes = m.SocketLost+r.SocketLost, m.HeapBytes+r.HeapBytes
+		m.CPUSeconds += r.CPUSeconds
+		m.TicksSkipped += r.TicksSkipped
+		m.Overruns += r.Overruns
+		m.Allocs += r.Allocs
+		m.GCs += r.GCs
+		m.SocketLost += r.SocketLost
+		m.HeapBytes += r.HeapBytes
 		m.Seconds = max(m.Seconds, r.Seconds)
 		for name, n := range r.Counts {
 			m.Counts[name] += n

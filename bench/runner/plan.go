@@ -17,7 +17,7 @@ import (
 // PlanConfig is how a plan searches.
 type PlanConfig struct {
 	Start, Max int // players in a lobby, or lobbies; Start 0: estimated by a simulation
-	// No step of the search begins that would end later; repeats have a quarter more.
+	// No step of the search begins that would end later. Repeats may take a quarter more.
 	Limit     time.Duration
 	Tolerance float64 // wanted gap above the knee, as a part of it; 0: the default
 	Commit    string  // of this build, for the report

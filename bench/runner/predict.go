@@ -58,8 +58,10 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 }
 
 // Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on
-// the server's processor, and the clients here.
-func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, busy time.Duration) ([]simbench.SocketCost, error) {
+// the server's processor, and the clients here. busy is the CPU time that a tick of the server
+// spends besides; it is not part of the cost.
+func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic,
+	busy time.Duration) ([]simbench.SocketCost, error) {
 	s := socketRun{Runner: r}
 	defer s.stop()
 	for _, t := range all {
@@ -102,9 +104,9 @@ func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic, busy time.
 // socketRun is the processes of one measurement.
 type socketRun struct {
 	*Runner
-	all   []*process
-	at    []netip.AddrPort
-	files []string
+	all   []*process       // one for each lobby
+	at    []netip.AddrPort // their sockets
+	files []string         // traffic, as written for them
 }
 
 // add starts a process for the traffic of a lobby.

@@ -24,13 +24,14 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// process is a server process.
+// process is a server process. It ends when its standard input closes, so it never outlives the
+// runner.
 type process struct {
 	cmd  *exec.Cmd
-	out  io.Reader
-	http string
-	udp  netip.AddrPort
-	key  netcode.Key
+	out  io.Reader      // standard output
+	http string         // address of its HTTP API
+	udp  netip.AddrPort // address of its game socket
+	key  netcode.Key    // private key of the tokens that it accepts
 	errs *strings.Builder
 }
 
@@ -48,30 +49,30 @@ const (
 func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
 	p := &process{}
 	_, _ = rand.Read(p.key[:]) // does not fail: it stops the program
-	args := []string{"serve", "--ready", "--exit-on-stdin-eof", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-		"--hiccup",
-		"--map", simbench.MapName(sc), "--mode", sc.Lobby.Mode, "--content", r.cfg.ContentDir, "--model",
-		r.cfg.ModelFile,
+	args := []string{"serve", "--ready", "--exit-on-stdin-eof", "--hiccup",
+		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+		"--map", simbench.MapName(sc), "--mode", sc.Lobby.Mode,
+		"--content", r.cfg.ContentDir, "--model", r.cfg.ModelFile,
 		"--players", fmt.Sprint(sc.Lobby.Players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),
-		"--rate", fmt.Sprint(sc.Rates.TickHz), "--send-interval", fmt.Sprint(sc.Every()), "--kbps",
-		fmt.Sprint(sc.Rates.Kbps),
+		"--rate", fmt.Sprint(sc.Rates.TickHz), "--send-interval", fmt.Sprint(sc.Every()),
+		"--kbps", fmt.Sprint(sc.Rates.Kbps),
 		"--socket", sc.Network.Socket, "--codec", sc.Network.Codec, "--relevance", sc.Lobby.Relevance,
 		"--view-distance", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
 		"--journal", "none", "--idle-warn", "0", "--idle-kick", "0"}
 	if err := r.launch(p, sc.Process, args); err != nil {
 		return nil, err
 	}
-	var said struct {
+	var ready struct { // the line that --ready prints
 		UDP  string `json:"udp"`
 		HTTP string `json:"http"`
 	}
 	line, err := p.line(readyWithin)
 	if err == nil {
-		err = json.Unmarshal(line, &said)
+		err = json.Unmarshal(line, &ready)
 	}
 	if err == nil {
-		p.http = said.HTTP
-		p.udp, err = netip.ParseAddrPort(said.UDP)
+		p.http = ready.HTTP
+		p.udp, err = netip.ParseAddrPort(ready.UDP)
 	}
 	if err != nil {
 		p.stop()

@@ -36,15 +36,15 @@ type Config struct {
 
 // Observer follows a runner. Fields that are nil are not called.
 type Observer struct {
-	// The current activity.
+	// Note tells the current activity.
 	Note func(format string, args ...any)
-	// Whether a note would be shown.
+	// Ready reports whether a note would be shown.
 	Ready func() bool
-	// Once a tick while a step is measured.
+	// Playing is called once a tick while a step is measured.
 	Playing func(f *swarm.Figures, players int, played, of time.Duration)
-	// A judged step.
+	// Step tells a judged step.
 	Step func(measure.Step)
-	// The search begins.
+	// Search tells that the search begins.
 	Search func(level slo.Level, machine measure.Machine, movement string, limit time.Duration)
 }
 
@@ -59,8 +59,8 @@ func (o Observer) note(format string, args ...any) {
 // processors of their own.
 type Runner struct {
 	cfg               Config
-	onServer, onSwarm []int
-	pinned            string // for reports
+	onServer, onSwarm []int  // processors of the servers and of the swarm; nil: not pinned
+	pinned            string // how processes are pinned, for reports
 }
 
 // New prepares a runner. Where there are two processors or more it pins this process to all but the
@@ -117,10 +117,12 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	return run.measure(ctx)
 }
 
-// Repeat measures the scenario live as many times. The seed of each run is one more than that of the
-// run before, as in simbench.Simulate, so that both play the same matches. It returns the runs that
-// are not void, or all of them if every run is; the number of void runs; and the last void's reason.
-func (r *Runner) Repeat(ctx context.Context, times int) (steps []measure.Step, voids int, why string, err error) {
+// Repeat measures the scenario live as many times. The seed of each run is one more than that of
+// the run before, as in simbench.Simulate, so that both play the same matches. It returns the runs
+// that are not void, or all of them if every run is; the number of void runs; and the last void's
+// reason.
+func (r *Runner) Repeat(ctx context.Context, times int) (steps []measure.Step, voids int,
+	why string, err error) {
 	var void []measure.Step
 	for i := range times {
 		one := *r
@@ -146,10 +148,10 @@ func (r *Runner) Repeat(ctx context.Context, times int) (steps []measure.Step, v
 // stepRun is one step while it runs.
 type stepRun struct {
 	*Runner
-	sc      scenario.Scenario
+	sc      scenario.Scenario // with the step's size
 	servers *servers
 	swarm   *swarm.Swarm
-	players int
+	players int // in all lobbies, without spectators
 }
 
 // measure connects the swarm, warms up, and measures.
@@ -189,7 +191,8 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	step := newStep(r.players, clients, reports, &s.Figures)
 	step.SwarmHiccup = Micros(gaps)
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
-		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: the machine is busy", late)
+		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
+			"the machine is busy", late)
 	}
 	return step, nil
 }

@@ -8,19 +8,18 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // servers are the server processes of a step, one for each lobby, and the impaired links before
 // them.
 type servers struct {
-	all    []*process
+	all    []*process       // by lobby
 	at     []netip.AddrPort // the addresses that clients dial
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -58,7 +57,8 @@ func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, e
 }
 
 // impair puts a bad network before a server, until the servers stop.
-func (s *servers) impair(to netip.AddrPort, link impair.Profile, sc scenario.Scenario) (netip.AddrPort, error) {
+func (s *servers) impair(to netip.AddrPort, link impair.Profile,
+	sc scenario.Scenario) (netip.AddrPort, error) {
 	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link,
 		Seed:    sc.Play.Seed + uint64(len(s.at)),
 		Clients: sc.Lobby.Players + sc.Lobby.Spectators + 8})

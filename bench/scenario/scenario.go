@@ -247,8 +247,10 @@ var rules = []rule{
 		func(s *Scenario) bool { return oneOf(s.Network.Socket, "gnet", "mmsg") }},
 	{"network.encryption", `"netcode-1.02": every session of this server is sealed`,
 		func(s *Scenario) bool { return s.Network.Encryption == "netcode-1.02" }},
-	{"network.codec", `"huffman", "range" or "stored"`,
-		func(s *Scenario) bool { return oneOf(s.Network.Codec, "huffman", "range", "stored") }},
+	{"network.codec", `"huffman", "range", "zstd", "huffman-zstd" or "stored"`,
+		func(s *Scenario) bool {
+			return oneOf(s.Network.Codec, "huffman", "range", "zstd", "huffman-zstd", "stored")
+		}},
 	{"process.gomaxprocs", "1 to 1024, or 0 for the default of Go",
 		func(s *Scenario) bool { return within(float64(s.Process.GOMAXPROCS), 0, 1024) }},
 	{"process.gogc", "1 to 10000 percent, or -1 for off",

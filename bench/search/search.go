@@ -49,9 +49,9 @@ type Search struct {
 
 	good     measure.Step   // largest passing step
 	passed   []measure.Step // every passing size below it, the smallest first
-	shaky    []int          // sizes that failed in a repeat
+	unstable []int          // sizes that failed in a repeat
 	bad      []miss         // larger sizes that failed or were void, the smallest first
-	again    int            // size to measure a second time; 0: none
+	retry    int            // size to measure a second time; 0: none
 	begun    time.Duration
 	stepCost time.Duration
 	asked    bool
@@ -64,12 +64,13 @@ type miss struct {
 	times        int
 }
 
-// roofTolerance is the tolerance where the swarm is the limit: a lower bound is not worth more
-// steps.
-const roofTolerance = 0.25
+// swarmLimitTolerance is the tolerance where the swarm is the limit: a lower bound is not worth
+// more steps.
+const swarmLimitTolerance = 0.25
 
-// plain is the part of its limit from which on a slow tick is no accident.
-const plain = 1.5
+// clearFailure is the load of a tick, as a part of its limit, from which on a failure is no
+// accident.
+const clearFailure = 1.5
 
 // Next returns the next size to measure, false when the search is over. The argument is the time
 // since the search began; steps are assumed to take as long as the longest so far.
@@ -88,8 +89,8 @@ func (s *Search) Next(elapsed time.Duration) (players int, ok bool) {
 
 func (s *Search) next() (int, bool) {
 	switch {
-	case s.again > 0:
-		return s.again, true
+	case s.retry > 0:
+		return s.retry, true
 	case len(s.bad) == 0 && s.good.Players == 0:
 		return s.start(), true
 	case len(s.bad) == 0:
@@ -99,29 +100,31 @@ func (s *Search) next() (int, bool) {
 		return players, true
 	}
 	if s.doubtful(s.bad[0]) {
-		s.again = s.bad[0].Players
+		s.retry = s.bad[0].Players
 	}
-	return s.again, s.again > 0
+	return s.retry, s.retry > 0
 }
 
 // doubtful reports whether a miss may be an accident.
 func (s *Search) doubtful(m miss) bool {
-	return m.times < 2 && !m.Void && s.objective().TickLoad(m.Step) < plain
+	return m.times < 2 && !m.Void && s.objective().TickLoad(m.Step) < clearFailure
 }
 
-func (s *Search) start() int { return min(s.whole(float64(orInt(s.Start, DefaultStart))), s.max()) }
-func (s *Search) max() int   { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
-func (s *Search) each() int  { return max(s.Each, 1) }
+func (s *Search) start() int {
+	return min(s.wholeLobbies(float64(orInt(s.Start, DefaultStart))), s.max())
+}
+func (s *Search) max() int  { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
+func (s *Search) each() int { return max(s.Each, 1) }
 
-// whole is the nearest multiple of Each, at least one.
-func (s *Search) whole(players float64) int {
+// wholeLobbies is the nearest multiple of Each, at least one.
+func (s *Search) wholeLobbies(players float64) int {
 	return max(int(math.Round(players/float64(s.each()))), 1) * s.each()
 }
 
 func (s *Search) tolerance() float64 {
 	least := 0.0
 	if len(s.bad) > 0 && s.bad[0].Void {
-		least = roofTolerance
+		least = swarmLimitTolerance
 	}
 	if s.Tolerance > 0 {
 		return max(s.Tolerance, least)
@@ -159,7 +162,7 @@ func (s *Search) halve() (int, bool) {
 // the tolerance.
 func (s *Search) round(x float64) int {
 	if s.each() > 1 {
-		return s.whole(x)
+		return s.wholeLobbies(x)
 	}
 	grain, fine := 1.0, x*s.tolerance()/4
 	for i := 0; ; i++ {
@@ -181,15 +184,15 @@ func (s *Search) objective() *slo.Objective {
 // Record takes a measured step into account and returns it judged by the objective.
 func (s *Search) Record(step measure.Step) measure.Step {
 	step = s.objective().Judge(step)
-	s.again = 0
-	if step.Pass && !slices.Contains(s.shaky, step.Players) {
+	s.retry = 0
+	if step.Pass && !slices.Contains(s.unstable, step.Players) {
 		s.pass(step)
 		return step
 	}
 	roof := slices.ContainsFunc(s.bad, func(m miss) bool { return m.Void && m.times > 1 })
 	m := s.miss(step)
 	if m.times == 1 && (step.Void && !roof || !step.Void && s.surprising(step)) {
-		s.again = step.Players
+		s.retry = step.Players
 	}
 	return step
 }
@@ -224,7 +227,7 @@ func (s *Search) Repeat(step measure.Step) measure.Step {
 	if step.Pass || step.Void || step.Players != s.good.Players {
 		return step
 	}
-	s.shaky = append(s.shaky, step.Players)
+	s.unstable = append(s.unstable, step.Players)
 	s.miss(step).times = 2 // it failed while it was expected to hold: no accident
 	s.passed = slices.DeleteFunc(s.passed, func(p measure.Step) bool { return p.Players >= step.Players })
 	s.good = measure.Step{}
@@ -247,12 +250,12 @@ func (s *Search) surprising(step measure.Step) bool {
 func (s *Search) Knee() Knee {
 	k := Knee{Players: s.good.Players, Bound: AtLeast}
 	bad := s.bad
-	if s.again > 0 && len(bad) > 0 && bad[0].Players == s.again && !s.confirming() {
+	if s.retry > 0 && len(bad) > 0 && bad[0].Players == s.retry && !s.confirming() {
 		bad = bad[1:]
 	}
 	switch {
-	case len(bad) == 0 && s.again > 0:
-		k.Reason = fmt.Sprintf("%d players failed once and were not measured again%s", s.again, s.timeWords())
+	case len(bad) == 0 && s.retry > 0:
+		k.Reason = fmt.Sprintf("%d players failed once and were not measured again%s", s.retry, s.timeWords())
 	case len(bad) == 0 && s.good.Players == 0:
 		k.Reason = "nothing was measured"
 	case len(bad) == 0 && s.good.Players >= s.max():

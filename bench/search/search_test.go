@@ -159,7 +159,7 @@ func TestSearchDoubtsOneNoisyStep(t *testing.T) {
 	}
 }
 
-// A failure that there was no time to measure again is told as such.
+// The knee says that there was no time to measure a failure again.
 func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
 	s, near := &Search{}, healthy(128)
 	s.Record(healthy(120))
@@ -178,8 +178,8 @@ func TestSearchSaysWhatItMeasuredOnce(t *testing.T) {
 	}
 }
 
-// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that says
-// whose it is.
+// Where the swarm is the limit, steps are not wasted on it: a dozen lead to a lower bound that
+// names the swarm as its reason.
 func TestSearchWastesLittleOnVoidSizes(t *testing.T) {
 	m := &machine{curve: measure.Curve{B: 1}, rng: rand.New(rand.NewPCG(1, 1)), roof: 555}
 	s := &Search{Start: 100, Max: 4000}
@@ -231,7 +231,7 @@ func TestSearchUnderAWeakSwarm(t *testing.T) {
 		want := min(knee, m.roof)
 		near := 1.08
 		if got.Swarm {
-			near = 1 + roofTolerance
+			near = 1 + swarmLimitTolerance
 		}
 		if got.Players > want || float64(got.Players) < float64(want)/near-1 {
 			t.Fatalf("knee %+v, want %d (server %d, swarm %d)", got, want, knee, m.roof)
@@ -316,7 +316,8 @@ func TestLevelKneeJudgesAgain(t *testing.T) {
 			got.Bound != want.Bound || got.Reason != want.Reason {
 			t.Fatalf("judged again %+v, at first %+v", got, want)
 		}
-		if strict := KneeOf(slo.MustCompile(slo.Level{Expr: "p99(tick) <= 0.3*period && lost(input) == 0 && p99(age) <= 2*interval"}), steps); strict.Players > s.Knee().Players {
+		half := slo.Level{Expr: "p99(tick) <= 0.3*period && lost(input) == 0 && p99(age) <= 2*interval"}
+		if strict := KneeOf(slo.MustCompile(half), steps); strict.Players > s.Knee().Players {
 			t.Fatalf("a stricter level carries more: %+v", strict)
 		}
 	})
@@ -324,7 +325,8 @@ func TestLevelKneeJudgesAgain(t *testing.T) {
 
 func TestSizesReadWell(t *testing.T) {
 	s := &Search{}
-	for x, want := range map[float64]int{163.84: 164, 409.6: 410, 656: 660, 1056: 1060, 2048: 2040, 7.3: 7, 40.2: 40} {
+	for x, want := range map[float64]int{163.84: 164, 409.6: 410, 656: 660, 1056: 1060, 2048: 2040, 7.3: 7,
+		40.2: 40} {
 		if got := s.round(x); got != want {
 			t.Errorf("round(%v) = %d, want %d", x, got, want)
 		}

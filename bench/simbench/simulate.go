@@ -60,7 +60,8 @@ type StageEstimate struct {
 // be in order. Repeats differ in their seeds. The lobbies of a match share one thread, on the first
 // processor, as the servers of a live run share it; their clients run on the others. Measured ticks
 // begin at their instants by the wall clock.
-func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Window, repeats int) ([]Simulated, error) {
+func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Window,
+	repeats int) ([]Simulated, error) {
 	cpus := clock.CPUs()
 	var onServer []int
 	if len(cpus) >= 2 {
@@ -122,7 +123,8 @@ type sample struct {
 }
 
 // simulateOnce plays the lobbies of one repeat side by side, tick by tick.
-func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows []Window, thread *core) ([]sample, error) {
+func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows []Window,
+	thread *core) ([]sample, error) {
 	var lobbies []*lobby
 	o.Around = thread.do
 	for l := range s.Lobby.Lobbies {
@@ -181,13 +183,13 @@ func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows [
 // lobby is a match with its socket metered.
 type lobby struct {
 	*Match
-	meter   meter
-	s       scenario.Scenario
-	came    int // clients that connected so far
-	ticks   int
-	read    time.Duration // CPU time of one read of the thread's clock
-	counts  [metrics.NumCounts]uint64
-	traffic *Traffic // nil: nothing is recorded
+	meter     meter
+	s         scenario.Scenario
+	connected int // clients that connected so far
+	ticks     int
+	read      time.Duration // CPU time of one read of the thread's clock
+	counts    [metrics.NumCounts]uint64
+	traffic   *Traffic // nil: nothing is recorded
 }
 
 // newLobby makes lobby number index of a scenario. Its clients connect over the arrival time.
@@ -197,7 +199,7 @@ func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
 	if all == nil {
 		all = Brains(s)
 	}
-	// As the swarm deals its players out.
+	// Clients are assigned to lobbies as the swarm assigns its players.
 	o.Brain = func(n int) swarm.Brain { return all(n*lobbies + index) }
 	start := time.Now()
 	o.Lobby = func(c *server.Config) {
@@ -224,8 +226,8 @@ func (l *lobby) step() error {
 	due := len(l.Clients)
 	if arrival := l.s.Ticks(l.s.Play.Arrival); arrival > 0 {
 		due = min(due, 1+len(l.Clients)*l.ticks/arrival)
-		for ; l.came < due; l.came++ {
-			if err := l.Connect(l.came); err != nil {
+		for ; l.connected < due; l.connected++ {
+			if err := l.Connect(l.connected); err != nil {
 				return err
 			}
 		}

@@ -41,11 +41,12 @@ type SocketCost struct {
 // arrived, keeps the processor busy as the lobby would, and sends the datagrams of each tick. The
 // busy time is not part of the cost. Ready is called once all clients are known. The first second
 // of the traffic warms up, and all of its ticks are then measured.
-func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Duration, ready func()) (SocketCost, error) {
+func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Duration,
+	ready func()) (SocketCost, error) {
 	s := trafficServer{conn: conn, t: t, busy: busy, pacer: clock.New(),
 		period: tick.Rate(t.TickHz).Period(), to: make([]netip.AddrPort, t.Clients)}
 	read := clockCost()
-	if err := s.meet(ctx); err != nil {
+	if err := s.awaitClients(ctx); err != nil {
 		return SocketCost{}, err
 	}
 	ready()
@@ -73,17 +74,17 @@ func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Dur
 	}, nil
 }
 
-// standBytes is the memory that stand walks over: what a tick of a small lobby touches, and a
-// quarter of the second cache of most processors. More of it makes system calls dearer than they
-// are live: a lobby does not touch all of its memory.
-const standBytes = 256 << 10
+// busyBytes is the memory that keepBusy touches: as much as a tick of a small lobby, and a quarter
+// of the second-level cache of most processors. With more, system calls would cost more than they
+// do live.
+const busyBytes = 256 << 10
 
 // trafficServer is the server's end while it runs. Its goroutine is bound to a thread.
 type trafficServer struct {
 	conn   netio.Conn
 	t      Traffic
 	busy   time.Duration
-	memory [standBytes]byte
+	memory [busyBytes]byte
 	at     int // in memory
 	pacer  *clock.Pacer
 	period time.Duration
@@ -104,16 +105,16 @@ type spent struct {
 	reads               int // of the thread's clock that are in none of the three times
 }
 
-// meet receives until every client has sent its index.
-func (s *trafficServer) meet(ctx context.Context) error {
+// awaitClients receives until every client has sent its index.
+func (s *trafficServer) awaitClients(ctx context.Context) error {
 	for end := s.pacer.Now() + 15*time.Second; s.known < s.t.Clients; {
 		if s.pacer.Now() > end {
-			return fmt.Errorf("%d of %d clients were heard of within 15 s", s.known, s.t.Clients)
+			return fmt.Errorf("%d of %d clients answered within 15 s", s.known, s.t.Clients)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.take(s.hello); err != nil {
+		if err := s.receiveAll(s.hello); err != nil {
 			return err
 		}
 		s.pacer.Until(s.pacer.Now() + s.period)
@@ -132,8 +133,8 @@ func (s *trafficServer) hello(d netio.Datagram) {
 	}
 }
 
-// take receives what has arrived.
-func (s *trafficServer) take(each func(netio.Datagram)) error {
+// receiveAll receives what has arrived; each, if not nil, gets every datagram.
+func (s *trafficServer) receiveAll(each func(netio.Datagram)) error {
 	for {
 		n, err := s.conn.Receive(&s.in)
 		if n == 0 || err != nil {
@@ -157,12 +158,12 @@ func (s *trafficServer) play(ctx context.Context, ticks int) error {
 			s.spent.late++
 		}
 		begun := clock.ThreadCPU()
-		if err := s.take(nil); err != nil {
+		if err := s.receiveAll(nil); err != nil {
 			return err
 		}
 		received := clock.ThreadCPU()
-		worked := s.stand(received)
-		if err := s.give(s.t.Ticks[i].Out); err != nil {
+		worked := s.keepBusy(received)
+		if err := s.sendTick(s.t.Ticks[i].Out); err != nil {
 			return err
 		}
 		u := &s.spent
@@ -176,9 +177,9 @@ func (s *trafficServer) play(ctx context.Context, ticks int) error {
 	return nil
 }
 
-// stand stands in for the lobby: it walks over its memory until its CPU time has passed, and
-// returns the thread's clock.
-func (s *trafficServer) stand(from time.Duration) time.Duration {
+// keepBusy takes the place of the lobby: it touches its memory until the CPU time busy has passed
+// since from, and returns the thread's clock.
+func (s *trafficServer) keepBusy(from time.Duration) time.Duration {
 	const lines = 256 // of a cache, between two reads of the clock
 	for {
 		for range lines {
@@ -193,8 +194,8 @@ func (s *trafficServer) stand(from time.Duration) time.Duration {
 	}
 }
 
-// give sends the datagrams of a tick, in batches as a lobby does.
-func (s *trafficServer) give(out []Packet) error {
+// sendTick sends the datagrams of a tick, in batches as a lobby does.
+func (s *trafficServer) sendTick(out []Packet) error {
 	for _, p := range out {
 		if s.out.Full() {
 			if err := s.flush(); err != nil {

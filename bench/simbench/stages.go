@@ -74,7 +74,8 @@ func (l *leastTicks) sum() Least {
 			whole[i] += each[i] / 1e3
 		}
 		q := measure.QuantilesOf(each)
-		out.Stages = append(out.Stages, measure.Stage{Name: metrics.Stage(k).String(), Mean: q.Mean, P99: q.P99})
+		stage := measure.Stage{Name: metrics.Stage(k).String(), Mean: q.Mean, P99: q.P99}
+		out.Stages = append(out.Stages, stage)
 	}
 	out.TickCPUMillis = measure.QuantilesOf(whole)
 	return out

@@ -9,15 +9,15 @@ import (
 // env is what an expression can name. Its types are the type check: lost(age) does not compile,
 // because age is no lossy. Times are milliseconds.
 type env struct {
-	Period   float64 `expr:"period"`
-	Interval float64 `expr:"interval"`
+	Period   float64 `expr:"period"`   // of a tick
+	Interval float64 `expr:"interval"` // between two snapshots to one client
 	Players  float64 `expr:"players"`
 
-	Tick     ticks        `expr:"tick"`
-	CPU      distribution `expr:"cpu"`
-	Elapsed  distribution `expr:"elapsed"`
-	Late     distribution `expr:"late"`
-	Age      distribution `expr:"age"`
+	Tick     ticks        `expr:"tick"`    // the longer of CPU and elapsed time, by quantile
+	CPU      distribution `expr:"cpu"`     // CPU time of a tick
+	Elapsed  distribution `expr:"elapsed"` // wall time of a tick
+	Late     distribution `expr:"late"`    // a tick's start after its schedule
+	Age      distribution `expr:"age"`     // of the newest snapshot, when a client draws
 	RTT      distribution `expr:"rtt"`
 	Input    counter      `expr:"input"`
 	Datagram losses       `expr:"datagram"`
@@ -70,14 +70,15 @@ func (c counter) losses() (float64, bool)                     { return c.lost, c
 func (c counter) all() float64                                { return c.total }
 func (l losses) losses() (float64, bool)                      { return l.n, true }
 
-// newEnv gives a step's figures to expressions.
+// newEnv gives a step's figures to expressions. Where CPU or elapsed time was not measured, the
+// tick counts as not measured either.
 func newEnv(l Level, s measure.Step) env {
 	cpu, wall := s.TickCPUMillis, s.TickWallMillis
 	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P99: max(cpu.P99, wall.P99),
 		P999: max(cpu.P999, wall.P999),
 		Max:  max(cpu.Max, wall.Max), Mean: max(cpu.Mean, wall.Mean)}
 	if cpu.P99 == 0 || wall.P99 == 0 {
-		longer = measure.Quantiles{} // half of the evidence is none
+		longer = measure.Quantiles{}
 	}
 	e := env{
 		Period: l.PeriodMillis(), Interval: l.IntervalMillis(), Players: float64(s.Players),

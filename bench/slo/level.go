@@ -4,7 +4,8 @@ package slo
 const (
 	DefaultTickHz    = 60
 	DefaultSendEvery = 3
-	DefaultExpr      = "p99(tick) <= 0.6*period && lost(input) == 0 && lost(tick) <= 0.01*total(tick) && p99(age) <= 2*interval"
+	DefaultExpr      = "p99(tick) <= 0.6*period && lost(input) == 0 && " +
+		"lost(tick) <= 0.01*total(tick) && p99(age) <= 2*interval"
 )
 
 // Level is a service level. Zero fields mean the defaults above.
@@ -13,10 +14,9 @@ type Level struct {
 	SendEvery int    `json:"send_every_ticks"` // ticks between two snapshots to one client
 	Expr      string `json:"expr"`             // comparisons joined by &&, see Help
 
-	// What the expression bounds, for charts and for the search; Compile fills them in.
-	// Least bound of p99(tick), p99(cpu) or p99(elapsed).
-	TickLimitMillis float64 `json:"tick_limit_ms"`
-	AgeLimitMillis  float64 `json:"age_limit_ms"` // least bound of p99(age)
+	// The bounds that the expression states, for charts and for the search; Compile fills them in.
+	TickLimitMillis float64 `json:"tick_limit_ms"` // least bound of p99(tick), p99(cpu) or p99(elapsed)
+	AgeLimitMillis  float64 `json:"age_limit_ms"`  // least bound of p99(age)
 }
 
 // WithDefaults returns l with its zero fields filled.

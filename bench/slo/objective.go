@@ -60,8 +60,8 @@ type Objective struct {
 
 // term is one comparison.
 type term struct {
-	op                  string
-	left, right         string
+	op                  string // < <= > >= ==
+	left, right         string // the sides as text
 	leftValue, rightVal *vm.Program
 	constant            bool    // the right side is the same for every step
 	limit               float64 // the right side, if constant
@@ -162,11 +162,10 @@ func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 	step := func(k float64) measure.Step {
 		q := measure.Quantiles{P50: k, P99: 2 * k, P999: 3 * k, Max: 5 * k, Mean: 7 * k}
 		n := uint64(11 * k)
-		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9), TickCPUMillis: q,
-			TickWallMillis: q, LatenessMicros: q,
-			SnapshotAgeMillis: q, RTTMillis: q, ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
-			InputsExpected: n, InputsLost: n,
-			DatagramsLost: n, TicksSkipped: n}
+		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9),
+			TickCPUMillis: q, TickWallMillis: q, LatenessMicros: q, SnapshotAgeMillis: q, RTTMillis: q,
+			ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
+			InputsExpected: n, InputsLost: n, DatagramsLost: n, TicksSkipped: n}
 	}
 	a, err := value(p, newEnv(o.level, step(1)))
 	if err != nil {
@@ -219,9 +218,9 @@ func (o *Objective) Terms() (all []string) {
 	return all
 }
 
-// Check lists the terms that a step misses, each as a readable line; none means that it passes.
-// What was not measured (zero, or not a number) is missed: a planner that lost its evidence must
-// not pass.
+// Check lists the terms that a step misses, each as a readable line; none means that it passes. A
+// term is missed, too, if a figure of it was not measured (zero, or not a number), and a step with
+// a Fault misses all of them.
 func (o *Objective) Check(s measure.Step) (missed []string) {
 	if s.Fault != "" {
 		return []string{s.Fault}

@@ -17,7 +17,7 @@ import (
 // newest slot and those after it, instead of the driver or beside it.
 //
 // The two share only the blind players, each locked by one of them at a time, and only while the
-// gate is open, which is always but once a tick. All else is the driver's.
+// latch is open, which is always but once a tick. All else is the driver's.
 type backup struct {
 	sender
 	stopping atomic.Bool
@@ -41,7 +41,7 @@ func (s *Swarm) startBackup() *backup {
 	d.pin()
 	d.cpu.Store(int32(clock.CPU()))
 	d.setBeat(d.pacer.Now())
-	s.turns.gate.open.Store(true)
+	s.turns.latch.open.Store(true)
 	go b.run(s.period())
 	return b
 }
@@ -95,7 +95,7 @@ func (b *backup) run(period time.Duration) {
 // playSlots plays for a driver that is behind, up to a slot. What is over a tick late is left to
 // the driver to skip.
 func (b *backup) playSlots(slot int64) {
-	s, q, g := b.s, &b.s.turns.queue, &b.s.turns.gate
+	s, q, g := b.s, &b.s.turns.queue, &b.s.turns.latch
 	for now := s.driver.pacer.Now(); s.stalled(now) && g.enter(); now = s.driver.pacer.Now() {
 		at, turns := q.slot(), b.sent.Turns
 		over := slot-at > slots || !b.sweep(at, now, func(int) bool { return !g.closing() })
@@ -112,7 +112,7 @@ func (b *backup) stop() {
 	if b == nil {
 		return
 	}
-	b.s.turns.gate.shut()
+	b.s.turns.latch.close()
 	b.stopping.Store(true)
 	<-b.done
 	b.s.gather(&b.sender)

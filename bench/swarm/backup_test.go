@@ -16,8 +16,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// silentSwarm is a swarm of bare players whose server never answers: they ask to connect, each as
-// often as it has a turn.
+// silentSwarm is a swarm of blind players and a server that never answers: they ask to connect,
+// each as often as it has a turn.
 func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
@@ -25,11 +25,13 @@ func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	}
 	t.Cleanup(func() { at.Close() })
 	to := at.LocalAddr().(*net.UDPAddr).AddrPort()
-	mint := netcode.Mint{ProtocolID: 1, Create: 1, Expire: 1 << 60, TimeoutSeconds: 60, Servers: []netip.AddrPort{to}}
-	s, err = Open(Config{Server: to, Players: players, Full: 1, Decode: client.DecodeAcks, Token: func(n int) ([]byte, error) {
-		mint.ClientID = uint64(n + 1)
-		return mint.Append(nil, &netcode.Key{1}, rand.Reader)
-	}})
+	mint := netcode.Mint{ProtocolID: 1, Create: 1, Expire: 1 << 60, TimeoutSeconds: 60,
+		Servers: []netip.AddrPort{to}}
+	s, err = Open(Config{Server: to, Players: players, Full: 1, Decode: client.DecodeAcks,
+		Token: func(n int) ([]byte, error) {
+			mint.ClientID = uint64(n + 1)
+			return mint.Append(nil, &netcode.Key{1}, rand.Reader)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	return s, at
 }
 
-// A turn is one hand's, and a slot has as many as it should, whoever takes them.
+// A turn is given to one sender, and a slot has as many as it should.
 func TestQueue(t *testing.T) {
 	const hands, last, turns = 4, 300, 7
 	var q queue
@@ -75,18 +77,19 @@ func TestQueue(t *testing.T) {
 	if n := begun[0] + begun[1] + begun[2] + begun[3]; n > last || n < last/2 || all < last {
 		t.Errorf("%d slots were begun, %d turns taken", n, all)
 	}
-	if q.begin(5, 1) || !q.begin(2*last, 2) || q.begin(2*last, 2) || q.turn(5) || !q.turn(2*last) || !q.turn(2*last) || q.turn(2*last) || q.slot() != 2*last {
+	if q.begin(5, 1) || !q.begin(2*last, 2) || q.begin(2*last, 2) || q.turn(5) || !q.turn(2*last) ||
+		!q.turn(2*last) || q.turn(2*last) || q.slot() != 2*last {
 		t.Error("a slot that has begun begins again, or has more turns than it was given")
 	}
 }
 
-// While the gate is shut, nobody is in.
-func TestGate(t *testing.T) {
-	var g gate
+// While the latch is closed, no goroutine is inside.
+func TestLatch(t *testing.T) {
+	var g latch
 	if g.enter() {
-		t.Fatal("in at a shut gate")
+		t.Fatal("entered a closed latch")
 	}
-	shared, in := 0, 0 // the race detector sees who touches them together
+	shared, in := 0, 0 // the race detector reports unsynchronized access
 	var wg sync.WaitGroup
 	done := make(chan struct{})
 	wg.Go(func() {
@@ -108,9 +111,9 @@ func TestGate(t *testing.T) {
 	for range 2000 {
 		g.open.Store(true)
 		runtime.Gosched()
-		g.shut()
+		g.close()
 		if g.in.Load() {
-			// It may be at the gate, and turns back.
+			// It may be about to enter, and turns back.
 			runtime.Gosched()
 		}
 		shared++
@@ -123,9 +126,9 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// A relief plays the slots that a driver has not begun, each player once, and those that the driver
-// has done it leaves alone.
-func TestReliefHelps(t *testing.T) {
+// A backup plays the slots that a driver has not begun, each player once, and leaves alone the
+// slots that the driver has played.
+func TestBackupHelps(t *testing.T) {
 	const players = 80
 	s, _ := silentSwarm(t, players)
 	r := newBackup(s)
@@ -134,9 +137,9 @@ func TestReliefHelps(t *testing.T) {
 	s.turns.queue.begin(now-3, 2)
 	r.playSlots(now)
 	if s.turns.queue.slot() != now-3 || r.sent.Turns != 0 {
-		t.Fatalf("%d turns through a shut gate", r.sent.Turns)
+		t.Fatalf("%d turns through a closed latch", r.sent.Turns)
 	}
-	s.turns.gate.open.Store(true)
+	s.turns.latch.open.Store(true)
 	s.driver.setBeat(s.driver.pacer.Now() + time.Hour)
 	s.turns.queue.begin(now+100_000, 0) // the driver is ahead
 	if r.playSlots(now); r.sent.Turns != 0 {
@@ -145,11 +148,12 @@ func TestReliefHelps(t *testing.T) {
 	s.turns.queue.at.Store((now-3)*maxTurns + 2)
 	s.driver.setBeat(0)
 	if !s.turns.tryLock(7) { // the driver has it
-		t.Fatal("player 7 is in somebody's hand")
+		t.Fatal("player 7 is still locked")
 	}
 	r.playSlots(now)
 	turns := uint64(2 + 3*s.turnsPerSlot())
-	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.turns.queue.slot() != now || r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
+	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.turns.queue.slot() != now ||
+		r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
 		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.turns.queue.slot(), turns, now)
 	}
 	for i := range s.players {
@@ -167,11 +171,11 @@ func TestReliefHelps(t *testing.T) {
 	}
 }
 
-// Two hands that play one slot at the same time give everybody who is due a turn, and nobody two.
-func TestTwoHandsPlayASlot(t *testing.T) {
+// Two senders that play one slot at the same time give every due player one turn.
+func TestTwoSendersPlayASlot(t *testing.T) {
 	const players, rounds = 80, 2000
 	s, _ := silentSwarm(t, players)
-	s.cfg.Full = 0 // who was full plays as the others do
+	s.cfg.Full = 0 // all players are blind
 	one, two := newBackup(s), newBackup(s)
 	on := func(int) bool { return true }
 	slot := int64(s.driver.pacer.Now()/s.period()) + 2*slots
@@ -195,23 +199,25 @@ func TestTwoHandsPlayASlot(t *testing.T) {
 	if one.sent.Turns == 0 || two.sent.Turns == 0 {
 		t.Log("they never met")
 	}
-	// A slot that is played late is none of those who have become due since.
+	// A slot that is played late gives no turn to players that have become due since.
 	slot++
 	for i := range s.turns.due {
 		// Just then, by a clock that is slow.
-		s.turns.due[i].Store(int64(time.Duration(slot+1+int64(i%2))*s.period()-s.cfg.Rate.Period()/clockError) + 1)
+		due := time.Duration(slot+1+int64(i%2))*s.period() - s.cfg.Rate.Period()/clockError
+		s.turns.due[i].Store(int64(due) + 1)
 	}
 	for late := range int64(2) {
 		s.turns.queue.begin(slot+late, players)
 		before := one.sent.Turns
-		if one.sweep(slot+late, time.Duration(slot+10)*s.period(), on); one.sent.Turns != before+uint64(late)*players/2 {
+		one.sweep(slot+late, time.Duration(slot+10)*s.period(), on)
+		if one.sent.Turns != before+uint64(late)*players/2 {
 			t.Errorf("%d turns in slot %d", one.sent.Turns-before, late)
 		}
 	}
 }
 
 // A driver that is held up with one player's datagram does not hold up the others.
-func TestRelievedDriver(t *testing.T) {
+func TestStalledDriverIsHelped(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(4, runtime.GOMAXPROCS(0))))
 	const players = 60
 	s, at := silentSwarm(t, players)
@@ -224,7 +230,7 @@ func TestRelievedDriver(t *testing.T) {
 		held++
 		time.Sleep(30 * time.Millisecond)
 		s.turns.unlock(i)
-		// While the relief is at the same players.
+		// While the backup plays the same players.
 		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; {
 			for i := range players {
 				s.receive(i, data)
@@ -233,7 +239,7 @@ func TestRelievedDriver(t *testing.T) {
 	}
 	for n := 0; s.Figures.ByBackup == 0; n++ {
 		if n == 100 {
-			t.Fatalf("held up %d times, and nobody relieved it: %+v", held, s.Figures.Sent)
+			t.Fatalf("stalled %d times, and the backup played no turn: %+v", held, s.Figures.Sent)
 		}
 		for range 3 {
 			if _, err := at.WriteToUDPAddrPort([]byte("again"), s.sockets.pools[0].LocalAddr(5)); err != nil {
@@ -264,10 +270,11 @@ func TestRelievedDriver(t *testing.T) {
 	if f.RunDelay.Stolen < 0 {
 		t.Errorf("a hypervisor gave back %v", -f.RunDelay.Stolen)
 	}
-	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 || f.Late.Count() < f.Played.Count() {
+	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 ||
+		f.Late.Count() < f.Played.Count() {
 		t.Errorf("held up %d times, %+v, %d latenesses", held, f.Sent, f.Late.Count())
 	}
 	if slices.ContainsFunc(s.players, func(b player) bool { return b.at == 0 }) {
-		t.Error("somebody never had a turn")
+		t.Error("a player never had a turn")
 	}
 }

@@ -2,7 +2,7 @@ package swarm
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// bearing is turns(geom.Atan2(x, z)), to the bit, in a quarter of the time: it was the hottest
+// bearing is turns(geom.Atan2(x, z)), to the bit, in a quarter of the time: it is the hottest
 // function of bots. A polynomial of the arc tangent gives the nearest Angle; where its error could
 // change that, Atan2 decides.
 func bearing(x, z float32) float32 {
@@ -16,7 +16,8 @@ func bearing(x, z float32) float32 {
 	}
 	q := short / long
 	s := q * q
-	a := q * (10430.37712 + s*(-3476.634171+s*(2082.629664+s*(-1460.596148+s*(1029.360006+s*(-613.616584+s*(248.039806+s*-47.560356)))))))
+	a := q * (10430.37712 + s*(-3476.634171+s*(2082.629664+s*(-1460.596148+
+		s*(1029.360006+s*(-613.616584+s*(248.039806+s*-47.560356)))))))
 	if across {
 		a = geom.Turn/4 - a
 	}

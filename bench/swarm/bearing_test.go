@@ -17,7 +17,8 @@ func TestBearing(t *testing.T) {
 			t.Fatalf("bearing(%v, %v) = %v, want %v", x, z, got, want)
 		}
 	}
-	values := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 1e-40, -1e-40, 1e-20, 3e38, -3e38, 0.1, -7, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	values := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 1e-40, -1e-40, 1e-20, 3e38, -3e38, 0.1, -7,
+		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
 	for _, x := range values {
 		for _, z := range values {
 			same(x, z)
@@ -35,7 +36,8 @@ func TestBearing(t *testing.T) {
 }
 
 func BenchmarkBearing(b *testing.B) {
-	for name, f := range map[string]func(x, z float32) float32{"bearing": bearing, "atan2": func(x, z float32) float32 { return turns(geom.Atan2(x, z)) }} {
+	for name, f := range map[string]func(x, z float32) float32{"bearing": bearing,
+		"atan2": func(x, z float32) float32 { return turns(geom.Atan2(x, z)) }} {
 		b.Run(name, func(b *testing.B) {
 			x, sum := float32(0), float32(0)
 			for b.Loop() {

@@ -13,7 +13,7 @@ type Bot struct {
 	rng        rng
 	profile    Profile
 	crowds     bool    // stays in the middle of the map
-	storms     bool    // goes for capture points
+	captures   bool    // goes for capture points
 	yaw, pitch float32 // view direction, turns
 	burst      uint32  // ticks of random fire left
 	route      route
@@ -34,7 +34,7 @@ type route struct {
 type combat struct {
 	enemy   uint32
 	visible bool
-	look    uint32 // tick at which it looks for an enemy again
+	scanAt  uint32 // tick at which it looks for an enemy again
 	strafe  uint8  // direction, 1/256 turn
 	turn    uint32 // tick at which the strafe changes
 }
@@ -46,19 +46,19 @@ func newBot(seed uint64, n int) *Bot {
 	w := &Bot{rng: rng(seed ^ uint64(n)*0xd1342543de82ef95)}
 	w.yaw = w.rng.unit()
 	draw := w.rng // a copy: the draw must not change those of rounds without points
-	w.storms = draw.chance(stormers)
+	w.captures = draw.chance(captureShare)
 	return w
 }
 
 // Distances in metres, rates per second.
 const (
-	arrived     = 1.5
-	sightRange  = 45
-	chest       = 1.2 // above the feet: aim point
-	jumpRate    = 0.35
-	fistRange   = 3 // it strikes nearer enemies
-	gestureRate = 0.02
-	stormers    = 0.8 // share of bots that go for capture points
+	arrived      = 1.5
+	sightRange   = 45
+	chest        = 1.2 // above the feet: aim point
+	jumpRate     = 0.35
+	fistRange    = 3 // it strikes nearer enemies
+	gestureRate  = 0.02
+	captureShare = 0.8 // share of bots that go for capture points
 )
 
 // Decide decides about one tick.
@@ -71,12 +71,12 @@ func (w *Bot) Decide(o *Observation) client.Intent {
 	stuck := w.progress(o, now)
 	target, fights := w.target(o, now)
 	var buttons sim.Buttons
-	heading, storms := w.route.goal.Sub(pos), false
-	if w.storms && o.Field != nil {
-		heading, storms = w.storm(o, now, stuck)
+	heading, captures := w.route.goal.Sub(pos), false
+	if w.captures && o.Field != nil {
+		heading, captures = w.approachPoint(o, now, stuck)
 	}
 	move, rate := float32(0), 1/float32(o.Rate)
-	if !fights || storms {
+	if !fights || captures {
 		move = bearing(heading.X, heading.Z)
 	}
 	if fights {
@@ -86,7 +86,7 @@ func (w *Bot) Decide(o *Observation) client.Intent {
 		if now >= w.combat.turn {
 			w.combat.strafe, w.combat.turn = uint8(64+128*(w.rng.next()&1)), now+uint32(o.Rate)/2
 		}
-		if !storms {
+		if !captures {
 			move = w.yaw + float32(w.combat.strafe)/256
 		}
 		if off := wrap(yaw - w.yaw); geom.Abs(off) < 0.02 {
@@ -126,7 +126,7 @@ func (w *Bot) progress(o *Observation, now uint32) (stuck bool) {
 		w.route.from, w.route.check = pos, now+uint32(o.Rate)/2
 	}
 	to := w.route.goal.Sub(pos)
-	if w.storms && o.Field != nil {
+	if w.captures && o.Field != nil {
 		if flat(w.route.goal.Sub(o.Goal)) > o.Reach || now >= w.route.until || hypot(to.X, to.Z) < arrived {
 			off := geom.Vec3{X: (w.rng.unit() - 0.5) * o.Reach, Z: (w.rng.unit() - 0.5) * o.Reach}
 			w.route.goal, w.route.until = o.Goal.Add(off), now+4*uint32(o.Rate)
@@ -140,8 +140,9 @@ func (w *Bot) progress(o *Observation, now uint32) (stuck bool) {
 	return stuck
 }
 
-// storm is the heading to the contested point, around obstacles; on is false once the bot is there.
-func (w *Bot) storm(o *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
+// approachPoint is the heading to the contested point, around obstacles; on is false once the bot
+// is there.
+func (w *Bot) approachPoint(o *Observation, now uint32, stuck bool) (heading geom.Vec3, on bool) {
 	pos := o.Self.Motion.Pos
 	if heading, on = w.route.goal.Sub(pos), flat(o.Goal.Sub(pos)) > 0.8*o.Reach; on {
 		if to, ok := o.Field.Next(o.Point, pos); ok {
@@ -162,8 +163,8 @@ func (w *Bot) storm(o *Observation, now uint32, stuck bool) (heading geom.Vec3, 
 
 // target looks for an enemy twice a second and follows the one that it found.
 func (w *Bot) target(o *Observation, now uint32) (geom.Vec3, bool) {
-	if now >= w.combat.look {
-		w.combat.look = now + uint32(o.Rate)/2
+	if now >= w.combat.scanAt {
+		w.combat.scanAt = now + uint32(o.Rate)/2
 		w.pick(o)
 	}
 	if !w.combat.visible {

@@ -18,7 +18,8 @@ type contentCache struct {
 
 func newContentCache(cfg *Config) contentCache {
 	c := contentCache{
-		arenas: map[[32]byte]*arena.Arena{}, models: map[uint64]netstate.Models{}, open: cfg.Arena, pack: cfg.Content,
+		arenas: map[[32]byte]*arena.Arena{}, models: map[uint64]netstate.Models{},
+		open: cfg.Arena, pack: cfg.Content,
 	}
 	if c.open == nil {
 		c.open = client.Known

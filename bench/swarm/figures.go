@@ -118,7 +118,8 @@ func (f *Figures) Void() string {
 		return "the swarm sent nothing"
 	case float64(f.LateTurns) > maxLateShare*float64(f.Turns):
 		late := 100 * float64(f.LateTurns) / float64(f.Turns)
-		return fmt.Sprintf("the swarm did not keep its schedule: %.1f %% of turns were over half a tick late", late)
+		return fmt.Sprintf("the swarm did not keep its schedule: "+
+			"%.1f %% of turns were over half a tick late", late)
 	}
 	return ""
 }

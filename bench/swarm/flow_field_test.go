@@ -11,7 +11,7 @@ import (
 
 // From every spawn of an arena, generated or built in, there is a way to every point; each step of
 // it is shorter than the one before.
-func TestWaysLeadToThePoints(t *testing.T) {
+func TestFlowFieldLeadsToThePoints(t *testing.T) {
 	for _, name := range []string{"gen:64:3", "town:64:3", "town:200:1", "arena-64", "arena-256"} {
 		a, err := arena.Open(name)
 		if err != nil {

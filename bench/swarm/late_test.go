@@ -10,8 +10,7 @@ import (
 )
 
 // Slots that are left out are late in both schedules, each by what it would have been, and in the
-// swarm's own by no more than the work that it does. Those that somebody else has played are not
-// left out.
+// swarm's own by no more than the work that it does. Slots that the backup played are not skipped.
 func TestGiveUp(t *testing.T) {
 	const gone = slots + 4 // slots: more than a tick
 	period := (&Swarm{cfg: Config{Rate: 60}}).period()
@@ -26,7 +25,8 @@ func TestGiveUp(t *testing.T) {
 		{0, period / 10, (gone - 6) * period, (gone - 6) * period, 6},
 		{0, period / 10, 0, 0, gone + 10},
 	} {
-		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}, players: make([]player, 4*slots)}
+		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1},
+			players: make([]player, 4*slots)}
 		s.sender.s = s
 		s.turns.queue.begin(c.played, 3)
 		f, due := &s.Figures, 1*period
@@ -37,14 +37,17 @@ func TestGiveUp(t *testing.T) {
 		s.gather(&s.sender)
 		left := min(gone, gone+1-c.played)
 		turns := uint64(4 * max(left, 0))
-		if s.driver.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) || f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
-			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses", i, s.driver.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
+		if s.driver.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) ||
+			f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
+			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses",
+				i, s.driver.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
 		}
 		if want := uint64(4 * max(left-1-slots/2, 0)); f.LateTurns != want {
 			t.Errorf("%d: %d turns were over half a tick late, want %d", i, f.LateTurns, want)
 		}
 		if f.Late.Max() != int64(c.most) || f.StealCorrected.Max() != int64(c.ownMost) {
-			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d", i, f.Late.Max(), f.StealCorrected.Max(), c.most, c.ownMost)
+			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d",
+				i, f.Late.Max(), f.StealCorrected.Max(), c.most, c.ownMost)
 		}
 	}
 	s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}}
@@ -57,7 +60,9 @@ func TestGiveUp(t *testing.T) {
 func TestLateSwarmStillListens(t *testing.T) {
 	f, say := talker(t)
 	heard := 0
-	s := &Swarm{driver: driver{pacer: clock.New()}, cfg: Config{Rate: 60}, sockets: sockets{pools: []*netio.ClientPool{f}, handlers: []func(int, []byte){func(int, []byte) { heard++ }}}}
+	s := &Swarm{driver: driver{pacer: clock.New()}, cfg: Config{Rate: 60},
+		sockets: sockets{pools: []*netio.ClientPool{f},
+			handlers: []func(int, []byte){func(int, []byte) { heard++ }}}}
 	defer runtime.UnlockOSThread()
 	say()
 	tick := s.cfg.Rate.Period()
@@ -81,8 +86,8 @@ func TestLateSwarmStillListens(t *testing.T) {
 	}
 }
 
-// Bursts are what the machine takes at once; wake-ups are late beside that.
-func TestTaken(t *testing.T) {
+// Bursts are run delays of at least Burst; late wake-ups count separately.
+func TestRunDelay(t *testing.T) {
 	var a RunDelay
 	for _, d := range []time.Duration{0, Burst - 1, Burst, 3 * time.Millisecond, 0, 100} {
 		a.add(d)
@@ -90,7 +95,10 @@ func TestTaken(t *testing.T) {
 	a.addWake(Burst - 1)
 	a.addWake(2 * Burst)
 	a.addWake(-Burst)
-	if want := (RunDelay{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2, InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond, LateWakes: 1, Overslept: 2 * Burst}); a != want {
+	want := RunDelay{All: 2*Burst - 1 + 3*time.Millisecond + 100, Bursts: 2,
+		InBursts: Burst + 3*time.Millisecond, Longest: 3 * time.Millisecond,
+		LateWakes: 1, Overslept: 2 * Burst}
+	if a != want {
 		t.Errorf("%+v, want %+v", a, want)
 	}
 }

@@ -24,7 +24,8 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 		return player{}, fmt.Errorf("token for player %d: %w", n, err)
 	}
 	c, err := client.New(client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(n), Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
+		Token: token, Name: "bot " + strconv.Itoa(n),
+		Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
 		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
 		Fetch: true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})
@@ -92,10 +93,10 @@ func (s *Swarm) chatAndChurn(slot int) {
 	if s.cfg.ChatEvery <= 0 && s.cfg.ChurnPerMinute <= 0 {
 		return
 	}
-	if !s.turns.gate.tryShut() {
+	if !s.turns.latch.tryClose() {
 		return // they have their next chance in a tick
 	}
-	defer s.turns.gate.open.Store(true)
+	defer s.turns.latch.open.Store(true)
 	for i := slot; i < len(s.players); i += slots {
 		s.chat(i)
 		if s.err == nil {

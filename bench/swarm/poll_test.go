@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// talker is a lobby of one client, to whom it says something as often as say is called.
+// talker is a lobby of one client that gets a datagram with each call of say.
 func talker(t *testing.T) (f *netio.ClientPool, say func()) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
@@ -29,7 +29,7 @@ func talker(t *testing.T) (f *netio.ClientPool, say func()) {
 	}
 }
 
-// A lobby that always has more to say does not keep the others from being heard.
+// A lobby that always has more datagrams does not keep the others from being received.
 func TestEveryLobbyIsHeard(t *testing.T) {
 	const lobbies = 3
 	s := &Swarm{driver: driver{pacer: clock.New()}}

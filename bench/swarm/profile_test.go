@@ -6,9 +6,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Crowds stay where they are told to, the others spread over the map, and the habits of others
-// change the draws of no bot.
-func TestHabit(t *testing.T) {
+// Bots of a crowd stay near the middle, the others spread over the map, and profiles of other bots
+// change no bot's draws.
+func TestProfile(t *testing.T) {
 	field := geom.AABB{Min: geom.Vec3{X: -50, Y: -4, Z: -30}, Max: geom.Vec3{X: 50, Y: 20, Z: 30}}
 	inside := func(h Profile, n int) (all int) {
 		w := NewBotWithProfile(3, n, h)

@@ -79,10 +79,10 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 // tick does what is done once a tick and without the backup, and reports whether to stop. While the
 // backup plays, perhaps on a stalled processor, it is left to the next slot.
 func (s *Swarm) tick(stop func() bool) bool {
-	if !s.turns.gate.tryShut() {
+	if !s.turns.latch.tryClose() {
 		return false
 	}
-	defer s.turns.gate.open.Store(true)
+	defer s.turns.latch.open.Store(true)
 	s.tickDue = false
 	s.gather(&s.sender)
 	if s.backup != nil {

@@ -40,9 +40,11 @@ func Open(cfg Config) (*Swarm, error) {
 	}
 	lobbies := len(cfg.Servers)
 	s := &Swarm{
-		Figures: newFigures(), cfg: cfg, players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
+		Figures: newFigures(), cfg: cfg,
+		players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
 		turns:   turnTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
-		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, lobbies)}, driver: newDriver(),
+		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, lobbies)},
+		driver: newDriver(),
 	}
 	s.sender.s, s.sender.sentUntil = s, s.sentUntil
 	for lobby, at := range cfg.Servers {

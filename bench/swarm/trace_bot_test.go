@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// body plays a brain's wishes alone on a map and sums up what it did.
+// body plays the decisions of a brain alone on a map and sums up what it did.
 type body struct {
 	metres       float64
 	fired, jumps int
@@ -31,7 +31,8 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 		s.Tick = tick.Tick(n + 2)
 		s.Self.Motion = m
 		in := b.Decide(s)
-		next := hero.Step(m, move.Input{Yaw: in.Yaw, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag, Buttons: uint16(in.Buttons) & 3}, move.NoTeam, a, 60)
+		next := hero.Step(m, move.Input{Yaw: in.Yaw, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag,
+			Buttons: uint16(in.Buttons) & 3}, move.NoTeam, a, 60)
 		d := next.Pos.Sub(m.Pos)
 		d.Y = 0
 		done.metres += float64(d.Len())
@@ -51,7 +52,7 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 }
 
 // The generator's players run, jump, shoot and look about as people do, and do not get stuck.
-func TestWanderIsPlausible(t *testing.T) {
+func TestBotIsPlausible(t *testing.T) {
 	a := arena.Generate(16, 5)
 	for n := range 8 {
 		d := walk(t, NewBot(9, n), a, 60*60)
@@ -60,15 +61,17 @@ func TestWanderIsPlausible(t *testing.T) {
 			t.Errorf("bot %d ran %.1f m/s on average", n, speed)
 		}
 		if d.still > 60*60/4 || d.jumps < 5 || d.fired < 60 || len(d.yaws) < 500 {
-			t.Errorf("bot %d: still for %d ticks, %d jumps, %d ticks of fire, %d directions", n, d.still, d.jumps, d.fired, len(d.yaws))
+			t.Errorf("bot %d: still for %d ticks, %d jumps, %d ticks of fire, %d directions",
+				n, d.still, d.jumps, d.fired, len(d.yaws))
 		}
 	}
 }
 
 // The same number and seed play the same game; others play others.
-func TestWanderIsSeeded(t *testing.T) {
+func TestBotIsSeeded(t *testing.T) {
 	a := arena.Generate(16, 5)
-	one, again, other := walk(t, NewBot(9, 1), a, 600), walk(t, NewBot(9, 1), a, 600), walk(t, NewBot(10, 1), a, 600)
+	one, again := walk(t, NewBot(9, 1), a, 600), walk(t, NewBot(9, 1), a, 600)
+	other := walk(t, NewBot(10, 1), a, 600)
 	if one.metres != again.metres || one.fired != again.fired {
 		t.Error("one seed, two games")
 	}
@@ -96,8 +99,10 @@ func TestFollowRecordedPlay(t *testing.T) {
 	for n := range 4 {
 		d := walk(t, NewTraceBot(tr, 3, n), a, 60*60)
 		if d.metres/60 < 2 || d.fired == 0 || len(d.yaws) < 300 {
-			t.Errorf("copy %d: %.1f m/s, %d ticks of fire, %d directions", n, d.metres/60, d.fired, len(d.yaws))
+			t.Errorf("copy %d: %.1f m/s, %d ticks of fire, %d directions",
+				n, d.metres/60, d.fired, len(d.yaws))
 		}
-		t.Logf("copy %d: %.1f m/s, still for %.0f %% of the time, %d jumps, %d ticks of fire", n, d.metres/60, float64(d.still)/36, d.jumps, d.fired)
+		t.Logf("copy %d: %.1f m/s, still for %.0f %% of the time, %d jumps, %d ticks of fire",
+			n, d.metres/60, float64(d.still)/36, d.jumps, d.fired)
 	}
 }

@@ -14,12 +14,12 @@ const maxCrowding = 10
 // clockError is the part of a tick by which a client's clock may run slower than expected.
 const clockError = 20
 
-// turnTable says who may play when. The driver and its backup share it.
+// turnTable says which player may play when. The driver and its backup share it.
 type turnTable struct {
 	due   []atomic.Int64 // by player: ns, nothing to do before
 	busy  []atomic.Bool  // by player: locked by a sender
 	queue queue
-	gate  gate // shut while the driver touches more than single players
+	latch latch // closed while the driver touches more than single players
 }
 
 // tryLock locks player i, unless it is locked.
@@ -112,11 +112,11 @@ func (h *sender) sweep(slot int64, now time.Duration, goOn func(i int) bool) (al
 	return true
 }
 
-// gate admits a second goroutine while its owner keeps it open. The zero value is shut.
-type gate struct{ open, in atomic.Bool }
+// latch admits a second goroutine while its owner keeps it open. The zero value is closed.
+type latch struct{ open, in atomic.Bool }
 
-// enter enters if the gate is open; leave must follow, soon after closing.
-func (g *gate) enter() bool {
+// enter enters if the latch is open; leave must follow, soon after closing.
+func (g *latch) enter() bool {
 	g.in.Store(true)
 	if g.open.Load() {
 		return true
@@ -125,13 +125,13 @@ func (g *gate) enter() bool {
 	return false
 }
 
-func (g *gate) leave() { g.in.Store(false) }
+func (g *latch) leave() { g.in.Store(false) }
 
 // closing reports whether the owner wants the goroutine inside to leave.
-func (g *gate) closing() bool { return !g.open.Load() }
+func (g *latch) closing() bool { return !g.open.Load() }
 
-// tryShut shuts the gate if nobody is inside.
-func (g *gate) tryShut() bool {
+// tryClose closes the latch if nobody is inside.
+func (g *latch) tryClose() bool {
 	if g.open.Store(false); !g.in.Load() {
 		return true
 	}
@@ -139,8 +139,8 @@ func (g *gate) tryShut() bool {
 	return false
 }
 
-// shut shuts the gate and waits until nobody is inside.
-func (g *gate) shut() {
+// close closes the latch and waits until nobody is inside.
+func (g *latch) close() {
 	for g.open.Store(false); g.in.Load(); {
 		runtime.Gosched()
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // A QuakeWorld jump leaves the ground at 270 units/s under a gravity of 800: 23 units in 100 ms, 38
-// in 200 ms. Stairs rise less in that time, and somebody who was rising already did not jump.
+// in 200 ms. Stairs rise less in that time, and a player that was rising already did not jump.
 const (
 	jumpWindow    = 200 * time.Millisecond
 	jumpRiseUnits = 30
@@ -41,7 +41,8 @@ func (b *builder) add(s Sample) error {
 	if n := len(b.Samples); n > 0 {
 		last := &b.Samples[n-1]
 		if s.T < last.T {
-			return fmt.Errorf("time goes back from %v to %v for player %d, expected rows in order of time", last.T, s.T, b.Player)
+			return fmt.Errorf("time goes back from %v to %v for player %d, expected rows in order of time",
+				last.T, s.T, b.Player)
 		}
 		if s.T-last.T < shortestStep {
 			last.Fire, last.Jump = last.Fire || s.Fire, last.Jump || s.Jump

@@ -76,14 +76,16 @@ func detect(header []string) (*format, []int, error) {
 		for i, name := range f.columns {
 			column, ok := at[name]
 			if !ok {
-				return nil, nil, fmt.Errorf("header of a %s trace lacks column %q; expected %s", f.name, name, strings.Join(f.columns, ", "))
+				return nil, nil, fmt.Errorf("header of a %s trace lacks column %q; expected %s",
+					f.name, name, strings.Join(f.columns, ", "))
 			}
 			where[i] = column
 		}
 		return f, where, nil
 	}
 	return nil, nil, fmt.Errorf("not a trace: expected a header with %s and %s (%s) or %s and %s (%s)",
-		quakeWorld.mark[0], quakeWorld.mark[1], quakeWorld.name, counterStrike.mark[0], counterStrike.mark[1], counterStrike.name)
+		quakeWorld.mark[0], quakeWorld.mark[1], quakeWorld.name,
+		counterStrike.mark[0], counterStrike.mark[1], counterStrike.name)
 }
 
 // common reads what both kinds have, in our units.

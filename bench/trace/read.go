@@ -57,7 +57,8 @@ func Read(r io.Reader, path string) (*Trace, error) {
 		}
 	}
 	if len(t.Tracks) == 0 {
-		return nil, fmt.Errorf("trace %s: nobody moves in it: expected at least one stretch of two live samples", path)
+		return nil, fmt.Errorf("trace %s: nobody moves in it: expected at least one run of two live samples",
+			path)
 	}
 	return t, nil
 }
@@ -146,7 +147,8 @@ func (r *row) number(column int, lo, hi float64, unit string) float64 {
 	}
 	name := r.format.columns[column]
 	if r.where[column] >= len(r.fields) {
-		r.err = fmt.Errorf("column %q (number %d) is missing: the line has %d", name, r.where[column]+1, len(r.fields))
+		r.err = fmt.Errorf("column %q (number %d) is missing: the line has %d",
+			name, r.where[column]+1, len(r.fields))
 		return 0
 	}
 	text := r.fields[r.where[column]]

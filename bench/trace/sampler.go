@@ -47,7 +47,7 @@ func NewSampler(t *Trace, copy int, seed uint64) *Sampler {
 	s.turns, s.mirror = uint8(rng.IntN(4)), rng.IntN(2) == 1
 	s.shift = geom.Vec3{X: spread(rng), Z: spread(rng)}
 	s.centre = s.track.centre()
-	s.centre.Y = 0 // heights stay: only where somebody stands on a map is arbitrary
+	s.centre.Y = 0 // heights stay: only the position on the ground is arbitrary
 	s.at = s.track.Runs[0].From
 	return s
 }

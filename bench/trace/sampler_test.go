@@ -94,7 +94,8 @@ func TestCopiesKeepTheirGait(t *testing.T) {
 			p := s.At(at)
 			ahead := geom.Forward(p.Yaw, 0).Dot(p.Vel.Normalize())
 			if ahead < 0.9999 {
-				t.Fatalf("copy %d (%d turns, mirror %v) looks at %v and moves %v", copy, s.turns, s.mirror, p.Yaw.Degrees(), p.Vel)
+				t.Fatalf("copy %d (%d turns, mirror %v) looks at %v and moves %v",
+					copy, s.turns, s.mirror, p.Yaw.Degrees(), p.Vel)
 			}
 			q := s.At(at + time.Millisecond)
 			if moved := q.Pos.Sub(p.Pos).Scale(1000); q.Run == p.Run && !close3(moved, p.Vel, 0.05) {

@@ -25,7 +25,7 @@ type Track struct {
 // samples, all alive.
 type Run struct{ From, To int }
 
-// Sample is where somebody was and what they did.
+// Sample is the position, view and buttons of a player at an instant.
 type Sample struct {
 	T   time.Duration // since the start of the recording
 	Pos geom.Vec3     // feet, metres

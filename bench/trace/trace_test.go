@@ -47,12 +47,14 @@ func close3(a, b geom.Vec3, within float32) bool { return a.Sub(b).Len() <= with
 
 func TestHandmadeQuakeWorld(t *testing.T) {
 	got := open(t, "testdata/handmade_qw.csv")
-	if got.Name != "handmade_qw.csv" || len(got.Tracks) != 2 || got.Tracks[0].Player != 0 || got.Tracks[1].Player != 3 {
+	if got.Name != "handmade_qw.csv" || len(got.Tracks) != 2 || got.Tracks[0].Player != 0 ||
+		got.Tracks[1].Player != 3 {
 		t.Fatalf("name %q, %d tracks", got.Name, len(got.Tracks))
 	}
 	walker, turner := got.Tracks[0], got.Tracks[1]
 	// 1 until death, 2 from the new life to the teleport, 3 after it.
-	if want := []Run{{0, 80}, {90, 110}, {110, 120}}; len(walker.Runs) != 3 || walker.Runs[0] != want[0] || walker.Runs[1] != want[1] || walker.Runs[2] != want[2] {
+	if want := []Run{{0, 80}, {90, 110}, {110, 120}}; len(walker.Runs) != 3 || walker.Runs[0] != want[0] ||
+		walker.Runs[1] != want[1] || walker.Runs[2] != want[2] {
 		t.Errorf("runs %v, want %v", walker.Runs, want)
 	}
 	if walker.TotalLength() != (79+19+9)*25*time.Millisecond {
@@ -64,7 +66,8 @@ func TestHandmadeQuakeWorld(t *testing.T) {
 		t.Errorf("first position %v, want %v", first.Pos, want)
 	}
 	if first.Yaw != 0x4000 || first.Pitch.Degrees() < 5.4 || first.Pitch.Degrees() > 5.6 {
-		t.Errorf("looks at yaw %v pitch %v, want along +x and 5.5 up", first.Yaw.Degrees(), first.Pitch.Degrees())
+		t.Errorf("looks at yaw %v pitch %v, want along +x and 5.5 up",
+			first.Yaw.Degrees(), first.Pitch.Degrees())
 	}
 	if s := walker.Samples[70]; s.Yaw != 0 || s.Pitch.Degrees() > -9.9 {
 		t.Errorf("after the turn: yaw %v pitch %v", s.Yaw.Degrees(), s.Pitch.Degrees())
@@ -101,13 +104,16 @@ func TestHandmadeCounterStrike(t *testing.T) {
 	}
 	for i, track := range got.Tracks {
 		if len(track.Samples) != 60 || len(track.Runs) != 1 {
-			t.Fatalf("track %d: %d samples (a repeated row counts once), %d runs", i, len(track.Samples), len(track.Runs))
+			t.Fatalf("track %d: %d samples (a repeated row counts once), %d runs",
+				i, len(track.Samples), len(track.Runs))
 		}
 		s := track.Samples[20]
-		if want := geom.Forward(s.Yaw, 0).Scale(4.1 / 39.37 / 0.0167); !close3(s.Vel, want, 0.01) || s.Pos.Y != 0 {
+		if want := geom.Forward(s.Yaw, 0).Scale(4.1 / 39.37 / 0.0167); !close3(s.Vel, want, 0.01) ||
+			s.Pos.Y != 0 {
 			t.Errorf("track %d moves %v at height %v, want %v on the ground", i, s.Vel, s.Pos.Y, want)
 		}
-		if !track.Samples[12].Fire || track.Samples[9].Fire || track.Samples[15].Fire || !track.Samples[30].Jump || track.Samples[29].Jump {
+		if !track.Samples[12].Fire || track.Samples[9].Fire || track.Samples[15].Fire ||
+			!track.Samples[30].Jump || track.Samples[29].Jump {
 			t.Errorf("track %d: buttons are wrong", i)
 		}
 		if s.Pitch.Degrees() > -9.9 {
@@ -134,26 +140,35 @@ func TestGzipReadsTheSame(t *testing.T) {
 		t.Error("gzip and plain differ")
 	}
 	cut := zipped.Bytes()[:zipped.Len()-40]
-	if _, err := Read(bytes.NewReader(cut), "cut.csv.gz"); err == nil || !strings.Contains(err.Error(), "trace cut.csv.gz:") || !strings.Contains(err.Error(), "ends early") {
+	if _, err := Read(bytes.NewReader(cut), "cut.csv.gz"); err == nil ||
+		!strings.Contains(err.Error(), "trace cut.csv.gz:") || !strings.Contains(err.Error(), "ends early") {
 		t.Errorf("a cut file: %v", err)
 	}
 }
 
 func TestErrorsNameFileLineColumnAndWhatWasExpected(t *testing.T) {
-	const header = "tick,t_ms,player,x,y,z,vx,vy,vz,pitch,yaw,alive,health,armor,weapon,fire,pov,wframe,dmg,ping\n"
+	const header = "tick,t_ms,player,x,y,z,vx,vy,vz,pitch,yaw,alive,health,armor,weapon," +
+		"fire,pov,wframe,dmg,ping\n"
 	const row = "0,0,0,1,2,3,,,,0,0,1,100,0,1,0,,0,0,25\n"
 	cases := []struct{ name, content, want string }{
 		{"1 empty", "", "trace f.csv:1: the file is empty: expected a header line"},
-		{"2 something else", "hello\n", "trace f.csv:1: not a trace: expected a header with tick and alive (QuakeWorld) or session and buttons"},
-		{"3 lacks a column", "tick,alive,player\n", `trace f.csv:1: header of a QuakeWorld trace lacks column "t_ms"; expected player, t_ms, x`},
+		{"2 something else", "hello\n", "trace f.csv:1: not a trace: " +
+			"expected a header with tick and alive (QuakeWorld) or session and buttons"},
+		{"3 lacks a column", "tick,alive,player\n",
+			`trace f.csv:1: header of a QuakeWorld trace lacks column "t_ms"; expected player, t_ms, x`},
 		{"4 a column twice", "tick,tick\n", `f.csv:1: column "tick" stands twice`},
-		{"5 not a number", header + row + strings.Replace(row, ",1,2,3,", ",1,2,z,", 1), `f.csv:3: column "z" is "z", expected units from -131072 to 131072`},
-		{"6 NaN", header + strings.Replace(row, ",1,2,3,", ",NaN,2,3,", 1), `f.csv:2: column "x" is "NaN", expected units`},
+		{"5 not a number", header + row + strings.Replace(row, ",1,2,3,", ",1,2,z,", 1),
+			`f.csv:3: column "z" is "z", expected units from -131072 to 131072`},
+		{"6 NaN", header + strings.Replace(row, ",1,2,3,", ",NaN,2,3,", 1),
+			`f.csv:2: column "x" is "NaN", expected units`},
 		{"7 far away", header + strings.Replace(row, ",1,2,3,", ",1,2e9,3,", 1), `column "y" is "2e9"`},
 		{"8 short line", header + "0,0,0,1,2\n", `f.csv:2: column "z" (number 6) is missing: the line has 5`},
-		{"9 half a player", header + "0,0,0.5,1,2,3,,,,0,0,1,100,0,1,0\n", `column "player" is "0.5", expected a whole number`},
-		{"10 alive twice over", header + "0,0,0,1,2,3,,,,0,0,2,100,0,1,0\n", `column "alive" is "2", expected a whole number from 0 to 1`},
-		{"11 time goes back", header + strings.Replace(row, "0,0,0", "1,50,0", 1) + row, `f.csv:3: column "t_ms": time goes back from 50ms to 0s for player 0`},
+		{"9 half a player", header + "0,0,0.5,1,2,3,,,,0,0,1,100,0,1,0\n",
+			`column "player" is "0.5", expected a whole number`},
+		{"10 alive twice over", header + "0,0,0,1,2,3,,,,0,0,2,100,0,1,0\n",
+			`column "alive" is "2", expected a whole number from 0 to 1`},
+		{"11 time goes back", header + strings.Replace(row, "0,0,0", "1,50,0", 1) + row,
+			`f.csv:3: column "t_ms": time goes back from 50ms to 0s for player 0`},
 		{"12 nobody", header + row, "f.csv: nobody moves in it"},
 		{"13 long line", header + strings.Repeat("1", 5000), "f.csv:2: the line is longer than 4096 bytes"},
 		{"14 not gzip", "\x1f\x8bxx", "f.csv: not readable as gzip"},
@@ -207,7 +222,8 @@ func TestRecordings(t *testing.T) {
 						fired++
 					}
 					if !q.Alive || q.Run != p.Run {
-						t.Fatalf("%s: a run of player %d holds a death or another run at %v", c.file, track.Player, q.T)
+						t.Fatalf("%s: a run of player %d holds a death or another run at %v",
+							c.file, track.Player, q.T)
 					}
 				}
 			}
@@ -247,7 +263,8 @@ func TestRecordedSpeedIsTheServers(t *testing.T) {
 func TestJoin(t *testing.T) {
 	a, b := open(t, "testdata/handmade_qw.csv"), open(t, "testdata/handmade_cs16.csv")
 	both := Join(a, b)
-	if both.Name != "handmade_qw.csv, handmade_cs16.csv" || len(both.Tracks) != 4 || both.Tracks[2].Source != "handmade_cs16.csv" {
+	if both.Name != "handmade_qw.csv, handmade_cs16.csv" || len(both.Tracks) != 4 ||
+		both.Tracks[2].Source != "handmade_cs16.csv" {
 		t.Errorf("joined %q, %d tracks", both.Name, len(both.Tracks))
 	}
 }
@@ -261,7 +278,8 @@ func FuzzRead(f *testing.F) {
 		f.Add(content)
 		f.Add(content[:500])
 	}
-	f.Add([]byte("tick,alive,player,t_ms,x,y,z,pitch,yaw,fire\n0,1,0,0,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0"))
+	f.Add([]byte("tick,alive,player,t_ms,x,y,z,pitch,yaw,fire\n" +
+		"0,1,0,0,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0\n0,1,0,1e9,0,0,0,0,0,0"))
 	f.Add([]byte("\x1f\x8b\b\x00"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		got, err := Read(bytes.NewReader(content), "fuzz.csv")
@@ -296,7 +314,8 @@ func checkTrack(t *testing.T, track *Track) {
 		end = r.To
 		for i := r.From; i < r.To; i++ {
 			s := track.Samples[i]
-			if !s.Alive || !s.Pos.Finite() || !s.Vel.Finite() || (i > r.From && s.T-track.Samples[i-1].T < shortestStep) {
+			if !s.Alive || !s.Pos.Finite() || !s.Vel.Finite() ||
+				(i > r.From && s.T-track.Samples[i-1].T < shortestStep) {
 				t.Fatalf("sample %d: %+v", i, s)
 			}
 		}

@@ -7,9 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestStarvedRaisesLead: where the lead is as wanted and a tick went without its command all the
-// same, more is wanted, but not for ever; where the lead is known to be too small, or the path has
-// just become longer, it is being mended already.
+// TestStarvedRaisesLead: the wanted lead grows, up to a limit, when a tick lacked its command
+// although the lead was as wanted. It does not when the lead was too small, or when the path has
+// just become longer.
 func TestStarvedRaisesLead(t *testing.T) {
 	c := Predicted{rate: 60}
 	now, at := time.Duration(0), tick.Tick(100)
@@ -59,8 +59,8 @@ func TestStarvedRaisesLead(t *testing.T) {
 	}
 }
 
-// TestOutageIsNotChased: reports of commands that never came do not drive the clock away from where
-// the path says it belongs.
+// TestOutageIsNotChased: reports about commands that never arrived do not move the clock away from
+// the estimate by the path.
 func TestOutageIsNotChased(t *testing.T) {
 	c := Predicted{rate: 60}
 	dt, ideal := c.rate.Period(), time.Second
@@ -75,8 +75,8 @@ func TestOutageIsNotChased(t *testing.T) {
 	}
 }
 
-// TestOutageIsNoStep: while no command comes the reports fall and fall. That is no path that has
-// become longer: as soon as one comes again, what is wanted is what was.
+// TestOutageIsNoStep: reports fall while no command arrives. That is not a longer path: the wanted
+// lead is as before once a command arrives.
 func TestOutageIsNoStep(t *testing.T) {
 	c := Predicted{rate: 60}
 	now, at := time.Duration(0), tick.Tick(100)
@@ -92,14 +92,15 @@ func TestOutageIsNoStep(t *testing.T) {
 		}
 		c.Report(now, at, int8(made-at), false)
 		if n > 2*windowSize+20 && (c.margin < period-time.Second || c.leads.n != windowSize) {
-			t.Fatalf("%d reports after an outage the margin is %v of %d", n-2*windowSize-20, c.margin, c.leads.n)
+			t.Fatalf("%d reports after an outage the margin is %v of %d",
+				n-2*windowSize-20, c.margin, c.leads.n)
 		}
 	}
 }
 
-// TestWaysAfterAStep: the path becomes 60 ms shorter. What was under way before is overtaken, and
-// is neither a sign against it, nor is it waited for any longer a quarter of a second later. When
-// it becomes longer again the gap between snapshots is what it was.
+// TestWaysAfterAStep: the path becomes 60 ms shorter. Snapshots that are overtaken are no evidence
+// against that, and are not waited for after a quarter of a second. When the path becomes longer
+// again, the gap between snapshots is as before.
 func TestWaysAfterAStep(t *testing.T) {
 	c := Server{rate: 60}
 	now, at := time.Second, tick.Tick(3)
@@ -132,7 +133,7 @@ func TestWaysAfterAStep(t *testing.T) {
 	}
 }
 
-// TestSteering: never more than 5 %, never past the mark.
+// TestSteering: a clock is steered by at most 5 % and never overshoots.
 func TestSteering(t *testing.T) {
 	const dt = 16 * time.Millisecond
 	for err := -time.Second; err <= time.Second; err += 777 * time.Microsecond {
@@ -143,7 +144,7 @@ func TestSteering(t *testing.T) {
 	}
 }
 
-// TestScatterRaisesLead: the more reports scatter, the more lead is wanted, up to six ticks more.
+// TestScatterRaisesLead: the wanted lead grows with the scatter of reports, by up to six ticks.
 func TestScatterRaisesLead(t *testing.T) {
 	last := time.Duration(0)
 	for scatter := range int8(8) {
@@ -157,7 +158,8 @@ func TestScatterRaisesLead(t *testing.T) {
 			}
 		}
 		got := c.Want()
-		if got < last || scatter >= 2 && got < 2*c.rate.Period()+time.Duration(scatter)*c.rate.Period()/2 || got > 8*c.rate.Period() {
+		if got < last || scatter >= 2 && got < 2*c.rate.Period()+time.Duration(scatter)*c.rate.Period()/2 ||
+			got > 8*c.rate.Period() {
 			t.Errorf("scatter of %d ticks: want %v, before %v", scatter, got, last)
 		}
 		last = got

@@ -44,13 +44,13 @@ func (w *window) add(v time.Duration) (step bool) {
 		w.beyond[-w.run] = v
 		w.run--
 	}
-	w.put(v, false)
+	w.put(v)
 	if w.run < stepProof && w.run > -stepProof {
 		return false
 	}
 	w.n, w.next, w.run, w.noise = 0, 0, 0, 0
 	for _, v := range w.beyond[1:] { // the first sample may lie inside the step
-		w.put(v, false)
+		w.put(v)
 	}
 	return true
 }
@@ -78,10 +78,15 @@ func (w *window) limits(v time.Duration) (low, high time.Duration) {
 
 // addNoise takes a sample that is an outlier for a known reason: it is no evidence for or against a
 // step.
-func (w *window) addNoise(v time.Duration) { w.put(v, true) }
+func (w *window) addNoise(v time.Duration) {
+	at := w.next
+	w.put(v)
+	w.noisy[at] = true
+	w.noise++
+}
 
-// put replaces the oldest sample.
-func (w *window) put(v time.Duration, noise bool) {
+// put replaces the oldest sample by one that is no noise.
+func (w *window) put(v time.Duration) {
 	if w.n == windowSize {
 		at, _ := slices.BinarySearch(w.sorted[:w.n], w.ring[w.next])
 		copy(w.sorted[at:], w.sorted[at+1:w.n])
@@ -90,14 +95,11 @@ func (w *window) put(v time.Duration, noise bool) {
 			w.noise--
 		}
 	}
-	if noise {
-		w.noise++
-	}
 	at, _ := slices.BinarySearch(w.sorted[:w.n], v)
 	copy(w.sorted[at+1:w.n+1], w.sorted[at:w.n])
 	w.sorted[at] = v
 	w.n++
-	w.ring[w.next], w.noisy[w.next] = v, noise
+	w.ring[w.next], w.noisy[w.next] = v, false
 	w.next = (w.next + 1) % windowSize
 }
 

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slowWindow is window as one would explain it: a list, sorted whenever it is asked.
+// slowWindow is window written for reading: a list that is sorted for each query.
 type slowWindow struct {
 	grain     time.Duration
 	list      []sample
@@ -16,7 +16,7 @@ type slowWindow struct {
 	run       []time.Duration // the newest, all beyond high or all below low
 }
 
-// sample is one of the list; a noisy one belongs to no run.
+// sample is a sample of the list; a noisy one belongs to no run.
 type sample struct {
 	v     time.Duration
 	noise bool
@@ -65,7 +65,7 @@ func (s *slowWindow) add(v time.Duration) bool {
 	return true
 }
 
-// TestWindowEqualsItsTwin: whatever comes, what is sorted as it comes says the same as the list.
+// TestWindowEqualsItsTwin: for any samples, the window returns what the list returns.
 func TestWindowEqualsItsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		grain := time.Duration(rapid.IntRange(0, 3).Draw(t, "grain"))
@@ -99,16 +99,17 @@ func TestWindowEqualsItsTwin(t *testing.T) {
 			if len(slow.run) == 0 && (r.late() != late || r.early() != early) {
 				t.Fatalf("%v to %v, want %v to %v", r.early(), r.late(), early, late)
 			}
-			if r.early() > r.midmean() && len(slow.run) == 0 || r.midmean() > r.late() && len(slow.run) == 0 || r.midmean() < all[0] || r.midmean() > all[len(all)-1] {
+			if r.early() > r.midmean() && len(slow.run) == 0 ||
+				r.midmean() > r.late() && len(slow.run) == 0 || r.midmean() < all[0] ||
+				r.midmean() > all[len(all)-1] {
 				t.Fatalf("middle %v of %v", r.midmean(), all)
 			}
 		}
 	})
 }
 
-// TestWindowForgetsAStep: four samples after a step of the path nothing is left of what was before,
-// whichever way it went; a spike of three samples, or one that is overtaken, is noise, and
-// remembered as that.
+// TestWindowForgetsAStep: four samples after a step of the path, up or down, no older sample is
+// left. A spike of three samples, or an overtaken one, is noise and stays.
 func TestWindowForgetsAStep(t *testing.T) {
 	for _, by := range []time.Duration{-30, 30} {
 		var r window

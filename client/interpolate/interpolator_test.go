@@ -44,10 +44,11 @@ func TestFirstSnapshotsOutOfOrder(t *testing.T) {
 	}
 }
 
-// tell decodes a snapshot of one player in slot 3, at x.
+// tell decodes a snapshot with one player in slot 3, at x.
 func tell(p *Interpolator, at tick.Tick, x int32) rig.Pose {
 	models := netstate.Trained()
-	ring, e, k := snapshot.NewRing(netstate.Public, 16, 256, 1), snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
+	ring, e, k := snapshot.NewRing(netstate.Public, 16, 256, 1),
+		snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
 	frame, id := ring.Begin(at), netid.Make(3, 1)
 	row := []int32{x, 0, 0, 0, 0, 1, 100, 0, 0, 0, 0, 0}
 	frame.Set(3, id, row)
@@ -107,8 +108,7 @@ func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 	}
 }
 
-// TestPosesEqualTheirFrames: in whatever order frames are asked for, what is remembered is what
-// they say.
+// TestPosesEqualTheirFrames: cached poses equal those of the frames, for any order of queries.
 func TestPosesEqualTheirFrames(t *testing.T) {
 	const slots = 16
 	rng := rand.New(rand.NewPCG(5, 40))

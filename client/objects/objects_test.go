@@ -20,7 +20,7 @@ var (
 	testKit   = sync.OnceValues(func() (*sim.CompiledGame, error) { return sim.Rules{Rate: 60}.Compile() })
 )
 
-// newSet returns a set as it is after a client has joined.
+// newSet returns the set of a client that has joined.
 func newSet(t testing.TB) *Set {
 	t.Helper()
 	ground, err := testArena()
@@ -35,13 +35,14 @@ func newSet(t testing.TB) *Set {
 	clocks.Start(60, 3)
 	s := NewSet()
 	s.Start(Match{
-		View: &tick.View{}, Clocks: clocks, Kit: kit, Arena: ground, Rows: netstate.Trained().Objects, Self: netid.Make(1, 1),
+		View: &tick.View{}, Clocks: clocks, Kit: kit, Arena: ground,
+		Rows: netstate.Trained().Objects, Self: netid.Make(1, 1),
 		Players: 16, Interval: 3, MaxGap: 24,
 	})
 	return &s
 }
 
-// encoder writes parts about objects as a server would: rows of anything, and nothing acked.
+// encoder writes rows of objects as a server does; nothing is acked.
 type encoder struct {
 	ring *snapshot.Ring
 	enc  *snapshot.Encoder
@@ -51,11 +52,12 @@ type encoder struct {
 
 func newEncoder() *encoder {
 	slots := netstate.ObjectSlots(16)
-	return &encoder{ring: snapshot.NewRing(netstate.Objects, slots, 256, 1), enc: snapshot.NewEncoder(netstate.Trained().Objects, slots),
+	return &encoder{ring: snapshot.NewRing(netstate.Objects, slots, 256, 1),
+		enc:  snapshot.NewEncoder(netstate.Trained().Objects, slots),
 		hold: snapshot.NewTracker(slots/snapshot.GroupRows, 3)}
 }
 
-// part is the runs of tick t, of rows that set puts into the frame.
+// part returns the runs of tick t, with the rows that set puts into the frame.
 func (w *encoder) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
 	f := w.ring.Begin(t)
 	set(f)
@@ -68,7 +70,7 @@ func (w *encoder) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
 	return out
 }
 
-// wild is a row of anything that a schema lets pass.
+// wild fills a row with any values that the schema allows.
 func wild(rng *rand.Rand, row []int32) {
 	for i, f := range netstate.Objects.Fields {
 		if f.Wrap != 0 {
@@ -81,9 +83,8 @@ func wild(rng *rand.Rand, row []int32) {
 	}
 }
 
-// A server may say anything of objects that a row can say, in any order, and call any of them ours:
-// the client shows numbers that are numbers, works out no more ticks than it has time for,
-// remembers no more than there is room for, and does not fall over.
+// For any rows of objects, in any order and with any owner, the client shows finite numbers,
+// computes a bounded number of ticks, uses bounded memory and does not panic.
 func TestObjectsOfAHostileServer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 55))
 	c := newSet(t)
@@ -101,7 +102,8 @@ func TestObjectsOfAHostileServer(t *testing.T) {
 				}
 			}
 		})
-		if rest, err := c.Section(netstate.Header{Tick: at, Objects: true, Owner: n%3 == 0}, part); err != nil || len(rest) != 0 {
+		if rest, err := c.Section(netstate.Header{Tick: at, Objects: true, Owner: n%3 == 0},
+			part); err != nil || len(rest) != 0 {
 			t.Fatalf("snapshot %d: %d bytes left, %v", n, len(rest), err)
 		}
 		*c.match.View = tick.View{From: at - 6, To: at - 3, Frac: uint8(rng.Uint32())}
@@ -121,8 +123,8 @@ func TestObjectsOfAHostileServer(t *testing.T) {
 	}
 }
 
-// What was recorded, and then damaged in any way, is refused whole or decodes to rows in range;
-// what is refused leaves no trace.
+// A damaged recording of rows is refused whole or decodes to rows in range. A refused section
+// changes nothing.
 func FuzzObjects(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	w := newEncoder()
@@ -165,7 +167,7 @@ func FuzzObjects(f *testing.F) {
 	})
 }
 
-// To look at objects allocates nothing, once the caller's slice is long enough.
+// Append allocates nothing once the slice of the caller is long enough.
 func TestObjectsAllocateNothing(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 56))
 	c := newSet(t)
@@ -199,7 +201,8 @@ func BenchmarkObjects(b *testing.B) {
 	for n := range 3 {
 		part := w.part(tick.Tick(300+3*n), func(f *snapshot.Frame) {
 			for slot := range 200 {
-				o := netstate.ObjectState{Kind: netstate.Projectile, Born: 290, Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
+				o := netstate.ObjectState{Kind: netstate.Projectile, Born: 290,
+					Owner: uint32(netid.Make(2, 1)), Type: uint8(slot % 3)}
 				var row [netstate.ObjectStateFields]int32
 				o.Row(row[:])
 				f.Set(slot, netid.Make(slot, 1), row[:])

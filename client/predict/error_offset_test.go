@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// TestFarErrorsAreNotSmoothed: no picture moves through walls.
+// TestFarErrorsAreNotSmoothed: large errors snap, so that no picture moves through walls.
 func TestFarErrorsAreNotSmoothed(t *testing.T) {
 	var e ErrorOffset
 	e.Add(geom.Vec3{X: 1}, geom.Vec3{})

@@ -104,7 +104,8 @@ func (p *Predictor) Push(c sim.Command, view tick.View) []ability.Action {
 	if p.First == 0 {
 		p.First = c.Tick
 	}
-	kept := p.enter(&c, true)
+	kept := p.enter(&c)
+	kept.issued = true
 	if c.Buttons&Acting != 0 { // the server may see an action that the prediction lacks
 		kept.View = view
 	}
@@ -119,8 +120,9 @@ func (p *Predictor) Push(c sim.Command, view tick.View) []ability.Action {
 // Acting are the buttons of actions that the server judges by a view.
 const Acting = sim.Fire | sim.Throw | sim.Melee
 
-// enter plays the command of the tick after Newest and keeps it.
-func (p *Predictor) enter(c *sim.Command, issued bool) *command {
+// enter plays the command of the tick after Newest and keeps it as one that the player did not
+// issue.
+func (p *Predictor) enter(c *sim.Command) *command {
 	if !p.CommandsOnly {
 		s := p.State(c.Tick)
 		if p.holds(p.Newest) {
@@ -132,7 +134,7 @@ func (p *Predictor) enter(c *sim.Command, issued bool) *command {
 	}
 	p.Newest = c.Tick
 	kept := p.at(p.Newest)
-	kept.Command, kept.issued = *c, issued
+	kept.Command, kept.issued = *c, false
 	return kept
 }
 
@@ -157,13 +159,14 @@ func (p *Predictor) Skip(to tick.Tick) {
 	}
 	for p.Newest < to {
 		c := p.substitute(p.Newest + 1)
-		p.enter(&c, false)
+		p.enter(&c)
 	}
 }
 
 // substituteTicks is how long the server repeats the last command, see sim.CommandBuffer.
 const substituteTicks = 3
 
+// substitute returns the command that the server runs in a tick without one of the player.
 func (p *Predictor) substitute(t tick.Tick) sim.Command {
 	if !p.holds(t - 1) {
 		return sim.Command{Tick: t}

@@ -12,8 +12,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// slowPredictor keeps everything and plays everything again from the newest row whenever it is
-// asked.
+// slowPredictor keeps everything and plays all ticks since the newest row for each query.
 type slowPredictor struct {
 	p    *Predictor // for play only
 	cmds map[tick.Tick]sim.Command
@@ -43,7 +42,8 @@ func newPredictor(t testing.TB) *Predictor {
 }
 
 func spawnRow(p *Predictor) netstate.Self {
-	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.Arena.Spawns[0].Pos}), Abilities: p.Kit.Heroes[0].NewState()}}
+	return netstate.Self{Self: sim.Self{Motion: move.Round(move.Motion{Pos: p.Arena.Spawns[0].Pos}),
+		Abilities: p.Kit.Heroes[0].NewState()}}
 }
 
 // wander returns random commands for consecutive ticks: turns, walks, shots, jumps.
@@ -70,9 +70,9 @@ func wander(seed uint64) func(tick.Tick) sim.Command {
 	}
 }
 
-// TestReplayAgreesWithTwin: rows arrive late, some are not what was predicted, some tell of a
-// death; after each the prediction is what playing everything again would give, and exactly what
-// must be played again was.
+// TestReplayAgreesWithTwin: rows arrive late, some differ from the prediction, and some are of a
+// death. After each row the prediction equals that of playing everything again, and only the
+// necessary ticks are played.
 func TestReplayAgreesWithTwin(t *testing.T) {
 	total := Stats{}
 	for seed := range uint64(20) {
@@ -115,7 +115,8 @@ func TestReplayAgreesWithTwin(t *testing.T) {
 		}
 		got := p.Stats
 		if got.Mispredictions != wrong || got.Lives != lives || got.Replayed != replayed {
-			t.Errorf("seed %d: %+v, want %d mispredictions, %d lives, %d replayed", seed, got, wrong, lives, replayed)
+			t.Errorf("seed %d: %+v, want %d mispredictions, %d lives, %d replayed",
+				seed, got, wrong, lives, replayed)
 		}
 		total.Mispredictions += wrong
 		total.Lives += lives
@@ -135,7 +136,8 @@ func TestRowsOutOfReach(t *testing.T) {
 	before, was := *p.at(p.Newest), *p.State(p.Newest)
 	p.Reconcile(4, &row) // older than the newest row
 	p.Reconcile(6, &row) // not in the ring any more
-	if got := *p.at(p.Newest); got != before || *p.State(p.Newest) != was || p.Stats.Beyond != 1 || p.Stats.Mispredictions != 0 {
+	if got := *p.at(p.Newest); got != before || *p.State(p.Newest) != was ||
+		p.Stats.Beyond != 1 || p.Stats.Mispredictions != 0 {
 		t.Errorf("%+v", p.Stats)
 	}
 	old := p.Newest
@@ -146,12 +148,13 @@ func TestRowsOutOfReach(t *testing.T) {
 		t.Errorf("%+v", p.Stats)
 	}
 	p.Reconcile(p.Newest+1000, &row) // far ahead: there is nothing to be carried over
-	if got := p.at(p.Newest); p.Newest != 5+300+5000+1000 || *p.State(p.Newest) != stateOf(&row) || got.issued {
+	if got := p.at(p.Newest); p.Newest != 5+300+5000+1000 || *p.State(p.Newest) != stateOf(&row) ||
+		got.issued {
 		t.Errorf("newest %d: %+v", p.Newest, *got)
 	}
 }
 
-// TestSkipIsWhatTheInboxDoes: over ticks without a command the predictor substitutes what the
+// TestSkipIsWhatTheInboxDoes: for ticks without a command, the predictor substitutes what the
 // server does.
 func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 	for given := range 6 {
@@ -177,8 +180,8 @@ func TestSkipIsWhatTheInboxDoes(t *testing.T) {
 	}
 }
 
-// TestRow43ReplaysNoMoreThanItMust: an owner row that equals the prediction costs no simulation,
-// one that differs exactly the ticks since.
+// TestRow43ReplaysNoMoreThanItMust: an owner row that equals the prediction plays no tick again,
+// and one that differs exactly the ticks since.
 func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
 	p := newPredictor(t)
 	row := spawnRow(p)
@@ -199,8 +202,10 @@ func TestRow43ReplaysNoMoreThanItMust(t *testing.T) {
 		row.Motion.Vel.X++ // not as predicted
 		before := p.Stats
 		p.Reconcile(at, &row)
-		if got, want := p.Stats.Replayed-before.Replayed, uint64(p.Newest-at); got != want || p.Stats.Mispredictions != uint64(i+1) {
-			t.Errorf("row of tick %d of %d: %d ticks played again, want %d; %+v", at, p.Newest, got, want, p.Stats)
+		if got, want := p.Stats.Replayed-before.Replayed, uint64(p.Newest-at); got != want ||
+			p.Stats.Mispredictions != uint64(i+1) {
+			t.Errorf("row of tick %d of %d: %d ticks played again, want %d; %+v",
+				at, p.Newest, got, want, p.Stats)
 		}
 	}
 }

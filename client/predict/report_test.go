@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// A count is told twice after each change, never more than once a second, and nothing is said where
-// nothing changes.
+// A count is sent twice after each change, at most once a second, and not without a change.
 func TestReportIsSparing(t *testing.T) {
 	var m Report
 	var said []int

@@ -1,18 +1,22 @@
+// Flag values that name addresses and the protocol id. Text goes in; validated values come out, and
+// errors of use that name the flag.
+
 package main
 
 import (
 	"errors"
-	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"net"
 	"net/netip"
 	"strconv"
 	"strings"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// publicAddrs reads the addresses that a token may name. Errors name the flag.
+// publicAddrs resolves the addresses of a flag, at most netcode.MaxServers, in the form that a
+// token holds: IPv4 not mapped into IPv6, no zone, and neither host nor port zero.
 func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 	if len(list) > netcode.MaxServers {
 		return nil, usage.Errorf("%s: %d addresses, expected at most %d", flag, len(list), netcode.MaxServers)
@@ -32,7 +36,8 @@ func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 	return all, nil
 }
 
-// protocolID is a flag: decimal, or hexadecimal behind 0x.
+// protocolID is a flag value: decimal, or hexadecimal behind 0x. Tokens and servers must agree on
+// it.
 type protocolID uint64
 
 // String formats the id as hexadecimal.
@@ -55,7 +60,8 @@ func (p *protocolID) Set(text string) error {
 	return nil
 }
 
-// defaultProtocol is the game's own.
+// defaultProtocol is the protocol id of this build's game.
 const defaultProtocol = protocolID(protocol.ProtocolID)
 
+// protocolUsage is the help text of --protocol-id.
 const protocolUsage = "protocol id as clients and tokens have it, decimal or 0x..."

@@ -2,4 +2,5 @@
 
 package main
 
+// readInBackground does nothing: only Unix stops background jobs that read the terminal.
 func readInBackground() {}

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// readInBackground makes a read of a terminal that another job has fail, instead of stopping us: a
-// server that was started with & shall serve.
+// readInBackground ignores SIGTTIN: a server that was started with & keeps serving when it reads
+// the terminal of another job, and the read fails instead.
 func readInBackground() { signal.Ignore(syscall.SIGTTIN) }

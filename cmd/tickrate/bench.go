@@ -1,3 +1,7 @@
+// The command bench: the regression gate. record adds rounds of fixed lobbies to a file, compare
+// tests two files stage by stage, selftest proves that the gate sees a slowdown on this machine.
+// The statistics are in bench/gate.
+
 package main
 
 import (
@@ -12,16 +16,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/gate"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// errRegressed ends the program with exit code 3.
+// errRegressed is the error of bench compare for a regression; the exit code is then 3.
 var errRegressed = errors.New("the gate fails: something takes longer than before")
 
-// newBench makes the command bench.
+// newBench returns the command bench, which holds the tools of the regression gate.
 func newBench() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
@@ -41,7 +44,7 @@ alternately, so that both meet the same disturbances, as make gate does:
 	return c
 }
 
-// newBenchRecord makes the command bench record.
+// newBenchRecord makes the command bench record, which adds samples of this build to a file.
 func newBenchRecord() *cobra.Command {
 	var out, only, slow string
 	var count int
@@ -68,12 +71,15 @@ func newBenchRecord() *cobra.Command {
 		"play only the lobby of this `name`: duel, match or crowd; default all three")
 	c.Flags().IntVar(&count, "count", 1, "`rounds` to add, 1 to 100")
 	c.Flags().StringVar(&slow, "slow", "",
-		"burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on purpose; default none")
-	_ = c.Flags().MarkHidden("slow") // the flag is there
+		"burn a share of a stage's time in it once more, such as `snapshot=10%`: a regression on "+
+			"purpose; default none")
+	_ = c.Flags().MarkHidden("slow") // fails for unknown flags only
 	return c
 }
 
-// recordRounds adds rounds to a file, which it makes if it is missing.
+// recordRounds plays count rounds of the lobby named only, or of all lobbies if only is empty, and
+// adds them to the file out, which it makes if it is missing. slow burns CPU in one stage. The file
+// is replaced as a whole, after the last round.
 func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowdown) error {
 	samples, err := readSamples(out)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +103,7 @@ func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowd
 	return err
 }
 
-// readSamples reads a file of rounds.
+// readSamples reads a file of rounds. Its errors are errors of use.
 func readSamples(path string) (gate.Samples, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -107,7 +113,7 @@ func readSamples(path string) (gate.Samples, error) {
 	return s, usage.Error(err)
 }
 
-// newBenchCompare makes the command bench compare.
+// newBenchCompare makes the command bench compare, which tests every quantity that both files have.
 func newBenchCompare() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
@@ -146,7 +152,7 @@ func newBenchCompare() *cobra.Command {
 	return c
 }
 
-// printGate prints the changes of ticks and bytes, and what is worse.
+// printGate prints the changes of whole ticks and of bytes, and then each quantity that is worse.
 func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n",
 		old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
@@ -155,6 +161,7 @@ func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 			fmt.Fprintf(w, "  %v\n", c)
 		}
 	}
+	// Stages appear only if they are worse; the file has all of them.
 	worse := gate.Regressed(all)
 	for _, c := range worse {
 		fmt.Fprintf(w, "worse: %v\n", c)
@@ -164,8 +171,8 @@ func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 	}
 }
 
-// newBenchSelfTest plays rounds of this build alternately: an equal pair must pass, one with a
-// slower stage must fail.
+// newBenchSelfTest makes the command bench selftest, which plays rounds of this build alternately:
+// an equal pair must pass, and a pair with a slower stage must fail.
 func newBenchSelfTest() *cobra.Command {
 	var only, slow string
 	c := &cobra.Command{
@@ -188,12 +195,14 @@ func newBenchSelfTest() *cobra.Command {
 	return c
 }
 
-// selfTest plays three sides in turn, one of them slowed.
+// selfTest plays rounds of three sides in turn: two equal ones, and one with burn in a stage. The
+// error says which of the two comparisons came out wrong.
 func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	sides := []gate.Samples{gate.New("first"), gate.New("second"), gate.New("slowed")}
 	for round := range gate.MinRounds {
 		for i := range sides {
-			// The first of a round may meet another machine than the last.
+			// Sides alternate, so that both meet the same load of the machine. The order rotates,
+			// so that load that drifts within a round meets each side.
 			k := (i + round) % len(sides)
 			slow := gate.Slowdown{}
 			if k == 2 {
@@ -218,8 +227,10 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	fmt.Fprintf(w, "%s slower:\n", burn.Stage)
 	printGate(w, sides[0], sides[2], slowed)
 	if worse := gate.Regressed(equal); len(worse) > 0 {
-		return fmt.Errorf("the gate failed an equal pair: this machine is too noisy now to compare on it: %v", worse[0])
+		return fmt.Errorf("the gate failed an equal pair: this machine is too noisy now to "+
+			"compare on it: %v", worse[0])
 	}
+	// The gate must name the slowed stage itself, not only the whole tick.
 	for _, worse := range gate.Regressed(slowed) {
 		if worse.Of == burn.Stage {
 			return nil
@@ -228,11 +239,11 @@ func selfTest(c *cobra.Command, only string, burn gate.Slowdown) error {
 	return fmt.Errorf("the gate did not see that %s takes longer", burn.Stage)
 }
 
-// twoFiles refuses anything but two arguments.
+// twoFiles is an argument check: exactly two, the file of the old build first.
 func twoFiles(_ *cobra.Command, args []string) error {
 	if len(args) != 2 {
-		return usage.Errorf("expected two files, OLD.json and NEW.json, got %d; see tickrate bench compare --help",
-			len(args))
+		return usage.Errorf("expected two files, OLD.json and NEW.json, got %d; "+
+			"see tickrate bench compare --help", len(args))
 	}
 	return nil
 }

@@ -1,7 +1,11 @@
+// The command codec and its subcommands in codec_*.go: tools that train the models and dictionaries
+// of a build and compare codecs. None of them talks to a server.
+
 package main
 
 import (
 	"github.com/spf13/cobra"
+
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 

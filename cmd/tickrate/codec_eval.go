@@ -1,3 +1,6 @@
+// The command codec eval: trains the codecs on traces, runs them on another, and prints size and
+// time. The measuring itself is in bench/codeceval.
+
 package main
 
 import (
@@ -10,21 +13,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/codeceval"
 	"github.com/tickrate/tickrate/bench/itr"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
 // evalFlags are the flags of codec eval.
 type evalFlags struct {
-	train  []string
-	test   string
-	delay  int
-	pose   string
-	hz     int
-	codecs []string
+	train  []string // files of traces
+	test   string   // file of the trace to judge by
+	delay  int      // age of the acknowledged snapshot, in snapshots; 0 for 100 ms
+	pose   string   // quantization steps of recorded human play, as itr.ParsePose reads them
+	hz     int      // snapshots a second of recorded human play
+	codecs []string // names in codeceval.Names
 	json   bool
 }
 
@@ -46,26 +48,27 @@ Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`
 		RunE: func(c *cobra.Command, _ []string) error { return evaluate(c, f) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVar(&f.train, "train", nil, "trace `file` to train on; may be given more than once (required)")
+	fl.StringArrayVar(&f.train, "train", nil,
+		"trace `file` to train on; may be given more than once (required)")
 	fl.StringVar(&f.test, "test", "", "trace `file` to judge by (required)")
 	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means 100 ms")
-	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and angle, such as 1cm,0.1deg; default none: it is not read")
+	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and "+
+		"angle, such as 1cm,0.1deg; default none: it is not read")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
 	fl.StringSliceVar(&f.codecs, "codec", codecNames(), "`codecs` to judge")
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
-// evaluation is what codec eval prints with --json.
+// evaluation is the output of codec eval --json.
 type evaluation struct {
-	Train    []string `json:"train"`
-	Test     string   `json:"test"`
-	Delay    int      `json:"delay"`
-	Entities int      `json:"entities"`
-	Fields   int      `json:"fields"`
-	// ModelBytes is the size of the trained model.
-	ModelBytes int                        `json:"model_bytes"`
-	Codecs     map[string]codeceval.Score `json:"codecs"`
+	Train      []string                   `json:"train"` // files
+	Test       string                     `json:"test"`
+	Delay      int                        `json:"delay"`       // snapshots
+	Entities   int                        `json:"entities"`    // rows of a snapshot
+	Fields     int                        `json:"fields"`      // columns of a row
+	ModelBytes int                        `json:"model_bytes"` // of the trained model
+	Codecs     map[string]codeceval.Score `json:"codecs"`      // by name
 }
 
 // evaluate runs the codecs of f on its trace and prints sizes and times, as a table or as JSON.
@@ -98,8 +101,9 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err := codeceval.Comparable(train[0], test); err != nil {
 		return err
 	}
-	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay, Entities: test.Entities, Fields: len(test.Fields),
-		Codecs: map[string]codeceval.Score{}}
+	out := evaluation{Train: f.train, Test: f.test, Delay: f.delay,
+		Entities: test.Entities, Fields: len(test.Fields), Codecs: map[string]codeceval.Score{}}
+	// The models learn at the delay at which they are judged.
 	if out.Delay == 0 {
 		out.Delay = codeceval.DefaultDelay(test)
 	}
@@ -138,6 +142,8 @@ func (f evalFlags) open(path string) (*itr.Trace, error) {
 	return t, err
 }
 
+// read reads an entity-state trace (.itr), or recorded human play (.csv, .csv.gz), which it samples
+// at f.hz and rounds to the steps of f.pose.
 func (f evalFlags) read(path string) (*itr.Trace, error) {
 	if !strings.HasSuffix(path, ".csv") && !strings.HasSuffix(path, ".csv.gz") {
 		return itr.Open(path)
@@ -163,16 +169,18 @@ func codecNames() (names []string) {
 	return names
 }
 
-// printEvaluation prints out as a table with a line for each name.
+// printEvaluation prints the scores as a table with a line for each codec in names.
 func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 	w := c.OutOrStdout()
-	fmt.Fprintf(w, "%s: %d entities of %d fields, acknowledged %d snapshots late, model of %d bytes trained on %s\n\n",
+	fmt.Fprintf(w,
+		"%s: %d entities of %d fields, acknowledged %d snapshots late, model of %d bytes trained on %s\n\n",
 		out.Test, out.Entities, out.Fields, out.Delay, out.ModelBytes, strings.Join(out.Train, ", "))
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "codec\tbytes/snapshot\tbits/entity\tencode ns/entity\tdecode ns/entity\tverified\t")
 	for _, name := range names {
 		s := out.Codecs[name]
-		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot, s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
+		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot,
+			s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
 	}
 	return t.Flush()
 }

@@ -11,10 +11,11 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// drift writes a trace of a few entities that move.
+// drift writes a trace of a few moving entities.
 func drift(t *testing.T, name string, seed uint32) string {
 	t.Helper()
-	tr := &itr.Trace{TickRate: 60, TicksPerSnapshot: 3, Entities: 4, Fields: []itr.Field{{Name: "x"}, {Name: "yaw", Kind: itr.Angle, Mod: 360}}}
+	tr := &itr.Trace{TickRate: 60, TicksPerSnapshot: 3, Entities: 4,
+		Fields: []itr.Field{{Name: "x"}, {Name: "yaw", Kind: itr.Angle, Mod: 360}}}
 	row := make([]int32, 8)
 	for range 80 {
 		for e := range 4 {
@@ -48,14 +49,15 @@ func TestCodecEval(t *testing.T) {
 	}
 	for _, name := range []string{"stored", "huffman", "range"} {
 		c := got.Codecs[name]
-		if c["verified"] != 80 || c["snapshots"] != 70 || c["bytes_per_snapshot"] <= 0 || c["bits_per_entity"] != c["bytes_per_snapshot"]*2 ||
+		if c["verified"] != 80 || c["snapshots"] != 70 || c["bytes_per_snapshot"] <= 0 ||
+			c["bits_per_entity"] != c["bytes_per_snapshot"]*2 ||
 			c["encode_ns_per_entity"] <= 0 || c["decode_ns_per_entity"] <= 0 {
 			t.Errorf("%s: %v", name, c)
 		}
 	}
 }
 
-// show lists the fields of a model file, and of the models of this build.
+// show lists the fields of a model file and of the models of this build.
 func TestCodecShow(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.tkm")
 	if err := os.WriteFile(file, netstate.Untrained().Append(nil), 0o600); err != nil {
@@ -66,7 +68,8 @@ func TestCodecShow(t *testing.T) {
 		var out strings.Builder
 		root.SetOut(&out)
 		root.SetArgs(args)
-		if err := root.Execute(); err != nil || !strings.Contains(out.String(), netstate.Public.Fields[0].Name) {
+		if err := root.Execute(); err != nil ||
+			!strings.Contains(out.String(), netstate.Public.Fields[0].Name) {
 			t.Errorf("%v: %v: %s", args, err, out.String())
 		}
 	}
@@ -85,7 +88,8 @@ func TestCodecEvalRefuses(t *testing.T) {
 	}{
 		{"--test " + a, "give --train", 2},
 		{"--train " + a, "give --test", 2},
-		{"--train " + a + " --test " + bad, "bad.itr: byte 5: not a usable trace: the file ends, expected the tick rate", 1},
+		{"--train " + a + " --test " + bad,
+			"bad.itr: byte 5: not a usable trace: the file ends, expected the tick rate", 1},
 		{"--train " + a + " --test play.csv.gz", "--pose", 2},
 		{"--train " + a + " --test " + a + " --codec lzma", "lzma", 2},
 		{"--train " + a + " --test " + a + " --delay -1", "--delay -1", 2},

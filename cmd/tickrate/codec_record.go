@@ -1,3 +1,6 @@
+// The command codec record: a simulated lobby goes in, an entity-state trace for codec eval comes
+// out.
+
 package main
 
 import (
@@ -16,13 +19,13 @@ import (
 
 // recordFlags are the flags of codec record.
 type recordFlags struct {
-	out      string
-	players  int
-	duration time.Duration
-	hz       int
-	seed     uint64
-	traces   []string
-	idle     bool
+	out      string        // file of the trace
+	players  int           // in the lobby
+	duration time.Duration // virtual, from the time when all have joined
+	hz       int           // snapshots a second, a divisor of 60
+	seed     uint64        // of the match, the bots and the links
+	traces   []string      // recorded play that the bots follow; none for seeded bots
+	idle     bool          // no player moves
 }
 
 // newCodecRecord returns the command that records the snapshots of a simulated match.
@@ -49,7 +52,7 @@ when all have joined. The same flags give the same file.`,
 	return c
 }
 
-// record plays the match that f describes and writes its snapshots to a trace file.
+// record checks f, plays its match and writes the snapshots to the trace file.
 func record(c *cobra.Command, f recordFlags) error {
 	switch {
 	case f.out == "":
@@ -79,6 +82,7 @@ func record(c *cobra.Command, f recordFlags) error {
 	if err := os.WriteFile(f.out, t.Append(nil), 0o644); err != nil {
 		return fmt.Errorf("write the trace: %w", err)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s: %d snapshots of %d players, %d a second, moving by %s\n", f.out, len(t.Snapshots), t.Entities, f.hz, name)
+	fmt.Fprintf(c.OutOrStdout(), "%s: %d snapshots of %d players, %d a second, moving by %s\n",
+		f.out, len(t.Snapshots), t.Entities, f.hz, name)
 	return nil
 }

@@ -18,7 +18,8 @@ func TestCodecRecord(t *testing.T) {
 		root := newRoot()
 		var out strings.Builder
 		root.SetOut(&out)
-		root.SetArgs([]string{"codec", "record", "--players", "4", "--duration", "3s", "--seed", seed, "--out", path})
+		root.SetArgs([]string{"codec", "record", "--players", "4", "--duration",
+			"3s", "--seed", seed, "--out", path})
 		if err := root.Execute(); err != nil {
 			t.Fatal(err)
 		}
@@ -62,15 +63,16 @@ func TestCodecRecordRefuses(t *testing.T) {
 	}
 }
 
-// Models are for both lobbies, and where a recording of people is not here the file stays as it is.
+// Models are trained on both lobbies. If a recording of people is missing, the file stays as it
+// is.
 func TestTrainOnPeople(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "m.tkm")
 	run := func(args ...string) string {
 		t.Helper()
-		var said strings.Builder
+		var printed strings.Builder
 		c := newCodec()
-		c.SetOut(&said)
+		c.SetOut(&printed)
 		c.SetArgs(append([]string{"train", "--players", "4", "--duration", "20s", "--out", out}, args...))
 		if err := c.Execute(); err != nil {
 			t.Fatal(err)
@@ -79,11 +81,13 @@ func TestTrainOnPeople(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return said.String() + string(file)
+		return printed.String() + string(file)
 	}
 	_, alone, _ := strings.Cut(run(), "\n")
-	if said, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")), "\n"); file != alone || !strings.Contains(said, "none.csv is not here") {
-		t.Errorf("without recordings: %q", said)
+	if printed, file, _ := strings.Cut(run("--people", filepath.Join(dir, "none.csv")),
+		"\n"); file != alone ||
+		!strings.Contains(printed, "none.csv is not here") {
+		t.Errorf("without recordings: %q", printed)
 	}
 	track := filepath.Join(dir, "play.csv")
 	var play strings.Builder
@@ -94,7 +98,8 @@ func TestTrainOnPeople(t *testing.T) {
 	if err := os.WriteFile(track, []byte(play.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if said, file, _ := strings.Cut(run("--people", track), "\n"); file == alone || !strings.Contains(said, "and of as many moving by recorded") {
-		t.Errorf("with recordings: %q", said)
+	if printed, file, _ := strings.Cut(run("--people", track), "\n"); file == alone ||
+		!strings.Contains(printed, "and of as many moving by recorded") {
+		t.Errorf("with recordings: %q", printed)
 	}
 }

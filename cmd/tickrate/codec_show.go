@@ -1,3 +1,5 @@
+// The command codec show: a file of models goes in, a table of code lengths comes out.
+
 package main
 
 import (
@@ -10,11 +12,11 @@ import (
 
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// newCodecShow returns the command that prints the Huffman codes of a model.
+// newCodecShow returns the command that prints what the Huffman codes of a model cost, field by
+// field, in bits.
 func newCodecShow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show [FILE]",
@@ -44,7 +46,8 @@ for each of its code tables, the bits of a change of 1, 10 and 100 steps.`,
 	}
 }
 
-// showModel prints one model as a table.
+// showModel prints one model as a table: a line for each field, and in it the code lengths of each
+// of its tables.
 func showModel(w io.Writer, m *schema.Model) error {
 	s := m.Schema()
 	fmt.Fprintf(w, "\n%s: %d fields, row masks in %d tables", s.Name, len(s.Fields), len(m.Masks()))
@@ -56,6 +59,7 @@ func showModel(w io.Writer, m *schema.Model) error {
 	fmt.Fprintln(t, "field\tbits without a baseline\tbits of a change of 1, 10, 100 steps, by table\twith range by")
 	for i := range s.Fields {
 		c := &m.Coders()[i]
+		// A field has a table for each class of its context, at least one.
 		var tables []string
 		for class := uint8(0); class < schema.MaxClasses && c.Table(class) != nil; class++ {
 			tables = append(tables, changeBits(c, s.Fields[i], class))

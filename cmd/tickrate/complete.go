@@ -1,3 +1,5 @@
+// Shell completion of flags that take one word of a list.
+
 package main
 
 import (
@@ -8,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// completeWords lets shells complete the flags that take one word of a few, wherever they are.
+// completeWords registers completions for such flags of c and of all its subcommands, by the name
+// of the flag.
 func completeWords(c *cobra.Command) {
 	var codecs, relevances, profiles []string
 	for codec := range schema.Codecs {
@@ -20,11 +23,13 @@ func completeWords(c *cobra.Command) {
 	for _, p := range impair.Presets() {
 		profiles = append(profiles, p.Name+"\t"+p.About)
 	}
-	words := map[string][]string{"codec": codecs, "relevance": relevances, "socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
+	words := map[string][]string{"codec": codecs, "relevance": relevances,
+		"socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
 	for name, of := range words {
 		if f := c.Flags().Lookup(name); f != nil && f.Value.Type() == "string" {
-			// The flag is there.
-			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
+			// It fails for unknown flags only.
+			_ = c.RegisterFlagCompletionFunc(name,
+				cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 	for _, sub := range c.Commands() {

@@ -9,18 +9,20 @@ import (
 	"testing"
 )
 
-// A server plays on a map and with a model that only it has, as files; a swarm that has neither
-// gets in, is told no folder, and plays without a misprediction.
+// A server has a map and a model as files that the swarm lacks. The swarm joins, is told no folder
+// of the server, and plays without a misprediction.
 func TestServeSendsMapAndModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
 	}
 	dir := t.TempDir()
 	model, world := filepath.Join(dir, "mine.tkm"), filepath.Join(dir, "arena-64")
-	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration", "5s", "--seed", "9", "--out", model); code != 0 {
+	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration",
+		"5s", "--seed", "9", "--out", model); code != 0 {
 		t.Fatal(errs)
 	}
-	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed", "77", "--out", world); code != 0 {
+	if code, _, errs := result(t, "map", "generate", "--players", "20", "--seed",
+		"77", "--out", world); code != 0 {
 		t.Fatal(errs)
 	}
 	cmd, errs, line := serving(t, "--ready", "--map", world, "--model", model, "--players", "6")
@@ -28,13 +30,15 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
 	}
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "4", "--duration", "0.5s", "--json")
+	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "4",
+		"--duration", "0.5s", "--json")
 	var s swarmSummary
-	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
-		t.Errorf("code %d, %+v, %v, %s", code, s, err, said)
+	if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 ||
+		s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 {
+		t.Errorf("code %d, %+v, %v, %s", code, s, err, stderr)
 	}
-	if !strings.Contains(said, "the server sent what is not here") || strings.Contains(said, dir) {
-		t.Errorf("the swarm says %q", said)
+	if !strings.Contains(stderr, "the server sent what is not here") || strings.Contains(stderr, dir) {
+		t.Errorf("the swarm says %q", stderr)
 	}
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -42,7 +46,8 @@ func TestServeSendsMapAndModel(t *testing.T) {
 	if err := cmd.Wait(); err != nil || errs.Len() != 0 {
 		t.Errorf("%v, %q", err, errs)
 	}
-	for name, want := range map[string]string{"arena-64": "arena-64", "gen:4:1": "gen:4:1", world: "arena-64", "/x/" + strings.Repeat("ä", 60): strings.Repeat("ä", 32)} {
+	for name, want := range map[string]string{"arena-64": "arena-64",
+		"gen:4:1": "gen:4:1", world: "arena-64", "/x/" + strings.Repeat("ä", 60): strings.Repeat("ä", 32)} {
 		if got := assets.MapName(name); got != want {
 			t.Errorf("%s is called %q", name, got)
 		}

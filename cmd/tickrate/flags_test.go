@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Every command and every flag says what it is for; a flag that takes a value names what that is, a
-// number its unit; and each says its default, for zero and nothing too, which cobra leaves out.
+// Every command and flag has a help text. A flag that takes a value names it, with its unit, and
+// its default, which cobra leaves out for zero values.
 func TestFlagsAreDocumented(t *testing.T) {
 	flags, commands := 0, 0
 	listed := regexp.MustCompile(`(?m)^ +(?:-\w, )?--([\w-]+)`)
@@ -28,7 +28,8 @@ func TestFlagsAreDocumented(t *testing.T) {
 			return false
 		}
 		kind, at := f.Value.Type(), c.CommandPath()+" --"+f.Name
-		number := strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint") || strings.HasPrefix(kind, "float") || kind == "duration"
+		number := strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint") ||
+			strings.HasPrefix(kind, "float") || kind == "duration"
 		flags++
 		switch {
 		case len(usage) < 10:
@@ -40,7 +41,8 @@ func TestFlagsAreDocumented(t *testing.T) {
 			t.Errorf("%s does not say what 0 means: %s", at, usage)
 		case kind == "string" && name == "":
 			t.Errorf("%s does not name what it takes in backquotes: %s", at, usage)
-		case !number && (f.DefValue == "" || f.DefValue == "[]") && !says("default", "(required)", "only ", "also "):
+		case !number && (f.DefValue == "" || f.DefValue == "[]") &&
+			!says("default", "(required)", "only ", "also "):
 			t.Errorf("%s does not say what it is without: %s", at, usage)
 		}
 	}
@@ -63,11 +65,14 @@ func TestFlagsAreDocumented(t *testing.T) {
 	}
 }
 
-// Shells complete what takes one word of a few.
+// Shells complete flags that take one word of a list.
 func TestFlagsComplete(t *testing.T) {
 	for i, c := range []struct{ line, want string }{
-		{"serve --codec ", "huffman\nrange\nstored"}, {"serve --relevance ", "auto\noff\nall\ngrid"}, {"plan --socket ", "gnet\nmmsg"},
-		{"inspect bits --codec ", "huffman"}, {"impair --profile ", "mobile\t"}, {"plan --scenario ", "duels"}, {"inspect w", "why\t"},
+		{"serve --codec ", "huffman\nrange\nstored\nzstd\nhuffman-zstd"},
+		{"serve --relevance ", "auto\noff\nall\ngrid"},
+		{"plan --socket ", "gnet\nmmsg"},
+		{"inspect bits --codec ", "huffman"}, {"impair --profile ", "mobile\t"},
+		{"plan --scenario ", "duels"}, {"inspect w", "why\t"},
 	} {
 		words := strings.Split(c.line, " ")
 		out, err := output(t, append([]string{"__complete"}, words...)...)

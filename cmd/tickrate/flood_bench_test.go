@@ -31,19 +31,15 @@ const (
 	floodBeat    = time.Millisecond // between two bursts of junk: the swarm has the same processor
 )
 
-// BenchmarkFloodLobby is goal 7 for a whole lobby: 200 players of a swarm play over real UDP, in a
-// server process on a processor of its own, while junk of all kinds arrives at the same port from
-// eight other networks: random bytes, what looks sealed, and requests with forged tokens. The naive
-// server is the same lobby behind package net: one goroutine that reads one datagram a call into a
-// channel, and the socket buffer that the system gives.
-//
-// "up-lost-%" is of the datagrams that players sent: those that the server did not accept.
-// "down-lost-%" is of the snapshots due to them. "inputs-lost-%" is of the ticks that players'
-// commands were due, without those that the swarm gave too late. "junk/s" is what the generator
-// reached and "seen/s" what of it came as far as the lobby; the kernel dropped the rest.
-// "waited-ms" is how long the server's threads had to wait for their processor, of 2500: others
-// were on it. "late-%" is how much of its schedule the swarm missed: over 1, the run is worth
-// nothing.
+// BenchmarkFloodLobby measures a whole lobby under a flood: 200 players of a swarm play over real
+// UDP against a server process on a processor of its own, while junk arrives at its port from
+// eight other networks: random bytes, bytes that look sealed, and requests with forged tokens. The
+// naive server is the same lobby behind package net: one goroutine reads one datagram a call into
+// a channel, with the default socket buffer. Units: up-lost-% is the share of datagrams from
+// players that the server did not accept, down-lost-% of snapshots due to players, inputs-lost-%
+// of ticks without a command that the swarm sent in time. junk/s was sent and seen/s reached the
+// lobby; the kernel dropped the rest. waited-ms is the run delay of the server threads, of 2500
+// ms. late-% is the share of its schedule that the swarm missed: above 1 the run is void.
 func BenchmarkFloodLobby(b *testing.B) {
 	for _, c := range []struct {
 		server string
@@ -66,9 +62,10 @@ func BenchmarkFloodLobby(b *testing.B) {
 	}
 }
 
-// floodServer starts a server on its processor.
+// floodServer starts a server on its own processor.
 func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
-	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers), "--map", fmt.Sprintf("gen:%d:1", floodPlayers),
+	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers),
+		"--map", fmt.Sprintf("gen:%d:1", floodPlayers),
 		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--socket", kind)
 	if kind == "naive" {
 		cmd.Env = append(cmd.Env, asNaive+"=1")
@@ -84,7 +81,7 @@ func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
 	return r
 }
 
-// floodLobby plays beside junk and reports.
+// floodLobby plays beside junk and reports the metrics.
 func floodLobby(b *testing.B, r ready, rate int) {
 	k, err := tokensOverHTTP(b.Context(), r.HTTP, "")
 	if err != nil {
@@ -148,7 +145,7 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(percent(int64(s.Figures.LateTurns), s.Figures.Turns), "late-%")
 }
 
-// floodSeen sums up what the players know.
+// floodSeen sums the counters of the players.
 type floodSeen struct{ snapshots, newest, starved uint64 }
 
 func seen(s *swarm.Swarm) (f floodSeen) {
@@ -159,13 +156,13 @@ func seen(s *swarm.Swarm) (f floodSeen) {
 		f.snapshots += st.Snapshots
 		// The tick of the newest snapshot.
 		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5)
-		f.starved += st.Starved
+		f.starved += st.InputsMissing
 	}
 	return f
 }
 
-// junk sends so much a second until it is stopped; stop returns how much went out. What the
-// generator is too slow for, it leaves out.
+// junk sends rate datagrams a second until it is stopped; stop returns the number sent. It skips
+// what it is too slow for.
 func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
 	var sources [floodSources]netio.Conn
 	var batches [floodSources]netio.Batch
@@ -191,7 +188,8 @@ func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
 				forgiven += late - most
 				late = most
 			}
-			for owed := int(late * time.Duration(rate) / time.Second); owed >= netio.BatchSize; owed -= netio.BatchSize {
+			for owed := int(late * time.Duration(rate) /
+				time.Second); owed >= netio.BatchSize; owed -= netio.BatchSize {
 				if sources[turn%floodSources].Send(&batches[turn%floodSources]) != nil {
 					break
 				}
@@ -208,8 +206,8 @@ func junk(b *testing.B, at netip.AddrPort, rate int) (stop func() (sent int)) {
 	return func() int { over.Store(true); return <-done }
 }
 
-// junkOf is the nth piece: of ten, one is a request with a forged token, three look sealed, and the
-// others are random bytes of lengths that are mostly short.
+// junkOf returns a random junk datagram: of ten, one is a request with a forged token, three look
+// sealed, and the others are random bytes of mostly short lengths.
 func junkOf(r *rand.Rand, n int) []byte {
 	random := func(d []byte) []byte {
 		for i := range d {
@@ -233,9 +231,9 @@ func junkOf(r *rand.Rand, n int) []byte {
 	return random(make([]byte, 64))
 }
 
-// waits is how long the threads of a process could have run, but had no processor, all together.
+// waits returns the run delay of all threads of a process.
 func waits(pid int) (sum time.Duration) {
-	// The pattern is a good one.
+	// The pattern is valid.
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, name := range files {
 		var run, wait int64

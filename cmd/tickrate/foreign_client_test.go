@@ -29,7 +29,7 @@ const (
 	foreignDisconnect
 )
 
-// foreignBackend makes tokens, as somebody else's matchmaker does.
+// foreignBackend mints tokens, as the matchmaker of another vendor does.
 type foreignBackend struct {
 	key      []byte // private, 32 B
 	protocol uint64
@@ -40,7 +40,7 @@ type foreignBackend struct {
 	private  []netip.AddrPort // that the server compares with its own names
 }
 
-// token is the public token: 2048 bytes.
+// token returns a public token of 2048 bytes.
 func (b *foreignBackend) token() []byte {
 	le := binary.LittleEndian
 	var nonce [24]byte
@@ -73,7 +73,8 @@ func (b *foreignBackend) token() []byte {
 	return append(public, make([]byte, 2048-len(public))...)
 }
 
-// foreignAddresses writes a token's list; of an IPv6 address every group is little-endian.
+// foreignAddresses writes the address list of a token. The groups of an IPv6 address are
+// little-endian.
 func foreignAddresses(dst []byte, list []netip.AddrPort) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(list)))
 	for _, s := range list {
@@ -92,7 +93,7 @@ func foreignAddresses(dst []byte, list []netip.AddrPort) []byte {
 	return dst
 }
 
-// foreignClient is one session's client, from a token to the end.
+// foreignClient is the client of one session.
 type foreignClient struct {
 	udp       *net.UDPConn
 	protocol  uint64
@@ -113,7 +114,7 @@ type foreignClient struct {
 	spoilt    int // datagrams that did not open
 }
 
-// newForeignClient reads a token and dials the first server that it names.
+// newForeignClient reads a token and connects to its first server.
 func newForeignClient(token []byte) (*foreignClient, error) {
 	le := binary.LittleEndian
 	if len(token) != 2048 || string(token[:13]) != foreignVersion {
@@ -163,7 +164,7 @@ func foreignNonce(sequence uint64) []byte {
 	return binary.LittleEndian.AppendUint64(make([]byte, 4, 12), sequence)
 }
 
-// about is the associated data of a sealed packet.
+// about returns the associated data of a sealed packet.
 func (c *foreignClient) about(prefix byte) []byte {
 	return append(binary.LittleEndian.AppendUint64([]byte(foreignVersion), c.protocol), prefix)
 }
@@ -187,7 +188,7 @@ func (c *foreignClient) send(kind byte, body []byte) {
 	_, _ = c.udp.Write(d)
 }
 
-// due sends what the clock asks for: the same ten times a second, whichever it is.
+// due sends the datagram that the state requires, ten times a second.
 func (c *foreignClient) due() {
 	switch {
 	case c.ended || c.denied || time.Since(c.sent) < 100*time.Millisecond:
@@ -200,13 +201,14 @@ func (c *foreignClient) due() {
 	}
 }
 
-// receive takes in a datagram and returns its payload, nil for none.
+// receive takes a datagram and returns its payload, nil for none.
 func (c *foreignClient) receive(d []byte) []byte {
 	if len(d) < 18 {
 		return nil
 	}
 	kind, n := d[0]&15, int(d[0]>>4)
-	if kind == foreignRequest || kind == foreignResponse || kind > foreignDisconnect || n < 1 || n > 8 || len(d) < 1+n+16 {
+	if kind == foreignRequest || kind == foreignResponse || kind > foreignDisconnect ||
+		n < 1 || n > 8 || len(d) < 1+n+16 {
 		return nil
 	}
 	var b [8]byte
@@ -250,8 +252,8 @@ func (c *foreignClient) opened(kind byte, body []byte) []byte {
 	return nil
 }
 
-// live goes on until done says so of what came, which is nil at least every five milliseconds. The
-// error says that time was up, or that the server was silent for too long.
+// live runs the client until done returns true for a payload; done gets nil at least every five
+// milliseconds. The error says that the time was over or that the server was silent.
 func (c *foreignClient) live(most time.Duration, done func(payload []byte) bool) error {
 	buf := make([]byte, 2000)
 	for end := time.Now().Add(most); time.Now().Before(end); {
@@ -270,10 +272,11 @@ func (c *foreignClient) live(most time.Duration, done func(payload []byte) bool)
 			return fmt.Errorf("nothing heard for %v", c.timeout)
 		}
 	}
-	return fmt.Errorf("not done after %v: connected %v, denied %v, ended %v", most, c.connected, c.denied, c.ended)
+	return fmt.Errorf("not done after %v: connected %v, denied %v, ended %v",
+		most, c.connected, c.denied, c.ended)
 }
 
-// disconnect says goodbye as often as the standard wants it.
+// disconnect sends the disconnects of the standard.
 func (c *foreignClient) disconnect() {
 	for range 10 {
 		c.send(foreignDisconnect, nil)

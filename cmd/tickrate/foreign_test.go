@@ -22,18 +22,17 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// foreignSizes are the payloads that come back: the least, a common one, the largest that older
-// libraries send, the largest.
+// foreignSizes are payload sizes: the least, a common one, the largest of older libraries, and the
+// largest.
 var foreignSizes = []int{1, 64, 1175, 1200}
 
-// echoes is what became of one client's payloads.
+// echoes counts the payloads of one client.
 type echoes struct {
 	sent, back [4]int // by size
 }
 
-// foreignTalk has payloads come back and compares every byte. rounds of all sizes are sent, one
-// payload every gap; those of a client differ from those of others and from each other, but for
-// single bytes.
+// foreignTalk sends rounds payloads of each size, one every gap, and compares each byte that comes
+// back. Payloads of more than a byte are unique.
 func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e echoes, err error) {
 	payload := func(k uint32) []byte {
 		p := make([]byte, foreignSizes[k%4])
@@ -74,7 +73,10 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 		c.send(foreignPayload, payload(k))
 		e.sent[k%4]++
 		next := time.Now().Add(gap)
-		if err := c.live(5*time.Second, func(p []byte) bool { take(p); return time.Now().After(next) }); err != nil {
+		if err := c.live(5*time.Second, func(p []byte) bool {
+			take(p)
+			return time.Now().After(next)
+		}); err != nil {
 			return e, err
 		}
 	}
@@ -88,12 +90,13 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 	return e, errors.Join(err, wrong)
 }
 
-// foreignName is another of the server's names: no two bytes of it are alike.
+// foreignName is another address of the server, whose bytes all differ.
 var foreignName = netip.MustParseAddrPort("[fe80:102:304:506:708:90a:b0c:d0e]:40001")
 
-// foreignServer starts serve --echo that is known by another address than its own: that of a bad
-// link to it.
-func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec.Cmd, r ready, public netip.AddrPort) {
+// foreignServer starts serve --echo behind a bad link, with the address of the link as its public
+// address.
+func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec.Cmd,
+	r ready, public netip.AddrPort) {
 	t.Helper()
 	at := freePort(t)
 	proxy, err := impair.NewProxy(impair.ProxyConfig{To: at, Up: link, Down: link, Seed: 1})
@@ -109,12 +112,14 @@ func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec
 			t.Error(err)
 		}
 	})
-	cmd, r = readyServer(t, keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
-		"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(), "--session-timeout", "1s"}, args...)...))
+	cmd, r = readyServer(t,
+		keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
+			"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(),
+			"--session-timeout", "1s"}, args...)...))
 	return cmd, r, proxy.Addr()
 }
 
-// ends has a server end in order.
+// ends stops a server and checks its exit.
 func ends(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -125,10 +130,10 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// A client that was written from the standard alone comes in with a token that it made itself, with
-// the key and the protocol id that the server was given, and with the key that everybody knows if
-// that is allowed; payloads of every size come back, keep-alives hold the session, and both sides'
-// goodbyes are heard. A token of another protocol, key or server does nothing.
+// A client that was written from the standard alone connects with a token that it minted itself,
+// with the key and protocol id of the server, and with the well-known test key where that is
+// allowed. Payloads of every size come back, keep-alives hold the session, and disconnects are
+// received both ways. A token of another protocol, key or server has no effect.
 func TestForeignClient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and seconds of real sockets")
@@ -145,13 +150,15 @@ func TestForeignClient(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			cmd, r, public := foreignServer(t, impair.Profile{}, append(strings.Fields(c.args), "--private-key-hex", c.key,
-				"--protocol-id", fmt.Sprint(c.id), "--players", "3")...)
+			cmd, r, public := foreignServer(t, impair.Profile{},
+				append(strings.Fields(c.args), "--private-key-hex", c.key,
+					"--protocol-id", fmt.Sprint(c.id), "--players", "3")...)
 			key, err := hex.DecodeString(c.key)
 			if err != nil {
 				t.Fatal(err)
 			}
-			good := foreignBackend{key: key, protocol: c.id, client: 1, life: 30, timeout: 1, servers: []netip.AddrPort{public, foreignName},
+			good := foreignBackend{key: key, protocol: c.id, client: 1, life: 30,
+				timeout: 1, servers: []netip.AddrPort{public, foreignName},
 				private: []netip.AddrPort{foreignName}}
 			dial := func(change func(*foreignBackend)) *foreignClient {
 				b := good
@@ -164,7 +171,9 @@ func TestForeignClient(t *testing.T) {
 				return f
 			}
 			f := dial(func(*foreignBackend) {})
-			if err := f.live(5*time.Second, func([]byte) bool { return f.connected }); err != nil || f.slot != 0 || f.max != 3 {
+			if err := f.live(5*time.Second, func([]byte) bool {
+				return f.connected
+			}); err != nil || f.slot != 0 || f.max != 3 {
 				t.Fatalf("slot %d of %d: %v", f.slot, f.max, err)
 			}
 			if e, err := foreignTalk(f, 200, 5, 5*time.Millisecond); err != nil || e.back != e.sent {
@@ -172,9 +181,15 @@ func TestForeignClient(t *testing.T) {
 			}
 			for name, wrong := range map[string]*foreignClient{
 				"drop_req_protocol": dial(func(b *foreignBackend) { b.protocol--; b.client = 2 }),
-				"drop_req_token":    dial(func(b *foreignBackend) { b.key = bytes.Repeat([]byte{1}, 32); b.client = 3 }),
-				"drop_req_address":  dial(func(b *foreignBackend) { b.private = []netip.AddrPort{netip.MustParseAddrPort(r.UDP)}; b.client = 5 }),
-				"drop_req_expired":  dial(func(b *foreignBackend) { b.life = 0; b.client = 4 }),
+				"drop_req_token": dial(func(b *foreignBackend) {
+					b.key = bytes.Repeat([]byte{1}, 32)
+					b.client = 3
+				}),
+				"drop_req_address": dial(func(b *foreignBackend) {
+					b.private = []netip.AddrPort{netip.MustParseAddrPort(r.UDP)}
+					b.client = 5
+				}),
+				"drop_req_expired": dial(func(b *foreignBackend) { b.life = 0; b.client = 4 }),
 			} {
 				wrong.send(foreignRequest, nil)
 				_ = f.live(5*time.Second, func([]byte) bool { return refusals(t, r)[name] > 0 })
@@ -203,16 +218,16 @@ func TestForeignClient(t *testing.T) {
 	}
 }
 
-// hears says whether a datagram waits for a client, or comes soon.
+// hears reports whether the client receives a datagram soon.
 func hears(c *foreignClient) bool {
 	_ = c.udp.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 	_, err := c.udp.Read(make([]byte, 2000))
 	return err == nil
 }
 
-// Sixty-four such clients at once, over the line of a moving phone, with tokens from the server's
-// HTTP port: all get in, every payload that comes back is the one that was sent, most do, and the
-// server hears who leaves.
+// Sixty-four such clients connect at once over a mobile link, with tokens from the HTTP port. All
+// get in, every payload that returns is the one that was sent, most return, and the server
+// receives the disconnects.
 func TestForeignClientsOverMobile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and seconds of real sockets")
@@ -223,7 +238,8 @@ func TestForeignClientsOverMobile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd, r, public := foreignServer(t, link, "--private-key-hex", secretKey, "--protocol-id", "0xfeed", "--players", fmt.Sprint(clients))
+	cmd, r, public := foreignServer(t, link, "--private-key-hex", secretKey,
+		"--protocol-id", "0xfeed", "--players", fmt.Sprint(clients))
 	k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 	if err != nil {
 		t.Fatal(err)
@@ -289,6 +305,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 	if spoilt == 0 || s.Drops["drop_auth"] == 0 {
 		t.Errorf("nothing was damaged on the way: %d here, %v there", spoilt, s.Drops)
 	}
-	t.Logf("sent %v, back %v of %v B; %d damaged datagrams refused by the clients, %d by the server", sum.sent, sum.back, foreignSizes, spoilt, s.Drops["drop_auth"])
+	t.Logf("sent %v, back %v of %v B; %d damaged datagrams refused by the clients, %d by the server",
+		sum.sent, sum.back, foreignSizes, spoilt, s.Drops["drop_auth"])
 	ends(t, cmd)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// player is a player on a real socket, who stands still.
+// player is a client on a real socket that stands still.
 type player struct {
 	client *client.Client
 	udp    *net.UDPConn
@@ -24,7 +24,10 @@ func newPlayer(t *testing.T, k *tokenSource, n int) *player {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn, Arena: func(name string, _ [32]byte) (*arena.Arena, error) { return assets.Map(name) }})
+	c, err := client.New(client.Config{Token: raw, Decode: client.DecodeOwn,
+		Arena: func(name string, _ [32]byte) (*arena.Arena, error) {
+			return assets.Map(name)
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +39,7 @@ func newPlayer(t *testing.T, k *tokenSource, n int) *player {
 	return &player{c, udp}
 }
 
-// live takes in what has come and sends what is due.
+// live receives what has arrived and sends what is due.
 func (p *player) live(t *testing.T, now time.Duration) {
 	buf := make([]byte, 2000)
 	// A past deadline would refuse what waits already.
@@ -56,7 +59,7 @@ func (p *player) live(t *testing.T, now time.Duration) {
 	}
 }
 
-// playing lets all play until they are in a state; ten seconds at most.
+// playing runs all players until they are in a state, for at most ten seconds.
 func playing(t *testing.T, all []*player, want client.State) {
 	t.Helper()
 	there := 0
@@ -75,15 +78,16 @@ func playing(t *testing.T, all []*player, want client.State) {
 	t.Fatalf("%d of %d are %v after ten seconds", there, len(all), want)
 }
 
-// Row 40: SIGTERM ends a lobby with 0 within two seconds, and every player is told why, none has to
-// find out by silence.
+// Row 40: SIGTERM ends a lobby with exit code 0 within two seconds, and every player receives the
+// reason.
 func TestThreat40Lobby(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
 	for _, socket := range []string{"gnet", "mmsg"} {
-		cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
-			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
+		cmd, r := readyServer(t,
+			command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
+				"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
 		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +108,8 @@ func TestThreat40Lobby(t *testing.T) {
 		playing(t, all, client.Lost)
 		for n, p := range all {
 			if _, why := p.client.State(); why != packet.ReasonClosing {
-				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why, packet.ReasonClosing, p.client.Err())
+				t.Errorf("%s: player %d was told %q, want %q: %v", socket, n, why,
+					packet.ReasonClosing, p.client.Err())
 			}
 		}
 	}

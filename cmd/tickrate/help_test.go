@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// No help text shows the Go source that it was to be made by: what a quoting gone wrong leaves.
+// No help text contains Go source, which a quoting mistake would leave there.
 func TestHelpShowsNoSource(t *testing.T) {
 	source := []string{"strings.", "fmt.", "` +", "+ `", `"+`, `+"`, "%d", "%s", "%g", "%!"}
 	commands := 0

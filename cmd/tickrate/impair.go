@@ -1,3 +1,6 @@
+// The command impair: a UDP proxy that delays, drops, duplicates and damages datagrams by a
+// profile. The relay and the profiles are in netio/impair.
+
 package main
 
 import (
@@ -11,20 +14,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
 // impairFlags are the flags of impair.
 type impairFlags struct {
-	listen, to, up, down string
-	clients              int
-	duration             time.Duration
-	seed                 uint64
-	list                 bool
+	listen   string        // UDP host:port that clients send to
+	to       string        // UDP host:port of the server
+	up, down string        // profiles of each direction; down is empty for that of up
+	clients  int           // most clients at a time
+	duration time.Duration // 0 for no limit
+	seed     uint64        // of the random decisions of every link
+	list     bool          // prints the named profiles and exits
 }
 
-// newImpair returns the command that impairs the datagrams between clients and a server.
+// newImpair returns the command that relays datagrams between clients and a server and impairs them
+// on the way.
 func newImpair() *cobra.Command {
 	var f impairFlags
 	c := &cobra.Command{
@@ -55,7 +60,8 @@ rates bytes a second, such as 125k.`,
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:0", "UDP `host:port` for clients; port 0 for any")
 	fl.StringVar(&f.to, "to", "", "UDP `host:port` of the server (required)")
 	fl.StringVar(&f.up, "profile", "mobile", "`profile` of each way")
-	fl.StringVar(&f.down, "down", "", "`profile` of the way to the clients, if another; default that of --profile")
+	fl.StringVar(&f.down, "down", "",
+		"`profile` of the way to the clients, if another; default that of --profile")
 	fl.IntVar(&f.clients, "clients", 1024, "most `clients` at a time, 1 to 65536; each costs a socket")
 	fl.DurationVar(&f.duration, "duration", 0, "`time` to run; 0 until interrupted")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of every link")
@@ -63,7 +69,7 @@ rates bytes a second, such as 125k.`,
 	return c
 }
 
-// listProfiles prints a table.
+// listProfiles prints the named profiles as a table.
 func listProfiles(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PROFILE\tEACH WAY\tABOUT")
@@ -77,7 +83,7 @@ func listProfiles(w io.Writer) error {
 	return t.Flush()
 }
 
-// config turns flags into a configuration. All its errors are of use.
+// config turns flags into a configuration. All its errors are errors of use, not marked yet.
 func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	switch {
 	case f.to == "":
@@ -93,6 +99,7 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	if _, err := net.ResolveUDPAddr("udp", f.listen); err != nil {
 		return cfg, fmt.Errorf("address to listen on: %w", err)
 	}
+	// The server's direction has the profile of the clients' unless it was given.
 	cfg = impair.ProxyConfig{Listen: f.listen, To: f.to, Seed: f.seed, Clients: f.clients}
 	if cfg.Up, err = impair.ParseProfile(f.up); err != nil {
 		return cfg, err
@@ -104,7 +111,8 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	return cfg, err
 }
 
-// runImpair relays datagrams with the impairment of f until the command's context ends.
+// runImpair relays datagrams with the impairment of f until its duration is over or the command's
+// context ends, and then prints the counts.
 func runImpair(c *cobra.Command, f impairFlags) error {
 	cfg, err := f.config()
 	if err != nil {
@@ -115,7 +123,8 @@ func runImpair(c *cobra.Command, f impairFlags) error {
 		return err
 	}
 	w := c.OutOrStdout()
-	fmt.Fprintf(w, "clients to udp %v, server %s, seed %d\n  up   %v\n  down %v\n", p.Addr(), f.to, f.seed, cfg.Up, cfg.Down)
+	fmt.Fprintf(w, "clients to udp %v, server %s, seed %d\n  up   %v\n  down %v\n",
+		p.Addr(), f.to, f.seed, cfg.Up, cfg.Down)
 	ctx := c.Context()
 	if f.duration > 0 {
 		var stop context.CancelFunc
@@ -128,7 +137,8 @@ func runImpair(c *cobra.Command, f impairFlags) error {
 	return printCounts(w, p.Stats())
 }
 
-// printCounts prints what was counted, one line a kind; kinds that did not occur are left out.
+// printCounts prints the datagrams of each kind and direction. It leaves out kinds that did not
+// occur, but for the first two.
 func printCounts(w io.Writer, s impair.ProxyStats) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "datagrams\tup\tdown\t")
@@ -160,6 +170,7 @@ func printCounts(w io.Writer, s impair.ProxyStats) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d clients came; %d datagrams of others were refused\n", s.Joined, s.Refused)
+	_, err := fmt.Fprintf(w, "%s served; %s of others refused\n",
+		several(int(s.Joined), "client"), several(int(s.Refused), "datagram"))
 	return err
 }

@@ -49,13 +49,14 @@ func TestImpairListsProfiles(t *testing.T) {
 		t.Fatalf("%d lines:\n%s", len(lines), out.String())
 	}
 	for i, n := range impair.Presets() {
-		if f := strings.Fields(lines[i+1]); f[0] != n.Name || n.Name != "clean" && f[1] != n.Profile.String() {
+		if f := strings.Fields(lines[i+1]); f[0] != n.Name ||
+			n.Name != "clean" && f[1] != n.Profile.String() {
 			t.Errorf("line %d: %s", i+1, lines[i+1])
 		}
 	}
 }
 
-// The help names every setting there is.
+// The help names every setting.
 func TestImpairHelpNamesSettings(t *testing.T) {
 	_, err := impair.ParseProfile("x=1")
 	_, names, _ := strings.Cut(err.Error(), "there are ")
@@ -66,7 +67,7 @@ func TestImpairHelpNamesSettings(t *testing.T) {
 	}
 }
 
-// A datagram goes there and back, and is in the counts.
+// A datagram passes both ways and is counted.
 func TestImpairCounts(t *testing.T) {
 	server, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -91,7 +92,8 @@ func TestImpairCounts(t *testing.T) {
 	out := &firstLine{line: make(chan string, 1)}
 	root := newRoot()
 	root.SetOut(out)
-	root.SetArgs([]string{"impair", "--to", server.LocalAddr().String(), "--profile", "duplicate=100%", "--down", "clean"})
+	root.SetArgs([]string{"impair", "--to", server.LocalAddr().String(), "--profile",
+		"duplicate=100%", "--down", "clean"})
 	done := make(chan error, 1)
 	go func() { done <- root.ExecuteContext(ctx) }()
 	_, addr, _ := strings.Cut(<-out.line, "clients to udp ")
@@ -113,14 +115,15 @@ func TestImpairCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Join(strings.Fields(out.all.String()), " ")
-	for _, want := range []string{"received 1 1", "delivered 2 1", "duplicated 1 0", "bytes delivered 10 5", "1 clients came"} {
+	for _, want := range []string{"received 1 1", "delivered 2 1", "duplicated 1 0",
+		"bytes delivered 10 5", "1 client served"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, out.all.String())
 		}
 	}
 }
 
-// firstLine keeps all that is written, and hands out what came first.
+// firstLine keeps all output and hands out the first line.
 type firstLine struct {
 	line chan string
 	all  bytes.Buffer

@@ -1,3 +1,6 @@
+// The command inspect and its subcommands in inspect_*.go, which only read flags: the tools are in
+// cmd/internal/inspect.
+
 package main
 
 import (
@@ -8,11 +11,12 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// newInspect returns the command inspect, which holds the tools that explain a running server.
+// newInspect returns the command inspect, which holds the tools that explain a running server, a
+// recording or a simulated match. systems needs none of them: it reads a table of this build.
 func newInspect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Show the order of systems, how shots were judged, what a server sends and why",
+		Short: "Show kinds and systems, how shots were judged, what a server sends and why",
 		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -20,7 +24,9 @@ func newInspect() *cobra.Command {
 		Use:   "systems",
 		Short: "List the systems of a tick in their order, what each reads and writes, and conflicts",
 		Args:  usage.NoArgs,
-		RunE:  func(c *cobra.Command, _ []string) error { return inspect.Systems(c.OutOrStdout(), sim.Systems()) },
-	}, newInspectShots(), newInspectClocks(), newInspectBits(), newInspectWhy())
+		RunE: func(c *cobra.Command, _ []string) error {
+			return inspect.Systems(c.OutOrStdout(), sim.Systems())
+		},
+	}, newInspectWorld(), newInspectShots(), newInspectClocks(), newInspectBits(), newInspectWhy())
 	return c
 }

@@ -1,3 +1,5 @@
+// The command inspect clocks: a drawing of a client's clocks while the round-trip time changes.
+
 package main
 
 import (
@@ -9,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newInspectClocks returns the command that draws the clocks of a client in a simulated lobby.
+// newInspectClocks returns the command that draws the three clocks of a client in a simulated
+// lobby: predicted, server and render.
 func newInspectClocks() *cobra.Command {
 	var o inspect.ClocksOptions
 	c := &cobra.Command{
@@ -27,7 +30,8 @@ server (its estimate) and render (its view).
 	fl := c.Flags()
 	fl.DurationVar(&o.From, "from", 50*time.Millisecond, "round trip before and after, as `10ms`, up to 1s")
 	fl.DurationVar(&o.To, "to", 150*time.Millisecond, "round trip in the middle, as `10ms`, up to 1s")
-	fl.DurationVar(&o.Jitter, "jitter", 4*time.Millisecond, "largest extra delay of a datagram, each way, as `4ms`")
+	fl.DurationVar(&o.Jitter, "jitter", 4*time.Millisecond,
+		"largest extra delay of a datagram, each way, as `4ms`")
 	fl.DurationVar(&o.Duration, "duration", 18*time.Second, "virtual `time` to play, 6s to 10m")
 	fl.Uint64Var(&o.Seed, "seed", 1, "`seed` of the lobby")
 	fl.StringVarP(&o.Out, "out", "o", "clocks.svg", "`file` to write, - for the terminal")

@@ -1,3 +1,5 @@
+// The command inspect shots: shot records of a server, a recording or a simulated match.
+
 package main
 
 import (
@@ -14,7 +16,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// newInspectShots returns the command that prints shot records and draws them.
+// newInspectShots returns the command that prints shot records and draws the last of them. Its
+// flags filter records; those whose help begins "of preview" describe the simulated match.
 func newInspectShots() *cobra.Command {
 	o := inspect.ShotOptions{Preview: preview.Options{Mode: "deathmatch", Rate: int(tick.DefaultRate)}}
 	c := &cobra.Command{
@@ -44,27 +47,42 @@ where it was by then.
 			return inspect.Shots(c.Context(), c.OutOrStdout(), source, o)
 		},
 	}
+	registerShotFlags(c, &o)
+	return c
+}
+
+// registerShotFlags adds the flags of inspect shots to c.
+func registerShotFlags(c *cobra.Command, o *inspect.ShotOptions) {
+	// Filters of records.
 	fl := c.Flags()
 	fl.StringVar(&o.Shooter, "shooter", "", "only shots of this player, by net `id` (3.1)")
-	fl.StringVar(&o.Victim, "victim", "", "only shots that hit this player, or missed it by least, by net `id`")
+	fl.StringVar(&o.Victim, "victim", "",
+		"only shots that hit this player, or missed it by least, by net `id`")
 	fl.StringArrayVar(&o.Verdicts, "verdict", nil,
 		"only shots with this `verdict`: hit, miss, wall, object, unseen, no-history; may be repeated")
-	fl.StringArrayVar(&o.Clamps, "clamp", nil, "only shots whose view was clamped for this `reason`: any, rtt, acks, cap, "+
-		"backwards, ahead, span, history, no-view, nothing-sent, or none; may be repeated")
+	fl.StringArrayVar(&o.Clamps, "clamp", nil,
+		"only shots whose view was clamped for this `reason`: any, rtt, acks, cap, "+
+			"backwards, ahead, span, history, no-view, nothing-sent, or none; may be repeated")
 	fl.Uint32Var(&o.From, "from", 0, "only shots of this `tick` and later; 0 for no limit")
 	fl.Uint32Var(&o.To, "to", 0, "only shots of this `tick` and before; 0 for no limit")
 	fl.Uint64Var(&o.Number, "number", 0, "only the shot with this `number`; 0 for all")
 	fl.IntVar(&o.Last, "last", 50, "only the last `n` shots; 0 for all")
+	// Output.
 	fl.BoolVar(&o.JSON, "json", false, "print a line of JSON for each shot, with every field")
 	fl.StringVar(&o.SVG, "svg", "", "draw the last of the shots into this `file`; default none")
-	fl.StringVar(&o.Secret, "http-token", "", "`secret` of the server's HTTP port, if it has one; also "+serverapi.TokenVariable)
-	fl.StringVar(&o.Map, "map-file", "", "of a recording: `file` of its map, if it is neither built in nor generated; default none")
+	// Sources: a server, a recording, a simulated match.
+	fl.StringVar(&o.Secret, "http-token", "",
+		"`secret` of the server's HTTP port, if it has one; also "+serverapi.TokenVariable)
+	fl.StringVar(&o.Map, "map-file", "",
+		"of a recording: `file` of its map, if it is neither built in nor generated; default none")
 	fl.StringVar(&o.Preview.Content, "content", "", assets.ContentUsage)
 	fl.StringVar(&o.Preview.Map, "map", "arena-16", "of preview: "+assets.MapUsage)
-	fl.IntVar(&o.Preview.Players, "players", 8, fmt.Sprintf("of preview: `number` of players, 1 to %d", preview.MaxPlayers))
-	fl.DurationVar(&o.Preview.Duration, "duration", 30*time.Second, "of preview: `length` of the match, 1s to 10h")
-	fl.DurationVar(&o.Preview.Delay, "delay", 40*time.Millisecond, "of preview: one-way `delay` of each link, 0 to 1s")
+	fl.IntVar(&o.Preview.Players, "players", 8,
+		fmt.Sprintf("of preview: `number` of players, 1 to %d", preview.MaxPlayers))
+	fl.DurationVar(&o.Preview.Duration, "duration", 30*time.Second,
+		"of preview: `length` of the match, 1s to 10h")
+	fl.DurationVar(&o.Preview.Delay, "delay", 40*time.Millisecond,
+		"of preview: one-way `delay` of each link, 0 to 1s")
 	fl.Float64Var(&o.Preview.Loss, "loss", 0, "of preview: `share` of datagrams lost on each link, 0 to 0.5")
 	fl.Uint64Var(&o.Preview.Seed, "seed", 1, "of preview: `seed` of the match, the players and the links")
-	return c
 }

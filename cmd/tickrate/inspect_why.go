@@ -1,3 +1,5 @@
+// The command inspect why: the reason why a client is not sent an entity.
+
 package main
 
 import (
@@ -8,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newInspectWhy returns the command that tells why a client does not see an entity.
+// newInspectWhy returns the command that asks a running server why a client does not see an entity.
 func newInspectWhy() *cobra.Command {
 	var o inspect.WhyOptions
 	c := &cobra.Command{
@@ -39,7 +41,8 @@ ENTITY the table has all players and objects.
 	}
 	fl := c.Flags()
 	fl.StringVar(&o.HTTP, "http", "127.0.0.1:7914", "`host:port` of the server's HTTP port")
-	fl.StringVar(&o.Secret, "http-token", "", "`secret` of that port, if it has one; also "+serverapi.TokenVariable)
+	fl.StringVar(&o.Secret, "http-token", "",
+		"`secret` of that port, if it has one; also "+serverapi.TokenVariable)
 	fl.BoolVar(&o.JSON, "json", false, "print JSON, as GET /v1/explain gives it")
 	return c
 }

@@ -1,3 +1,6 @@
+// The private key of a server: where it is read from, and the file that holds it. Commands that
+// mint or accept tokens share these flags.
+
 package main
 
 import (
@@ -19,20 +22,20 @@ import (
 )
 
 const (
-	keyVariable    = "TICKRATE_PRIVATE_KEY"
+	keyVariable    = "TICKRATE_PRIVATE_KEY" // environment variable with the key in hexadecimal
 	defaultKeyFile = "tickrate.key"
 	keyFlag        = "private-key-hex"
 )
 
 // keyFlags say where the private key comes from: the flag, else the environment, else the file.
 type keyFlags struct {
-	file, hex string
-	fileSet   bool // by a flag
-	hexSet    bool
-	insecure  bool
+	file, hex string // of the key; the key itself in hexadecimal
+	fileSet   bool   // file was given on the command line
+	hexSet    bool   // hex was given on the command line
+	insecure  bool   // accepts the well-known test key and a key of zeros
 }
 
-// register gives a command the flags of a key; serve makes the file if there is none.
+// register adds the flags of a key to c. about ends the help of --key-file.
 func (k *keyFlags) register(c *cobra.Command, about string) {
 	fl := c.Flags()
 	fl.StringVar(&k.file, "key-file", defaultKeyFile, "`file` with the private key, 64 hexadecimal "+
@@ -43,11 +46,12 @@ func (k *keyFlags) register(c *cobra.Command, about string) {
 		"and a key of zeros; for tests")
 }
 
-// check notes which flags were given and refuses two of them.
+// check notes which flags were given. Two sources on the command line are an error of use.
 func (k *keyFlags) check(c *cobra.Command) error {
 	k.fileSet, k.hexSet = c.Flags().Changed("key-file"), c.Flags().Changed(keyFlag)
 	if k.fileSet && k.hexSet {
-		return usage.Error(errors.New("--key-file and --" + keyFlag + ": one key is enough; give one of them"))
+		return usage.Error(errors.New("--key-file and --" + keyFlag +
+			": one key is enough; give one of them"))
 	}
 	return nil
 }
@@ -58,8 +62,17 @@ func (k *keyFlags) fromFile() bool { return !k.hexSet && os.Getenv(keyVariable) 
 // given reports whether a flag or the environment sets a key.
 func (k *keyFlags) given() bool { return k.fileSet || !k.fromFile() }
 
-// read returns the key. create makes a missing file. Notes for the user go to say.
-func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error) {
+// missingKey says what happens if the key file does not exist.
+type missingKey int
+
+const (
+	failWithoutKey missingKey = iota // an error of use
+	makeKey                          // a new random key in a new file
+)
+
+// read returns the key from the first source that is set. Notes for the user go to say. A key that
+// does not parse, and the test key without k.insecure, are errors of use.
+func (k *keyFlags) read(missing missingKey, say io.Writer) (key netcode.Key, err error) {
 	var text, source string
 	switch {
 	case k.hexSet:
@@ -71,10 +84,11 @@ func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error)
 		}
 	default:
 		source = "key file " + k.file
-		if text, err = readKeyFile(k.file, create, say); err != nil {
+		if text, err = readKeyFile(k.file, missing, say); err != nil {
 			return key, err
 		}
 	}
+	// A key that does not parse is never printed: it may be a real one with a typo.
 	if key, err = netcode.ParseKey(text); err != nil {
 		return key, usage.Errorf("%s: expected 64 hexadecimal digits", source)
 	}
@@ -85,11 +99,11 @@ func (k *keyFlags) read(create bool, say io.Writer) (key netcode.Key, err error)
 	return key, nil
 }
 
-// readKeyFile returns what a key file holds, without the end of its line.
-func readKeyFile(path string, create bool, say io.Writer) (string, error) {
+// readKeyFile returns the text of a key file without its final newline.
+func readKeyFile(path string, missing missingKey, say io.Writer) (string, error) {
 	raw, err := openKeyFile(path, say)
 	if errors.Is(err, fs.ErrNotExist) {
-		if !create {
+		if missing != makeKey {
 			return "", usage.Errorf("no private key: %w; tickrate serve makes one, or set %s",
 				err, keyVariable)
 		}
@@ -104,7 +118,7 @@ func readKeyFile(path string, create bool, say io.Writer) (string, error) {
 	return string(bytes.TrimRight(raw, "\r\n")), nil
 }
 
-// cause strips the temporary file's name from an error.
+// cause strips the temporary file's name from an error, since it means nothing to the user.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -113,7 +127,8 @@ func cause(err error) error {
 	return err
 }
 
-// openKeyFile reads slightly more than a key file holds, to detect one that is too long.
+// openKeyFile reads at most 256 bytes of a key file, more than a valid one has. It warns of a file
+// that other users can read or write.
 func openKeyFile(path string, say io.Writer) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -128,7 +143,7 @@ func openKeyFile(path string, say io.Writer) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, 256))
 }
 
-// makeKeyFile writes a new key, unless another process has just done so.
+// makeKeyFile writes a new random key. It succeeds if another process has just made the file.
 func makeKeyFile(path string, say io.Writer) error {
 	var key netcode.Key
 	_, _ = rand.Read(key[:]) // never fails: it ends the program

@@ -21,7 +21,7 @@ const (
 	secretKey    = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00"
 )
 
-// keyless is a command without a key in its environment, but for that of more.
+// keyless returns a command whose environment has no key but that in more.
 func keyless(t testing.TB, more []string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := command(t, args...)
@@ -41,8 +41,8 @@ func ended(t *testing.T, c *exec.Cmd) (code int, out, errs string) {
 	return c.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// Row 38: a key that everybody knows, or one that is none, is refused in one line that names where
-// it came from and quotes nothing of it.
+// Row 38: the well-known key and malformed keys are refused in one line that names the source and
+// quotes nothing of the key.
 func TestThreat38Keys(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -58,23 +58,33 @@ func TestThreat38Keys(t *testing.T) {
 		env  string
 		want []string
 	}{
-		0:  {[]string{"--private-key-hex", wellKnownKey}, "", []string{"--private-key-hex", "refusing the well-known test key"}},
-		1:  {[]string{"--private-key-hex", zeros}, "", []string{"--private-key-hex", "refusing the well-known test key"}},
-		2:  {nil, wellKnownKey, []string{keyVariable, "refusing the well-known test key"}},
-		3:  {nil, strings.ToUpper(wellKnownKey), []string{keyVariable, "refusing the well-known test key"}},
-		4:  {[]string{"--key-file", file("known", wellKnownKey+"\n")}, "", []string{"known", "refusing the well-known test key"}},
-		5:  {[]string{"--key-file", file("zeros", zeros)}, "", []string{"zeros", "refusing the well-known test key"}},
-		6:  {[]string{"--private-key-hex", "x" + secretKey[1:]}, "", []string{"--private-key-hex", "64 hexadecimal digits"}},
-		7:  {[]string{"--private-key-hex", ""}, "", []string{"--private-key-hex", "64 hexadecimal digits"}},
-		8:  {nil, secretKey + "0", []string{keyVariable, "64 hexadecimal digits"}},
-		9:  {[]string{"--key-file", file("short", secretKey[1:])}, "", []string{"short", "64 hexadecimal digits"}},
-		10: {[]string{"--key-file", file("long", strings.Repeat(secretKey, 100))}, "", []string{"long", "64 hexadecimal digits"}},
+		0: {[]string{"--private-key-hex", wellKnownKey}, "",
+			[]string{"--private-key-hex", "refusing the well-known test key"}},
+		1: {[]string{"--private-key-hex", zeros}, "",
+			[]string{"--private-key-hex", "refusing the well-known test key"}},
+		2: {nil, wellKnownKey, []string{keyVariable, "refusing the well-known test key"}},
+		3: {nil, strings.ToUpper(wellKnownKey), []string{keyVariable, "refusing the well-known test key"}},
+		4: {[]string{"--key-file", file("known", wellKnownKey+"\n")}, "",
+			[]string{"known", "refusing the well-known test key"}},
+		5: {[]string{"--key-file", file("zeros", zeros)}, "",
+			[]string{"zeros", "refusing the well-known test key"}},
+		6: {[]string{"--private-key-hex", "x" + secretKey[1:]}, "",
+			[]string{"--private-key-hex", "64 hexadecimal digits"}},
+		7: {[]string{"--private-key-hex", ""}, "", []string{"--private-key-hex", "64 hexadecimal digits"}},
+		8: {nil, secretKey + "0", []string{keyVariable, "64 hexadecimal digits"}},
+		9: {[]string{"--key-file", file("short", secretKey[1:])}, "",
+			[]string{"short", "64 hexadecimal digits"}},
+		10: {[]string{"--key-file", file("long", strings.Repeat(secretKey, 100))},
+			"", []string{"long", "64 hexadecimal digits"}},
 		11: {[]string{"--key-file", file("empty", "")}, "", []string{"empty", "64 hexadecimal digits"}},
 		12: {[]string{"--key-file", dir}, "", []string{dir}},
-		13: {[]string{"--key-file", file("good", secretKey), "--private-key-hex", secretKey}, "", []string{"--key-file", "--private-key-hex", "one of them"}},
+		13: {[]string{"--key-file", file("good", secretKey), "--private-key-hex", secretKey},
+			"", []string{"--key-file", "--private-key-hex", "one of them"}},
 	} {
-		for _, cmd := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--http="}, {"serve", "--echo", "--listen", "127.0.0.1:0", "--http="}, {"token"}} {
-			code, out, errs := ended(t, keyless(t, []string{keyVariable + "=" + c.env}, append(cmd, c.args...)...))
+		for _, cmd := range [][]string{{"serve", "--listen", "127.0.0.1:0", "--http="},
+			{"serve", "--echo", "--listen", "127.0.0.1:0", "--http="}, {"token"}} {
+			code, out, errs :=
+				ended(t, keyless(t, []string{keyVariable + "=" + c.env}, append(cmd, c.args...)...))
 			line := strings.TrimSuffix(errs, "\n")
 			if code != 2 || out != "" || strings.Contains(line, "\n") {
 				t.Errorf("%d %v: code %d, %q, %q", i, cmd, code, out, errs)
@@ -92,13 +102,14 @@ func TestThreat38Keys(t *testing.T) {
 		}
 	}
 	for i, args := range [][]string{{"--private-key-hex", wellKnownKey}, {"--private-key-hex", zeros}} {
-		if code, out, errs := ended(t, keyless(t, nil, append([]string{"token", "--insecure-test-key"}, args...)...)); code != 0 || out == "" {
+		if code, out, errs := ended(t, keyless(t, nil,
+			append([]string{"token", "--insecure-test-key"}, args...)...)); code != 0 || out == "" {
 			t.Errorf("%d: --insecure-test-key: code %d, %s", i, code, errs)
 		}
 	}
 }
 
-// Row 38: whatever a running server prints or shows over HTTP, the key is not in it.
+// Row 38: neither output nor HTTP responses of a running server contain the key.
 func TestThreat38NeverShown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
@@ -109,12 +120,14 @@ func TestThreat38NeverShown(t *testing.T) {
 			if source == nil {
 				more = []string{keyVariable + "=" + secretKey}
 			}
-			cmd := keyless(t, more, append([]string{"serve", kind, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, source...)...)
+			cmd := keyless(t, more, append([]string{"serve", kind, "--listen",
+				"127.0.0.1:0", "--http", "127.0.0.1:0"}, source...)...)
 			said, line := started(t, cmd)
 			all := line
 			at := line[strings.Index(line, "http://"):]
 			at = at[:strings.Index(at, "/stats")]
-			for _, path := range []string{"/stats", "/v1/connect", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/nothing"} {
+			for _, path := range []string{"/stats", "/v1/connect", "/debug/pprof/",
+				"/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/nothing"} {
 				resp, err := http.Get(at + path)
 				if err != nil {
 					t.Fatal(err)
@@ -134,14 +147,15 @@ func TestThreat38NeverShown(t *testing.T) {
 			}
 			all += said.String()
 			raw := bytes.Repeat([]byte{0xc0, 0xff, 0xee, 0x00}, 2)
-			if strings.Contains(all, secretKey[:16]) || strings.Contains(all, string(raw)) || strings.Contains(all, base64.StdEncoding.EncodeToString(raw)[:8]) {
+			if strings.Contains(all, secretKey[:16]) || strings.Contains(all, string(raw)) ||
+				strings.Contains(all, base64.StdEncoding.EncodeToString(raw)[:8]) {
 				t.Errorf("%s %d: the key is in what it shows:\n%s", kind, i, all)
 			}
 		}
 	}
 }
 
-// started starts a serve and reads its first line.
+// started starts serve and reads its first line.
 func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
 	t.Helper()
 	errs = &bytes.Buffer{}
@@ -160,18 +174,19 @@ func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
 	return errs, line
 }
 
-// The first run makes a key, for its owner alone, and says so; the second takes it. A key that
-// others can read is warned of.
+// The first run makes a key file for its owner alone and says so; the second run uses it. A key
+// file that others can read is warned of.
 func TestKeyFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.key")
 	var say bytes.Buffer
 	k := keyFlags{file: path}
 	t.Setenv(keyVariable, "")
-	if _, err := k.read(false, &say); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "tickrate serve makes one") {
+	if _, err := k.read(failWithoutKey, &say); err == nil || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "tickrate serve makes one") {
 		t.Errorf("no file: %v", err)
 	}
-	first, err := k.read(true, &say)
+	first, err := k.read(makeKey, &say)
 	if err != nil || !strings.Contains(say.String(), "made a new private key: "+path) {
 		t.Fatalf("%v, %q", err, &say)
 	}
@@ -186,26 +201,28 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("%v, %v: more than the key is left", left, err)
 	}
 	say.Reset()
-	if again, err := k.read(true, &say); err != nil || again != first || say.Len() != 0 {
+	if again, err := k.read(makeKey, &say); err != nil || again != first || say.Len() != 0 {
 		t.Errorf("the second run: %v, %q, the same key: %v", err, &say, again == first)
 	}
 	if err := makeKeyFile(path, &say); err != nil || say.Len() != 0 { // somebody else was faster
 		t.Errorf("%v, %q", err, &say)
 	}
-	if again, err := k.read(true, &say); err != nil || again != first {
+	if again, err := k.read(makeKey, &say); err != nil || again != first {
 		t.Errorf("the key was overwritten: %v", err)
 	}
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.read(true, &say); err != nil || !strings.Contains(say.String(), "chmod 600 "+path) || strings.Count(say.String(), "\n") != 1 {
+	if _, err := k.read(makeKey, &say); err != nil || !strings.Contains(say.String(), "chmod 600 "+path) ||
+		strings.Count(say.String(), "\n") != 1 {
 		t.Errorf("%v, %q", err, &say)
 	}
 	other := keyFlags{file: filepath.Join(dir, "b.key")}
-	if second, err := other.read(true, io.Discard); err != nil || second == first {
+	if second, err := other.read(makeKey, io.Discard); err != nil || second == first {
 		t.Errorf("two keys are one, or %v", err)
 	}
-	if _, err := (&keyFlags{file: filepath.Join(dir, "no", "c.key")}).read(true, io.Discard); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "no")) {
+	if _, err := (&keyFlags{file: filepath.Join(dir, "no", "c.key")}).read(makeKey, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), filepath.Join(dir, "no")) {
 		t.Errorf("no folder: %v", err)
 	}
 }
@@ -222,12 +239,14 @@ func TestKeyPrecedence(t *testing.T) {
 		fileSet   bool
 		want      byte
 		said      string
-	}{{digits("1"), digits("2"), false, 0x11, ""}, {"", digits("2"), false, 0x22, ""}, {"", digits("2"), true, 0x22, "is not read"}, {"", "", true, 0x33, ""}, {"", "", false, 0x33, ""}} {
+	}{{digits("1"), digits("2"), false, 0x11, ""}, {"", digits("2"), false, 0x22, ""},
+		{"", digits("2"), true, 0x22, "is not read"}, {"", "", true, 0x33, ""}, {"", "", false, 0x33, ""}} {
 		t.Setenv(keyVariable, c.env)
 		var say bytes.Buffer
 		k := keyFlags{file: path, hex: c.flag, hexSet: c.flag != "", fileSet: c.fileSet}
-		key, err := k.read(false, &say)
-		if err != nil || key != (netcode.Key(bytes.Repeat([]byte{c.want}, netcode.KeySize))) || (c.said == "") != (say.Len() == 0) || !strings.Contains(say.String(), c.said) {
+		key, err := k.read(failWithoutKey, &say)
+		if err != nil || key != (netcode.Key(bytes.Repeat([]byte{c.want}, netcode.KeySize))) ||
+			(c.said == "") != (say.Len() == 0) || !strings.Contains(say.String(), c.said) {
 			t.Errorf("%d: key of 0x%x, %v, %q", i, key[0], err, &say)
 		}
 	}

@@ -1,7 +1,10 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
-// Exit codes: 0 done, 1 something went wrong on the way, 2 it was asked for something that cannot
-// be, 3 bench compare found something that takes longer.
+// Exit codes: 0 success, 1 the command failed, 2 the command line or a file named on it is wrong,
+// 3 bench compare found a regression.
+//
+// Each file holds one command: its flags, their checks and its output. The work is done by packages
+// in cmd/internal, which several commands share, and in bench, server and client.
 package main
 
 import (
@@ -17,13 +20,14 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// version is set by the linker.
+// version is the build's version, which the linker sets.
 var version = "dev"
 
 // main runs the command line and exits with its status.
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run executes one command line and returns the exit code.
+// run executes one command line and returns the exit code. Interrupt and SIGTERM end the context of
+// the command, which then stops in order.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -46,8 +50,9 @@ func run(args []string) int {
 // newRoot returns the command tickrate with all its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "tickrate",
-		Short: "An authoritative FPS lobby server, its netcode, and the bench that tells how many players a machine carries",
+		Use: "tickrate",
+		Short: "An authoritative FPS lobby server, its netcode, and the bench that tells how many " +
+			"players a machine carries",
 		Long: `tickrate runs authoritative first-person-shooter lobbies, drives them with
 headless players over real UDP, and measures how many players this machine
 carries and why.
@@ -69,7 +74,8 @@ carries and why.
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
-	defer completeWords(root)
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(), newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
+	defer completeWords(root) // after all subcommands are there
+	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
+		newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
 	return root
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// takenPorts are two ports that nobody else can listen on until the test ends.
+// takenPorts returns two ports that are in use until the test ends.
 func takenPorts(t *testing.T) (udp net.PacketConn, tcp net.Listener) {
 	t.Helper()
 	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 // testKey is the private key of all commands of these tests.
 var testKey = strings.Repeat("0123456789abcdef", 4)
 
-// command is tickrate with these arguments and the private key, in a folder of its own, killed with
-// the test.
+// command returns tickrate with these arguments and the test key, in a folder of its own; it is
+// killed with the test.
 func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -76,8 +76,7 @@ func result(t *testing.T, args ...string) (code int, out, errs string) {
 	return c.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// Whatever is wrong is said in one line that names it; 2 means that what was asked for cannot be, 1
-// that it went wrong.
+// Errors are one line that names the cause. Exit code 2 is a wrong command line, and 1 a failure.
 func TestExitCodes(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {
@@ -162,15 +161,18 @@ func TestExitCodes(t *testing.T) {
 		51: {"bench compare " + missing + " x", 2, missing},
 		52: {"bench compare " + noBench + " x", 2, noBench + ": expected a JSON file of bench record"},
 		53: {"serve --public-addr nowhere", 2, "--public-addr"},
-		54: {"serve --public-addr 0.0.0.0:7913", 2, `--public-addr "0.0.0.0:7913": expected host:port as players dial it`},
+		54: {"serve --public-addr 0.0.0.0:7913", 2,
+			`--public-addr "0.0.0.0:7913": expected host:port as players dial it`},
 		55: {"serve --protocol-id 0", 2, "--protocol-id"},
 		56: {"serve --protocol-id 0x1_0", 2, "--protocol-id"},
 		57: {"serve --token-lifetime 0s", 2, "--token-lifetime 0s: expected whole seconds from 1s to 24h"},
-		58: {"serve --session-timeout 0s", 2, "--session-timeout 0s: expected whole seconds from 1s to 24h, or -1s"},
+		58: {"serve --session-timeout 0s", 2,
+			"--session-timeout 0s: expected whole seconds from 1s to 24h, or -1s"},
 		59: {"serve --http-token sécret", 2, "--http-token"},
 		60: {"serve --echo --players 10001", 2, "10001 players: expected 1 to 10000"},
 		61: {"serve --echo --socket tcp", 2, `"tcp": expected gnet or mmsg`},
-		62: {"serve --listen 127.0.0.1:0 --http= --journal " + noBench, 1, noBench + ": this is not a journal"},
+		62: {"serve --listen 127.0.0.1:0 --http= --journal " + noBench, 1,
+			noBench + ": this is not a journal"},
 		63: {"serve --listen 127.0.0.1:0 --http= --journal " + missing + "/x", 1, missing},
 		64: {"swarm --http nonsense:x", 2, "nonsense:x"},
 		65: {"swarm --http 127.0.0.1:1", 1, "no answer at http://127.0.0.1:1; is tickrate serve running?"},
@@ -205,15 +207,18 @@ func TestExitCodes(t *testing.T) {
 		}
 		code, out, errs := result(t, strings.Fields(c.args)...)
 		line := strings.TrimSuffix(errs, "\n")
-		if code != c.code || !strings.HasPrefix(line, "tickrate: ") || !strings.Contains(line, c.want) || strings.Contains(line, "\n") || out != "" {
-			t.Errorf("%d %s: code %d, said %q and printed %q; want code %d and one line with %q", i, c.args, code, errs, out, c.code, c.want)
+		if code != c.code || !strings.HasPrefix(line, "tickrate: ") ||
+			!strings.Contains(line, c.want) || strings.Contains(line, "\n") || out != "" {
+			t.Errorf("%d %s: code %d, said %q and printed %q; want code %d and one line with %q",
+				i, c.args, code, errs, out, c.code, c.want)
 		}
 	}
 }
 
 func TestHelpAndVersion(t *testing.T) {
 	for i, c := range []struct{ args, want string }{
-		{"", "tickrate plan --quick"}, {"--help", "tickrate plan --quick"}, {"serve --help", "--listen"}, {"plan --help", "--duration"}, {"--version", "dev"},
+		{"", "tickrate plan --quick"}, {"--help", "tickrate plan --quick"},
+		{"serve --help", "--listen"}, {"plan --help", "--duration"}, {"--version", "dev"},
 		{"map", "generate"}, {"codec", "train"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)
@@ -223,7 +228,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// What one command writes another reads.
+// Files that one command writes are read by another.
 func TestRow73FilesFit(t *testing.T) {
 	dir := t.TempDir()
 	ground, models := filepath.Join(dir, "map.json"), filepath.Join(dir, "models.tkm")
@@ -240,7 +245,8 @@ func TestRow73FilesFit(t *testing.T) {
 		t.Errorf("generate a town: %d, %q %s, want %s", code, made, errs, want)
 	}
 	for _, name := range append(arena.Names(), town) {
-		if code, out, errs := result(t, "map", "check", name); code != 0 || !strings.HasPrefix(out, name+": ") {
+		if code, out, errs := result(t, "map", "check", name); code != 0 ||
+			!strings.HasPrefix(out, name+": ") {
 			t.Errorf("check %s: %d, %q, %s", name, code, out, errs)
 		}
 	}
@@ -255,7 +261,8 @@ func TestRow73FilesFit(t *testing.T) {
 	if _, err := netstate.ParseModels(first); err != nil {
 		t.Error(err)
 	}
-	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration", "1s", "--out", models); code != 0 {
+	if code, _, errs := result(t, "codec", "train", "--players", "4", "--duration",
+		"1s", "--out", models); code != 0 {
 		t.Fatalf("train again: %d, %s", code, errs)
 	}
 	if again, err := os.ReadFile(models); err != nil || !bytes.Equal(first, again) {

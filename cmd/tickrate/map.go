@@ -1,3 +1,5 @@
+// The command map: generates maps and checks map files. The generators are in sim/arena.
+
 package main
 
 import (
@@ -7,13 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/cmd/internal/assets"
-
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// newMap returns the command that generates and checks maps.
+// newMap returns the command map. Its subcommand generate makes the same map for the same players
+// and seed; check opens a map of any kind.
 func newMap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
@@ -31,7 +32,8 @@ func newMap() *cobra.Command {
 		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if out == "" || players < 1 || players > 4096 {
-				return usage.Errorf("a map for %d players into file %q: expected 1 to 4096 players and --out", players, out)
+				return usage.Errorf("a map for %d players into file %q: expected 1 to 4096 "+
+					"players and --out", players, out)
 			}
 			a := arena.Generate(players, seed)
 			if town {
@@ -40,9 +42,11 @@ func newMap() *cobra.Command {
 			return save(c, a, out)
 		},
 	}
-	gen.Flags().IntVar(&players, "players", 64, "`players` the map is sized for, 1 to 4096: about 40 m² of free ground each")
+	gen.Flags().IntVar(&players, "players", 64,
+		"`players` the map is sized for, 1 to 4096: about 40 m² of free ground each")
 	gen.Flags().Uint64Var(&seed, "seed", 1, "`seed` of the map")
-	gen.Flags().BoolVar(&town, "town", false, "a town, whose houses hide who is behind them, in place of low walls and crates")
+	gen.Flags().BoolVar(&town, "town", false,
+		"a town, whose houses hide who is behind them, in place of low walls and crates")
 	gen.Flags().StringVar(&out, "out", "", "`file` to write (required)")
 	check := &cobra.Command{
 		Use:   "check NAME|FILE",
@@ -66,14 +70,14 @@ func newMap() *cobra.Command {
 	return c
 }
 
-// save writes a to the file out.
+// save writes a to the file out and prints its description.
 func save(c *cobra.Command, a *arena.Arena, out string) error {
 	f, err := os.Create(out)
 	if err != nil {
 		return fmt.Errorf("write the map: %w", err)
 	}
 	if err := a.Save(f); err != nil {
-		_ = f.Close() // the first error is the one to tell
+		_ = f.Close() // the error of Save is the cause
 		return fmt.Errorf("write the map: %w", err)
 	}
 	if err := f.Close(); err != nil {
@@ -83,7 +87,7 @@ func save(c *cobra.Command, a *arena.Arena, out string) error {
 	return nil
 }
 
-// describe prints the size and the contents of a.
+// describe prints the size in metres, the numbers of solids and spawn points, and the hash of a.
 func describe(c *cobra.Command, name string, a *arena.Arena) {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	fmt.Fprintf(c.OutOrStdout(), "%s: %g x %g m, %d solids, %d spawn points, hash %x\n",

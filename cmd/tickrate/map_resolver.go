@@ -1,3 +1,5 @@
+// Maps that a running server loads for map changes, by the names that admins and votes give.
+
 package main
 
 import (
@@ -14,11 +16,12 @@ import (
 	"github.com/tickrate/tickrate/sim/content"
 )
 
-// mapResolver loads maps for a running server: built-in and generated ones, those of the content
-// pack, and files below the working directory, since players can ask for them. first is the map of
-// the start, which may be a file anywhere.
+// mapResolver returns a function that loads maps for a running server: built-in and generated maps,
+// those of the content pack, and files below the working directory, since the names come from the
+// network. first is the initial map, which may be a file anywhere. One goroutine at a time may call
+// the function.
 func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.LoadedMap, error) {
-	files := map[string]string{assets.MapName(first): first} // by the name that players get
+	files := map[string]string{assets.MapName(first): first} // by the map's name on the wire
 	return func(c server.MapSpec) (g server.LoadedMap, err error) {
 		name := c.Map
 		if file, ok := files[name]; ok {
@@ -26,6 +29,7 @@ func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.Loa
 		} else if err := reachable(p, name); err != nil {
 			return g, err
 		}
+		// The mode decides the rules; the map may narrow the modes that it can be played in.
 		if g.Game, err = sim.GameForArena(p, assets.MapName(name), c.Mode); err != nil {
 			return g, err
 		}
@@ -38,7 +42,8 @@ func mapResolver(p *content.Pack, first string) func(server.MapSpec) (server.Loa
 	}
 }
 
-// reachable refuses names that a running server must not open.
+// reachable returns an error for names that a running server must not open: files outside its
+// working directory.
 func reachable(p *content.Pack, name string) error {
 	of := func(m content.Map) bool { return m.Name == name }
 	if slices.ContainsFunc(p.Maps, of) || slices.Contains(arena.Names(), name) ||
@@ -51,7 +56,8 @@ func reachable(p *content.Pack, name string) error {
 	return nil
 }
 
-// parseRotation reads --rotate and checks that each map can be played.
+// parseRotation parses the values of --rotate, MAP or MAP=MODE, and loads each map once to check
+// that it can be played.
 func parseRotation(p *content.Pack, flags []string) (all []server.MapSpec, err error) {
 	for _, flag := range flags {
 		var c server.MapSpec

@@ -12,13 +12,14 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// A server changes its map while a swarm plays: over HTTP, without stopping, and everybody goes
-// along, fetching what it lacks. A map that is none, or a file elsewhere, is refused with a reason.
+// A server changes its map over HTTP while a swarm plays. All clients follow and fetch what they
+// lack. A missing map, or a file outside the folder, is refused with a reason.
 func TestServeChangesItsMap(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
 	}
-	cmd, errs, line := serving(t, "--ready", "--map", "arena-16", "--players", "8", "--spectators", "1", "--rate", "60", "--snapshot-rate", "20", "--max-steps", "4")
+	cmd, errs, line := serving(t, "--ready", "--map", "arena-16", "--players",
+		"8", "--spectators", "1", "--rate", "60", "--snapshot-rate", "20", "--max-steps", "4")
 	var r ready
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		t.Fatalf("%q: %v", line, err)
@@ -28,9 +29,10 @@ func TestServeChangesItsMap(t *testing.T) {
 	}
 	swarm := make(chan string)
 	go func() {
-		code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "5", "--duration", "4s", "--json")
+		code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "5",
+			"--duration", "4s", "--json")
 		if code != 0 {
-			out = said
+			out = stderr
 		}
 		swarm <- out
 	}()
@@ -55,7 +57,8 @@ func TestServeChangesItsMap(t *testing.T) {
 		}
 		until("refused", func(s metrics.Report) bool { return s.Counts["map_changes_failed"] == uint64(i+1) })
 	}
-	if got := console(t, r.HTTP, "status"); !strings.Contains(got, "the last change of the map failed: football on arena-16: pack") {
+	if got := console(t, r.HTTP, "status"); !strings.Contains(got,
+		"the last change of the map failed: football on arena-16: pack") {
 		t.Errorf("status: %s", got)
 	}
 	if got := console(t, r.HTTP, "map gen:24:9"); !strings.Contains(got, "loading deathmatch on gen:24:9") {
@@ -69,14 +72,18 @@ func TestServeChangesItsMap(t *testing.T) {
 		t.Errorf("the swarm: %s", out)
 	}
 	f := figures(t, r.HTTP)
-	if f.Counts["joined"] != 5 || f.Counts["disconnected"] != 0 || f.Counts["timed_out"] != 0 || f.LoadLevels["normal"] == 0 {
+	if f.Counts["joined"] != 5 || f.Counts["disconnected"] != 0 ||
+		f.Counts["timed_out"] != 0 || f.LoadLevels["normal"] == 0 {
 		t.Errorf("%+v", f)
 	}
 	until("nobody", func(s metrics.Report) bool { return s.Phase == "idle" && s.Counts["ticks_slept"] > 0 })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil || !strings.Contains(errs.String(), "map is now gen:24:9, deathmatch") || !strings.Contains(errs.String(), "map stays: deathmatch on /etc/passwd: map /etc/passwd: expected a name") {
+	if err := cmd.Wait(); err != nil ||
+		!strings.Contains(errs.String(), "map is now gen:24:9, deathmatch") ||
+		!strings.Contains(errs.String(),
+			"map stays: deathmatch on /etc/passwd: map /etc/passwd: expected a name") {
 		t.Errorf("%v, %s", err, errs.String())
 	}
 }
@@ -105,7 +112,7 @@ func console(t *testing.T, addr, line string) string {
 	return string(out)
 }
 
-// What cannot be is refused before anything is opened.
+// Invalid flags are refused before anything is opened.
 func TestLifecycleFlags(t *testing.T) {
 	for i, c := range []struct {
 		args []string
@@ -120,7 +127,8 @@ func TestLifecycleFlags(t *testing.T) {
 		{[]string{"--rotate", "/etc/passwd"}, "expected a name, or a file below"},
 		{[]string{"--rotate", "arena-64=football"}, `no mode "football"`},
 	} {
-		if code, _, errs := result(t, append([]string{"serve", "--http", "", "--listen", "127.0.0.1:0"}, c.args...)...); code == 0 || !strings.Contains(errs, c.want) {
+		if code, _, errs := result(t, append([]string{"serve", "--http", "", "--listen", "127.0.0.1:0"},
+			c.args...)...); code == 0 || !strings.Contains(errs, c.want) {
 			t.Errorf("%d: %d, %q", i, code, errs)
 		}
 	}

@@ -30,7 +30,8 @@ func TestMissingFileIsAnErrorOfUse(t *testing.T) {
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
 		root.SetArgs(args)
-		if err := root.ExecuteContext(t.Context()); !usage.Is(err) || !strings.Contains(err.Error(), missing) {
+		if err := root.ExecuteContext(t.Context()); !usage.Is(err) ||
+			!strings.Contains(err.Error(), missing) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
@@ -39,7 +40,8 @@ func TestMissingFileIsAnErrorOfUse(t *testing.T) {
 // A long headline of a plan is broken at spaces before column 80.
 func TestPrintWrapped(t *testing.T) {
 	var out strings.Builder
-	text := "knee of the swarm, not of the server: at least 300 players (the swarm could not load 600 players: " +
+	text := "knee of the swarm, not of the server: at least 300 players (the swarm could not load " +
+		"600 players: " +
 		"the swarm did not keep its schedule: 3.1 % of turns were over half a tick late)"
 	printWrapped(&out, text)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")

@@ -7,13 +7,15 @@ import (
 	"testing"
 )
 
-// TestRow12OneBinary is row 12 of the reference's checklist: one binary is the server, the client,
-// thin clients and a preview of both in one process, by its first word.
+// TestRow12OneBinary is row 12 of docs/features.md: one binary is the server, the client, thin
+// clients and a preview, by its first argument.
 func TestRow12OneBinary(t *testing.T) {
-	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",
+	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map",
+		"gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",
 		"--http", "127.0.0.1:0", "--journal", "none"))
 	for _, full := range []string{"4", "1"} { // clients that decode all, and thin ones beside one
-		cmd := command(t, "swarm", "--http", r.HTTP, "--players", "4", "--full", full, "--duration", "1s", "--json")
+		cmd := command(t, "swarm", "--http", r.HTTP, "--players", "4", "--full",
+			full, "--duration", "1s", "--json")
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		cmd.Env = append(cmd.Env, keyVariable+"=")
@@ -26,13 +28,16 @@ func TestRow12OneBinary(t *testing.T) {
 // TestRow12Preview: server and clients in one process end with the same hashes, and the same flags
 // give the same match.
 func TestRow12Preview(t *testing.T) {
-	verdict := regexp.MustCompile(`server [0-9a-f]{16} after tick 1200; [0-9]{4} snapshots of 6 clients compared, [0-9]{5} rows, hash [0-9a-f]{16}: all agree
-0 mispredictions, 0 rows`)
+	verdict := regexp.MustCompile(`server [0-9a-f]{16} after tick 1200; ` +
+		`[0-9]{4} snapshots of 6 clients compared, [0-9]{5} rows, hash [0-9a-f]{16}: all agree` +
+		"\n0 mispredictions, 0 rows")
 	var last []string
-	for i, args := range []string{"--mode deathmatch", "--mode deathmatch", "--mode deathmatch --seed 2", "--mode assault --map town:6:1"} {
+	for i, args := range []string{"--mode deathmatch", "--mode deathmatch",
+		"--mode deathmatch --seed 2", "--mode assault --map town:6:1"} {
 		code, out, errs := result(t, strings.Fields("sim preview --players 6 --duration 20s "+args)...)
 		found := verdict.FindString(out)
-		if code != 0 || found == "" || errs != "" || strings.Count(out, "\n1     bot ") != 3 || strings.Count(out, "\n2     bot ") != 3 {
+		if code != 0 || found == "" || errs != "" || strings.Count(out, "\n1     bot ") != 3 ||
+			strings.Count(out, "\n2     bot ") != 3 {
 			t.Errorf("%s: exit %d\n%s%s", args, code, out, errs)
 		}
 		if assault := strings.Contains(out, "points captured"); assault != (i == 3) {
@@ -44,10 +49,13 @@ func TestRow12Preview(t *testing.T) {
 		t.Errorf("twice the same flags, and two others: %q", last)
 	}
 	for args, want := range map[string]string{
-		"--players 0": "0 players: expected 1 to 256", "--duration 1ms": "--duration 1ms", "--rate 9": "rate 9 Hz", "--loss 1": "--loss 1: expected 0 to 0.5",
-		"--delay -1ms": "--delay -1ms", "--map nowhere": "nowhere", "--mode chess": "only assault, deathmatch",
+		"--players 0": "0 players: expected 1 to 256", "--duration 1ms": "--duration 1ms",
+		"--rate 9": "rate 9 Hz", "--loss 1": "--loss 1: expected 0 to 0.5",
+		"--delay -1ms": "--delay -1ms", "--map nowhere": "nowhere",
+		"--mode chess": "only assault, deathmatch",
 	} {
-		if code, _, errs := result(t, strings.Fields("sim preview "+args)...); code != 2 || !strings.Contains(errs, want) {
+		if code, _, errs := result(t, strings.Fields("sim preview "+args)...); code != 2 ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: exit %d, %s", args, code, errs)
 		}
 	}

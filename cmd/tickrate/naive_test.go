@@ -22,15 +22,14 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// floodPlayers is how many play in BenchmarkFloodLobby.
+// floodPlayers is the number of players in BenchmarkFloodLobby.
 const floodPlayers = 200
 
 // asNaive makes this test binary the naive server of BenchmarkFloodLobby.
 const asNaive = "TICKRATE_TEST_AS_NAIVE"
 
-// naiveConn is a socket as one writes it first: a goroutine reads one datagram a call and puts it
-// into a channel, which holds as many as our ring; the socket's buffers are those that the system
-// gives.
+// naiveConn is a naive socket: a goroutine reads one datagram a call into a channel as long as our
+// ring, with the default socket buffers.
 type naiveConn struct {
 	udp *net.UDPConn
 	in  chan netio.Datagram
@@ -77,7 +76,7 @@ func (c *naiveConn) LocalAddr() netip.AddrPort { return c.udp.LocalAddr().(*net.
 func (c *naiveConn) Close() error              { return c.udp.Close() }
 func (c *naiveConn) Stats() netio.Stats        { return netio.Stats{} }
 
-// serveNaive runs a lobby behind a naiveConn until it is killed. It tells of itself as serve
+// serveNaive runs a lobby behind a naiveConn until it is killed. It prints its addresses as serve
 // --ready does.
 func serveNaive() error {
 	key, err := netcode.ParseKey(os.Getenv(keyVariable))
@@ -94,9 +93,12 @@ func serveNaive() error {
 		return err
 	}
 	c := &naiveConn{udp, make(chan netio.Datagram, netio.DefaultRingDatagrams)}
-	gate := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID, Addresses: []netip.AddrPort{c.LocalAddr()},
-		Entropy: [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
-	lobby, err := server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers, Netcode: gate})
+	netcodeCfg := netcode.ServerConfig{PrivateKey: key, ProtocolID: protocol.ProtocolID,
+		Addresses: []netip.AddrPort{c.LocalAddr()},
+		Entropy:   [32]byte{1}, AllowTokenReuse: true, StartUnix: time.Now().Unix(), MaxTokens: 1 << 16}
+	lobby, err :=
+		server.NewLobby(server.Config{Arena: world, ArenaName: name, Players: floodPlayers,
+			Netcode: netcodeCfg})
 	if err != nil {
 		return err
 	}
@@ -107,7 +109,9 @@ func serveNaive() error {
 	var mu sync.Mutex // of the histogram
 	wall, began := meter.NewHistogram(0), time.Now()
 	mux := http.NewServeMux()
-	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: protocol.ProtocolID, Servers: gate.Addresses, Access: httpapi.Access{Loopback: true}}))
+	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
+		ProtocolID: protocol.ProtocolID, Servers: netcodeCfg.Addresses,
+		Access: httpapi.Access{Loopback: true}}))
 	mux.HandleFunc("POST /stats/reset", func(http.ResponseWriter, *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -116,7 +120,8 @@ func serveNaive() error {
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
-		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{}, Interval: 3, Seconds: time.Since(began).Seconds(),
+		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{},
+			Interval: 3, Seconds: time.Since(began).Seconds(),
 			CPUSeconds: clock.ProcessCPU().Seconds()}
 		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
 		for i := range metrics.NumCounts {
@@ -130,7 +135,8 @@ func serveNaive() error {
 		_ = json.NewEncoder(w).Encode(r) // the reader has gone: nothing to do
 	})
 	go func() { _ = http.Serve(web, mux) }() // until killed
-	if err := json.NewEncoder(os.Stdout).Encode(ready{c.LocalAddr().String(), web.Addr().String(), "", "", os.Getpid(), ""}); err != nil {
+	if err := json.NewEncoder(os.Stdout).Encode(ready{c.LocalAddr().String(),
+		web.Addr().String(), "", "", os.Getpid(), ""}); err != nil {
 		return err
 	}
 	go c.read()

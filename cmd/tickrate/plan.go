@@ -1,3 +1,6 @@
+// The command plan: the search for the knee, the largest lobby that this machine carries within the
+// service level. Flags go in; a report in a folder and a summary come out. bench/runner searches.
+
 package main
 
 import (
@@ -9,25 +12,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/slo"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // planFlags are the flags of plan: the search for the knee.
 type planFlags struct {
 	scenarioFlags
-	out                string
-	quick, json        bool
-	start, max, repeat int
-	limit              time.Duration
+	out        string        // folder of the report
+	quick      bool          // shorter steps and a coarser knee
+	json       bool          // lines of JSON instead of a table
+	start, max int           // first and largest size: players, or lobbies; start 0 for an estimate
+	repeat     int           // further measurements of the knee
+	limit      time.Duration // no step begins later; 0 for the default
 }
 
-// newPlan makes the command plan: the search for the knee.
+// newPlan returns the command plan, which searches for the knee, with its subcommands.
 func newPlan() *cobra.Command {
 	var f planFlags
 	c := &cobra.Command{
@@ -61,14 +64,16 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
 	fl.BoolVar(&f.json, "json", false, "print lines of JSON: one for each step, then the knee")
 	fl.IntVar(&f.start, "start", 0,
-		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default the scenario's, or the estimate of a simulated lobby")
+		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default "+
+			"the scenario's, or the estimate of a simulated lobby")
 	fl.IntVar(&f.max, "max", 0, "largest `number` to try; default the scenario's")
 	fl.IntVar(&f.repeat, "repeat", 0, "further `measurements` of the knee; default the scenario's, 2")
 	fl.DurationVar(&f.limit, "limit", 0, "`time` after which no step begins; default 85s, quick 40s")
 	return c
 }
 
-// defaults fills in what --quick and other flags decide.
+// defaults fills in the values that depend on --quick, on the scenario and on other flags, and
+// checks the resulting scenario.
 func (f *planFlags) defaults(c *cobra.Command) error {
 	typed := c.Flags().Changed
 	if f.quick && !typed("duration") {
@@ -97,17 +102,18 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	}
 	switch {
 	case typed("start"):
-		f.s = f.s.At(f.start)
+		f.s = f.s.At(f.start) // the size that was asked for
 	case typed("scenario") || f.s.Lobby.Grow == "lobbies":
 		f.start = min(f.s.Size(), f.max)
 		f.s = f.s.At(f.start)
-	default: // a simulated lobby decides
+	default: // f.start stays 0: the runner estimates it by a simulated lobby
 		f.s = f.s.At(min(f.s.Size(), f.max))
 	}
 	return f.s.Check()
 }
 
-// plan runs the search, writes the report and prints it in short.
+// plan runs the search and prints a summary. The runner saves the report after every step, so that
+// an interrupted search leaves the finished ones.
 func plan(c *cobra.Command, f planFlags) error {
 	err := f.load(c)
 	if err == nil {
@@ -129,6 +135,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if f.quick {
 		cfg.Tolerance = 0.15
 	}
+	// A search that is interrupted returns what it has, with Partial set.
 	p, err := runner.New(live).Plan(c.Context(), cfg)
 	out.clear()
 	if err != nil {

@@ -1,3 +1,6 @@
+// The flags that plan, plan predict and plan verify share: they choose a scenario and override its
+// keys.
+
 package main
 
 import (
@@ -19,7 +22,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Times of a step with --quick.
+// Measured time and warm-up of a step with --quick.
 const (
 	quickDuration = scenario.Duration(3 * time.Second)
 	quickWarmup   = scenario.Duration(time.Second)
@@ -28,20 +31,28 @@ const (
 // scenarioFlags choose a scenario and override its keys: they are common to plan, plan predict and
 // plan verify.
 type scenarioFlags struct {
-	scenario, slo                        string
-	model, content                       string
-	socket, codec, relevance, maps, mode string
-	viewDistance                         float64
-	rate, every, full                    int
-	duration, warmup                     time.Duration
-	seed                                 uint64
-	traces                               []string
+	scenario       string // name or file
+	slo            string // expression of the service level
+	model, content string // file of models, folder of the content pack; empty for those of this build
 
-	s         scenario.Scenario // with the flags in it
+	socket, codec, relevance string // as of serve
+	maps, mode               string // kind of generated map, mode of the game
+
+	viewDistance     float64       // metres; 0 for no limit
+	rate             int           // simulation rate, Hz
+	every            int           // ticks between two snapshots to one client; 0 for about 20 Hz
+	full             int           // players that decode whole snapshots
+	duration, warmup time.Duration // of each step
+	seed             uint64        // of maps, matches and players
+	traces           []string      // recorded play that the bots follow; none for the scenario's bots
+
+	// s and objective are results of load: the scenario with the overrides, and its service level.
+	s         scenario.Scenario
 	objective *slo.Objective
 }
 
-// register adds the flags to a command.
+// register adds the flags to c. Their defaults are shown in the help only: load takes the
+// scenario's value for each flag that was not given.
 func (f *scenarioFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.scenario, "scenario", "one-lobby",
@@ -57,7 +68,7 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.socket, "socket", "gnet", "socket `backend` of the server: gnet or mmsg")
 	fl.StringVar(&f.model, "model", "", "compression model `file`; default the model of this build")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(),
-		"`codec` of snapshots, as of serve: huffman, range or stored")
+		"`codec` of snapshots, as of serve: huffman, range, zstd, huffman-zstd or stored")
 	fl.StringVar(&f.relevance, "relevance", "auto",
 		"interest `management`, as of serve: auto, off, all or grid")
 	fl.StringVar(&f.maps, "map", "gen",
@@ -69,10 +80,10 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil,
 		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
-	_ = c.RegisterFlagCompletionFunc("scenario", func(*cobra.Command, []string, string) ([]string,
-		cobra.ShellCompDirective) {
+	names := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return scenario.Names(), cobra.ShellCompDirectiveDefault // files, too
-	})
+	}
+	_ = c.RegisterFlagCompletionFunc("scenario", names) // fails for unknown flags only
 }
 
 // load reads the scenario, overrides its keys by the flags that were typed, and compiles the
@@ -110,7 +121,7 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 	return f.at(c, "slo", "measure.slo", err)
 }
 
-// brains are the bots of the scenario and where they come from.
+// brains returns the bots of the scenario, by player number, and a description of them for reports.
 func (f *scenarioFlags) brains(c *cobra.Command) (brain func(n int) swarm.Brain, from string, err error) {
 	move, err := assets.Bots(f.s.Play.Traces, f.s.Play.Seed)
 	if err != nil {
@@ -122,7 +133,8 @@ func (f *scenarioFlags) brains(c *cobra.Command) (brain func(n int) swarm.Brain,
 	return simbench.Brains(f.s), move.Name, nil
 }
 
-// config is the runner's configuration.
+// config loads the files of the flags and returns the configuration of a runner that reports its
+// progress to out.
 func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config, err error) {
 	cfg = runner.Config{Scenario: f.s, Objective: f.objective, ContentDir: f.content, ModelFile: f.model}
 	if cfg.Models, err = assets.Models(f.model); err != nil {

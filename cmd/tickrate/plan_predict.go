@@ -1,3 +1,7 @@
+// The command plan predict: the cost of a scenario from a simulated run on this machine, and the
+// hosts and money for a number of players. bench/simbench simulates and bench/runner measures the
+// sockets.
+
 package main
 
 import (
@@ -9,25 +13,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
 // predictFlags are the flags of plan predict.
 type predictFlags struct {
 	scenarioFlags
-	size, repeats, concurrent int
-	headroom                  float64
-	prices                    string
-	json                      bool
+	size       int     // players of a lobby, or lobbies; 0 for the scenario's
+	repeats    int     // matches to simulate
+	concurrent int     // players online at a time, for hosts and money
+	headroom   float64 // share of each host that stays free
+	prices     string  // TOML file; empty for a free host
+	json       bool
 }
 
-// newPredict makes the command plan predict.
+// newPredict returns the command plan predict. Its output is of this machine only.
 func newPredict() *cobra.Command {
 	var f predictFlags
 	c := &cobra.Command{
@@ -45,24 +49,26 @@ plan verify tells the error.`,
 		RunE: func(c *cobra.Command, _ []string) error { return predict(c, f) },
 	}
 	f.register(c)
-	sizeFlag(c, &f.size, &f.repeats)
+	sizeFlags(c, &f.size, &f.repeats)
 	fl := c.Flags()
 	fl.BoolVar(&f.json, "json", false, "print JSON")
 	fl.StringVar(&f.prices, "prices", "",
-		"TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 cores, 16 GB, 1 Gbit/s, free")
+		"TOML `file` with the size and the cost of a host, as examples/plan/prices.toml; default 8 "+
+			"cores, 16 GB, 1 Gbit/s, free")
 	fl.IntVar(&f.concurrent, "concurrent", 10000, "`players` at a time that hosts are wanted for")
 	fl.Float64Var(&f.headroom, "headroom", 0.3, "`share` of each host that stays free, 0 to 0.9")
 	return c
 }
 
-// sizeFlag are the flags that predict and verify have in common.
-func sizeFlag(c *cobra.Command, size, repeats *int) {
+// sizeFlags adds the flags that predict and verify have in common.
+func sizeFlags(c *cobra.Command, size, repeats *int) {
 	c.Flags().IntVar(size, "size", 0,
-		"`number` of players in a lobby, or of lobbies where the scenario grows those; default the scenario's")
+		"`number` of players in a lobby, or of lobbies where the scenario grows those; default "+
+			"the scenario's")
 	c.Flags().IntVar(repeats, "repeats", 3, "`matches` to play, 1 to 100")
 }
 
-// sized is load with --size and --repeats.
+// sized loads the scenario and applies --size and --repeats.
 func (f *scenarioFlags) sized(c *cobra.Command, size, repeats int) error {
 	if err := f.load(c); err != nil {
 		return err
@@ -77,7 +83,8 @@ func (f *scenarioFlags) sized(c *cobra.Command, size, repeats int) error {
 	return f.s.Check()
 }
 
-// predict simulates the scenario and derives hosts and money.
+// predict simulates the scenario and derives hosts and money. A scenario that misses its service
+// level is printed all the same, with the reason in place of hosts.
 func predict(c *cobra.Command, f predictFlags) error {
 	err := f.sized(c, f.size, f.repeats)
 	switch {
@@ -102,13 +109,16 @@ func predict(c *cobra.Command, f predictFlags) error {
 	if err != nil {
 		return err
 	}
+	// A core carries lobbies up to the share of a tick's period that the service level allows.
 	level := f.objective.Level()
 	p.Prices = prices
 	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom,
 		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
+	// The p99 of the tick is about the mean of the opening times its tail ratio.
 	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil &&
 		tick > level.TickLimitMillis {
-		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
+		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f "+
+			"ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
 	}
 	if p.Hosts = &hosts; err != nil {
 		p.Hosts, p.Refused = nil, err.Error()
@@ -122,7 +132,8 @@ func predict(c *cobra.Command, f predictFlags) error {
 	return nil
 }
 
-// readPrices reads a price file, strictly; "" for a host that is free.
+// readPrices reads a price file and refuses unknown keys. An empty path is a host of the default
+// size that costs nothing.
 func readPrices(path string) (simbench.Prices, error) {
 	p := simbench.DefaultPrices()
 	if path == "" {
@@ -136,16 +147,18 @@ func readPrices(path string) (simbench.Prices, error) {
 		return p, usage.Error(err)
 	}
 	if key, want := p.Check(); key != "" {
-		return p, usage.Error(&scenario.Error{File: path, Line: scenario.Lines(text)[key], Key: key, Want: want})
+		line := scenario.Lines(text)[key]
+		return p, usage.Error(&scenario.Error{File: path, Line: line, Key: key, Want: want})
 	}
 	return p, nil
 }
 
-// printPrediction prints a prediction in words.
+// printPrediction prints a prediction for people. headroom is the share of each host that stays
+// free.
 func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	s := p.Scenario
-	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name, several(s.Lobby.Lobbies, "lobby"),
-		several(s.Lobby.Players, "player"),
+	fmt.Fprintf(w, "%s: %s of %s at %d Hz, %s simulated on %s\n", s.Name,
+		several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"),
 		s.Rates.TickHz, several(p.Repeats, "match"), p.Machine.CPU)
 	for _, c := range p.Windows {
 		printCost(w, p, c)
@@ -159,31 +172,39 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	}
 }
 
-// printCost prints what one window costs.
+// printCost prints the cost of one window: the opening of a match or its steady state. It leaves
+// out stages below 2 % of the tick.
 func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	hz := float64(p.Scenario.Rates.TickHz)
-	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; all lobbies %.2f cores\n", c.Window,
-		c.TickMicros.Mean, c.TickMicros.StdErr, c.TickMicros.Mean*hz/1e4, c.ServerCores)
+	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; "+
+		"all lobbies %.2f cores\n",
+		c.Window, c.TickMicros.Mean, c.TickMicros.StdErr, c.TickMicros.Mean*hz/1e4, c.ServerCores)
 	for _, st := range c.Stages {
 		if st.Mean >= 0.02*c.TickMicros.Mean {
 			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, st.Mean, st.StdErr,
 				100*st.Mean/c.TickMicros.Mean)
 		}
 	}
+	// Costs of sockets are live, since virtual time has no system calls.
 	k := c.Sockets
 	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one lobby:")
-	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n", k.ReceiveMicros, k.DatagramsIn, k.Receives)
+	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n",
+		k.ReceiveMicros, k.DatagramsIn, k.Receives)
 	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", k.SendMicros,
 		k.DatagramsOut, k.Sends, 1000*k.SendMicros/max(k.DatagramsOut, 1e-9))
-	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n", k.BesideMicros)
-	fmt.Fprintf(w, "  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
+	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n",
+		k.BesideMicros)
+	fmt.Fprintf(w,
+		"  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
 		c.BytesDown.Mean, c.BytesDown.StdErr, c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)
 	if k.Late > 0.01 {
-		fmt.Fprintf(w, "  %.1f %% of the socket ticks were late: the machine is busy with something else, and the numbers are worth less\n", 100*k.Late)
+		fmt.Fprintf(w, "  %.1f %% of the socket ticks were late: the machine is busy with something "+
+			"else, and the numbers are worth less\n", 100*k.Late)
 	}
 }
 
-// printHosts prints the hosts and the money for a demand.
+// printHosts prints how many lobbies a host carries, by each of its resources, and the hosts and
+// the money for the demand.
 func printHosts(w io.Writer, p simbench.Prediction, headroom float64) {
 	h := p.Hosts
 	fmt.Fprintf(w, "a host of %s with %.0f %% of it free: %s, %s; bound by %s\n",

@@ -1,3 +1,5 @@
+// The summary of a plan on the terminal. The report in its folder has everything.
+
 package main
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/bench/search"
 )
 
-// printPlan says what a report says, in short.
+// printPlan prints the summary of the report in the folder dir.
 func printPlan(w io.Writer, dir string, p report.Plan) {
 	printKnee(w, p)
 	if p.Units != nil {
@@ -27,6 +29,7 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")
 	}
+	// The absolute path can be pasted into a browser.
 	at, err := filepath.Abs(filepath.Join(dir, report.PageFile))
 	if err != nil {
 		at = filepath.Join(dir, report.PageFile)
@@ -34,7 +37,8 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
-// printWrapped prints text in lines of at most 80 columns, broken at spaces. Later lines are indented.
+// printWrapped prints text in lines of at most 80 columns, broken at spaces. Later lines are
+// indented.
 func printWrapped(w io.Writer, text string) {
 	const columns, indent = 80, "    "
 	for utf8.RuneCountInString(text) > columns {
@@ -48,7 +52,8 @@ func printWrapped(w io.Writer, text string) {
 	fmt.Fprintln(w, text)
 }
 
-// printKnee prints the knee, why it is there, and how it repeated.
+// printKnee prints the knee, the terms of the service level that fail beyond it, and how well it
+// repeated.
 func printKnee(w io.Writer, p report.Plan) {
 	name, bound := "knee", ""
 	if p.Knee.Swarm {
@@ -61,29 +66,33 @@ func printKnee(w io.Writer, p report.Plan) {
 	if len(p.Steps) == 0 {
 		printWrapped(w, fmt.Sprintf("knee: none yet (%s)", p.Knee.Reason))
 	} else {
-		printWrapped(w, fmt.Sprintf("%s: %s%d players (%s)", name, bound, p.Knee.Players, p.Knee.Reason))
+		players := several(p.Knee.Players, "player")
+		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, players, p.Knee.Reason))
 	}
 	for _, why := range p.Knee.Binding {
-		printWrapped(w, fmt.Sprintf("  at %d players: %s", p.Knee.FirstFail, why))
+		printWrapped(w, fmt.Sprintf("  at %s: %s", several(p.Knee.FirstFail, "player"), why))
 	}
+	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
 		if _, percent, ok := s.Encryption(); ok {
-			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %d players\n", percent, s.Players)
+			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %s\n", percent, several(s.Players, "player"))
 		}
 	}
 	r := p.Repeats
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(w, "  measured %d times, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, %.1f ± %.1f kbit/s a client (95 %%)\n",
-		r.Steps, r.Held, r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth, r.KbpsDown.Mean,
-		r.KbpsDown.HalfWidth)
+	fmt.Fprintf(w, "  measured %s, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, "+
+		"%.1f ± %.1f kbit/s a client (95 %%)\n", several(r.Steps, "time"), r.Held,
+		r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth,
+		r.KbpsDown.Mean, r.KbpsDown.HalfWidth)
 	if doubt := r.Doubt(); doubt != "" {
 		fmt.Fprintf(w, "  %s\n", doubt)
 	}
 }
 
-// printUnits prints what the running server paid for each unit of work.
+// printUnits prints the CPU time that the running server spent on each unit of work, such as a
+// datagram or a command.
 func printUnits(w io.Writer, units []measure.UnitCost) {
 	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
 	for _, u := range units {
@@ -92,12 +101,12 @@ func printUnits(w io.Writer, units []measure.UnitCost) {
 	}
 }
 
-// printCodecs prints a line for each codec.
+// printCodecs prints bytes and CPU time of each codec, in percent of the first.
 func printCodecs(w io.Writer, all *measure.Codecs) {
-	fmt.Fprintf(w, "codecs, one simulated lobby of %d players:\n", all.Players)
+	fmt.Fprintf(w, "codecs, one simulated lobby of %s:\n", several(all.Players, "player"))
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
-		fmt.Fprintf(w, "  %-9s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
+		fmt.Fprintf(w, "  %-12s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
 			c.BytesPerSecond, bytes, c.TickMicros, time)
 	}
 }

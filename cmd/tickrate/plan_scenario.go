@@ -1,3 +1,5 @@
+// The command plan scenarios, and how a scenario is found: by its name in this build, or as a file.
+
 package main
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newScenarios lists the scenarios of this build.
+// newScenarios returns the command that lists the scenarios of this build or prints one.
 func newScenarios() *cobra.Command {
 	return &cobra.Command{
 		Use:   "scenarios [NAME|FILE]",
@@ -25,6 +27,7 @@ that a file leaves out are as in one-lobby.`,
 			if len(args) == 1 {
 				return printScenario(c, args[0])
 			}
+			// A line for each scenario: its name and what it is about.
 			t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, name := range scenario.Names() {
 				s, _ := scenario.Named(name)
@@ -35,7 +38,7 @@ that a file leaves out are as in one-lobby.`,
 	}
 }
 
-// printScenario prints a scenario with every key.
+// printScenario prints a scenario as TOML with every key, defaults included.
 func printScenario(c *cobra.Command, name string) error {
 	s, err := openScenario(name)
 	if err != nil {
@@ -49,23 +52,23 @@ func printScenario(c *cobra.Command, name string) error {
 	return err
 }
 
-// openScenario reads a scenario of this build, or a file. Its errors are errors of use.
+// openScenario returns the scenario of this build with that name, or reads it from a file. Its
+// errors are errors of use.
 func openScenario(name string) (scenario.Scenario, error) {
 	if s, ok := scenario.Named(name); ok {
 		return s, nil
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return scenario.Scenario{},
-			usage.Errorf("scenario: %w; those of this build: %s", err, strings.Join(scenario.Names(),
-				", "))
+		names := strings.Join(scenario.Names(), ", ")
+		return scenario.Scenario{}, usage.Errorf("scenario: %w; those of this build: %s", err, names)
 	}
 	s, err := scenario.Parse(name, text)
 	return s, usage.Error(err)
 }
 
-// at adds the line of the scenario's file that holds the key, unless the flag was typed in its
-// place.
+// at adds the position of a key in the scenario's file to an error, unless the value came from the
+// flag. It returns nil for nil.
 func (f *scenarioFlags) at(c *cobra.Command, flag, key string, err error) error {
 	if err == nil {
 		return nil

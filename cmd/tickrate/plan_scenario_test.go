@@ -12,8 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 )
 
-// Files that are wrong are refused with exit code 2, in one line that says where and what was
-// expected.
+// Invalid files are refused with exit code 2, in one line with the position and what was expected.
 func TestPlanRefusesFiles(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -35,7 +34,8 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"--scenario", "duels", "--max", "9999"}, "lobby.most: expected"},
 		{[]string{"--slo", "p99(tick)<"}, `service level "p99(tick)<", column 10: expected comparisons`},
 		{[]string{"--scenario", file("c.toml", "[measure]\nslo = \"p99(tock)<1\"\n")},
-			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons joined by &&: unknown name tock"},
+			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons " +
+				"joined by &&: unknown name tock"},
 		{[]string{"--scenario", file("d.toml", "\n[play]\ntraces = [\"none.csv\"]\n")},
 			"d.toml:3: play.traces: trace: open none.csv"},
 		{[]string{"--scenario", file("e.toml", "[lobby]\nmode = \"chess\"\n")},
@@ -62,7 +62,7 @@ func TestPlanRefusesFiles(t *testing.T) {
 	}
 }
 
-// Every scenario of this build is listed, and printed so that it can be read again.
+// Every scenario of this build is listed, and its text parses to the same scenario.
 func TestScenarios(t *testing.T) {
 	code, out, _ := result(t, "plan", "scenarios")
 	if code != 0 {
@@ -86,11 +86,11 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// What a scenario may say, the report repeats in full, under the file's own names.
+// The report repeats every key of the scenario under its own name.
 func TestScenarioKeys(t *testing.T) {
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for _, s := range runner.Settings(scenario.Default()) {
-		said[s.Name] = true
+		reported[s.Name] = true
 	}
 	for _, key := range []string{
 		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
@@ -102,13 +102,13 @@ func TestScenarioKeys(t *testing.T) {
 		"process.gomaxprocs", "process.gogc",
 		"about", "measure.slo", "measure.duration", "measure.warmup", "measure.repeat",
 	} {
-		if !said[key] {
+		if !reported[key] {
 			t.Errorf("%s is not in the report", key)
 		}
-		delete(said, key)
+		delete(reported, key)
 	}
-	if len(said) > 0 {
-		t.Errorf("new keys: %v; does a prediction play them?", said)
+	if len(reported) > 0 {
+		t.Errorf("new keys: %v; does a prediction play them?", reported)
 	}
 }
 
@@ -119,8 +119,10 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "mine.toml")
-	text := "[lobby]\nplayers = 3\nspectators = 1\nlobbies = 2\ngrow = \"lobbies\"\nmost = 2\n[play]\nleaves_per_minute = 6\narrival = \"300ms\"\n[network]\nlink = \"delay=5ms\"\n" +
-		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nduration = \"1s\"\nwarmup = \"300ms\"\nrepeat = 1\nslo = \"mean(tick)<period && kbps(down)<=256\"\n"
+	text := "[lobby]\nplayers = 3\nspectators = 1\nlobbies = 2\ngrow = \"lobbies\"\nmost = " +
+		"2\n[play]\nleaves_per_minute = 6\narrival = \"300ms\"\n[network]\nlink = \"delay=5ms\"\n" +
+		"[rates]\nkbps = 256\n[process]\ngogc = -1\ngomaxprocs = 2\n[measure]\nduration = " +
+		"\"1s\"\nwarmup = \"300ms\"\nrepeat = 1\nslo = \"mean(tick)<period && kbps(down)<=256\"\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -138,21 +140,21 @@ func TestPlanLobbies(t *testing.T) {
 		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
 	}
-	said := 0
+	reported := 0
 	for _, c := range field[[]any](t, p, "config") {
 		name, value := field[string](t, c, "name"), field[string](t, c, "value")
 		if name == "network.link" && value == "delay=5ms" || name == "process.gogc" && value == "-1" ||
 			name == "play.leaves_per_minute" && value == "6.0" {
-			said++
+			reported++
 		}
 	}
-	if said != 3 || !strings.Contains(out, `"players":6`) {
+	if reported != 3 || !strings.Contains(out, `"players":6`) {
 		t.Errorf("the scenario is not repeated in full: %v", field[[]any](t, p, "config"))
 	}
 }
 
-// A prediction says what a tick, the process and a client take, and verify prints its error beside
-// a live run.
+// A prediction has the cost of a tick, a process and a client. verify prints its error beside a
+// live run.
 func TestPredictAndVerify(t *testing.T) {
 	if testing.Short() {
 		t.Skip("seconds of real sockets")

@@ -1,3 +1,7 @@
+// The hidden command plan sockets: the process at the server's end when plan predict measures the
+// cost of sockets. It speaks lines on standard output: its address, "started", then its cost as
+// JSON.
+
 package main
 
 import (
@@ -8,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/simbench"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/netio"
 )
 
-// newSockets is hidden: plan predict starts it as the server's end of its traffic.
+// newSockets returns the hidden command that exchanges recorded traffic over a real socket at the
+// pace of a server's ticks. It ends with its standard input.
 func newSockets() *cobra.Command {
 	var file, socket string
 	var busy time.Duration
@@ -30,11 +34,11 @@ func newSockets() *cobra.Command {
 				return usage.Error(err)
 			}
 			t, err := simbench.ReadTraffic(f)
-			_ = f.Close() // it was read
+			_ = f.Close() // read only
 			if err != nil {
 				return usage.Errorf("%s: %w", file, err)
 			}
-			setMinProcs(3) // as serve
+			setMinProcs(3) // as serve with one worker
 			_, stop := hiccups()
 			defer stop()
 			listen := netio.ListenGnet

@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// tiny are the flags of the smallest plan there is, into dir. Its level holds on a machine that is
-// busy with something else, too.
+// tiny returns the flags of the smallest plan, into dir. Its service level holds on a busy machine
+// too.
 func tiny(dir string, players int) []string {
 	return []string{"plan", "--slo", "mean(tick) < 60*period", "--start", fmt.Sprint(players), "--max",
 		fmt.Sprint(players), "--duration", "500ms", "--warmup", "200ms", "--out", dir}
 }
 
-// readPlan reads a plan.json as a stranger would: by the names of the issue.
+// readPlan reads a plan.json by its documented names.
 func readPlan(t *testing.T, dir string) map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dir, "plan.json"))
@@ -36,7 +36,7 @@ func readPlan(t *testing.T, dir string) map[string]any {
 	return p
 }
 
-// field walks down a path of names.
+// field returns the value at a path of names.
 func field[T any](t *testing.T, in any, path string) (v T) {
 	t.Helper()
 	for name := range strings.SplitSeq(path, ".") {
@@ -78,7 +78,8 @@ func TestPlan(t *testing.T) {
 			t.Errorf("step %d: %v players", i, n)
 		}
 		void := field[bool](t, s, "void")
-		for _, path := range []string{"tick_cpu_ms.p50", "tick_cpu_ms.p99", "tick_cpu_ms.p999", "server_cores", "kbps_down_per_client", "snapshot_age_ms.p99"} {
+		for _, path := range []string{"tick_cpu_ms.p50", "tick_cpu_ms.p99",
+			"tick_cpu_ms.p999", "server_cores", "kbps_down_per_client", "snapshot_age_ms.p99"} {
 			if v := field[float64](t, s, path); v <= 0 && !void {
 				t.Errorf("step %d: %s is %v", i, path, v)
 			}
@@ -112,8 +113,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A plan that is killed, with no time to say anything, leaves the report of the steps that it had,
-// and no server behind.
+// A plan that is killed leaves the report of its finished steps, and no server process.
 func TestPlanKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several seconds of real sockets")
@@ -163,9 +163,8 @@ func TestPlanKilled(t *testing.T) {
 	}
 }
 
-// A plan that is killed within its first step leaves a report that says that nothing was measured
-// yet, also where there was one of another plan before. Who wants to compare with it, or to predict
-// from it, is told so.
+// A plan that is killed in its first step leaves a report that says that nothing was measured yet,
+// in place of an older report. Commands that read it say so.
 func TestPlanKilledInItsFirstStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of real sockets")
@@ -203,7 +202,8 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 		"knee.reason") != "nothing was measured" {
 		t.Errorf("%d steps, partial %v, knee %v", n, p["partial"], p["knee"])
 	}
-	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the plan has come to its end", "bench.txt": "commit: "} {
+	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the " +
+		"plan has come to its end", "bench.txt": "commit: "} {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text),
 			want) {
 			t.Errorf("%s: %v, no %q in %s", name, err, want, text)
@@ -211,8 +211,7 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 	}
 }
 
-// childrenOf are the processes that a process has started, as the kernel knows them; none where it
-// does not tell.
+// childrenOf returns the child processes of a process, none where the kernel does not tell.
 func childrenOf(pid int) []string {
 	var all []string
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -223,7 +222,7 @@ func childrenOf(pid int) []string {
 	return all
 }
 
-// stillThere is whether a process is there and has not ended.
+// stillThere reports whether a process exists and has not ended.
 func stillThere(pid string) bool {
 	text, err := os.ReadFile("/proc/" + pid + "/stat")
 	if err != nil {
@@ -233,8 +232,8 @@ func stillThere(pid string) bool {
 	return !strings.HasPrefix(strings.TrimSpace(rest), "Z")
 }
 
-// An interrupt at any time leaves a report that can be read, says that it is partial, and exits
-// with 0: before the first step is over, and after.
+// An interrupt leaves a valid report that is marked as partial, and exits with 0, before the first
+// step is over and after it.
 func TestPlanInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("several seconds of real sockets")
@@ -255,9 +254,9 @@ func TestPlanInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen, lines := false, bufio.NewScanner(stdout)
-		var said strings.Builder
+		var stderr strings.Builder
 		for lines.Scan() {
-			said.WriteString(lines.Text() + "\n")
+			stderr.WriteString(lines.Text() + "\n")
 			if !seen && strings.Contains(lines.Text(), c.until) {
 				seen = true
 				if c.steps == 0 {
@@ -270,15 +269,15 @@ func TestPlanInterrupted(t *testing.T) {
 		}
 		begin := time.Now()
 		if err := cmd.Wait(); err != nil || !seen || time.Since(begin) > 5*time.Second {
-			t.Fatalf("%d: %v after %v, %s\n%s", i, err, time.Since(begin), &errs, &said)
+			t.Fatalf("%d: %v after %v, %s\n%s", i, err, time.Since(begin), &errs, &stderr)
 		}
 		p := readPlan(t, dir)
 		if n := len(field[[]any](t, p, "steps")); n < c.steps || c.steps == 0 && n != 0 || !field[bool](t,
 			p, "partial") {
 			t.Errorf("%d: %d steps, partial %v", i, n, field[bool](t, p, "partial"))
 		}
-		if field[float64](t, p, "knee.players") < 0 || !strings.Contains(said.String(), "partial") {
-			t.Errorf("%d: it said\n%s", i, &said)
+		if field[float64](t, p, "knee.players") < 0 || !strings.Contains(stderr.String(), "partial") {
+			t.Errorf("%d: it said\n%s", i, &stderr)
 		}
 		if f, err := os.Stat(filepath.Join(dir, "index.html")); err != nil || f.Size() == 0 {
 			t.Errorf("%d: page: %v", i, err)
@@ -286,7 +285,7 @@ func TestPlanInterrupted(t *testing.T) {
 	}
 }
 
-// A lobby of one is the smallest there is.
+// A lobby of one player is the smallest.
 func TestPlanForOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
@@ -301,7 +300,7 @@ func TestPlanForOne(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written to is said in one line.
+// A folder that is not writable is an error of one line.
 func TestPlanCannotWrite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
@@ -337,7 +336,7 @@ func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 	return cmd, errs, line
 }
 
-// serve ends with 0 within two seconds of either signal, and tells programs where it listens.
+// serve ends with 0 within two seconds of either signal, and prints its addresses for programs.
 func TestRow59ServeAndSwarm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three seconds of real sockets")

@@ -1,3 +1,5 @@
+// The command plan verify: a prediction beside a live run of the same scenario on the same machine.
+
 package main
 
 import (
@@ -17,11 +19,12 @@ import (
 // verifyFlags are the flags of plan verify.
 type verifyFlags struct {
 	scenarioFlags
-	size, repeats int
-	json          bool
+	size    int // players of a lobby, or lobbies; 0 for the scenario's
+	repeats int // matches to simulate
+	json    bool
 }
 
-// newVerify makes the command plan verify.
+// newVerify returns the command plan verify, which tests predictions against a live run.
 func newVerify() *cobra.Command {
 	var f verifyFlags
 	c := &cobra.Command{
@@ -35,12 +38,13 @@ error. A number behind ">" is the error in percent that was missed.`,
 		RunE: func(c *cobra.Command, _ []string) error { return verify(c, f) },
 	}
 	f.register(c)
-	sizeFlag(c, &f.size, &f.repeats)
+	sizeFlags(c, &f.size, &f.repeats)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return c
 }
 
-// verify predicts the opening, then measures the same matches live.
+// verify predicts the opening of the scenario, then measures the same matches live. A missed
+// prediction is printed and is no error.
 func verify(c *cobra.Command, f verifyFlags) error {
 	if err := f.sized(c, f.size, f.repeats); err != nil {
 		return usage.Error(err)
@@ -50,6 +54,7 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
+	// A live step measures the opening of a match, so only that is predicted.
 	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true,
 		Commit: version})
 	if err != nil {
@@ -75,12 +80,14 @@ func verify(c *cobra.Command, f verifyFlags) error {
 // liveRuns are the live runs of a verification.
 type liveRuns struct {
 	times int
-	steps []measure.Step // that are not void, or all if every run is
-	voids int
-	why   string // the last void's reason
+	steps []measure.Step // those that are not void, or all if every run is
+	voids int            // void runs
+	why   string         // reason of the last void run
 }
 
-// printVerdicts prints predicted beside measured, whatever the error is, within 80 columns.
+// printVerdicts prints each predicted value beside the measured one and the error, within 80
+// columns, and then the stages that take at least 2 % of a tick. An error beyond its bound has the
+// bound behind it.
 func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simbench.Verdict) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s\npredicted from %s; measured live in %s of %.0f s\n\n", s.Name,
@@ -96,6 +103,7 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 		fmt.Fprintf(w, line, v.Of+", "+v.Unit, v.Predicted.Mean, v.Predicted.StdErr, v.Measured.Mean,
 			v.Measured.StdErr, 100*v.Error(), wanted)
 	}
+	// Stages below 2 % of the tick are noise on both sides.
 	fmt.Fprintln(w, "stages, µs a tick:")
 	for _, st := range p.Windows[0].Stages {
 		var values []float64
@@ -108,7 +116,8 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 		}
 		m := measure.EstimateOf(values)
 		if m.Mean > 0 && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMicros.Mean {
-			fmt.Fprintf(w, line, "  "+st.Name, st.Mean, st.StdErr, m.Mean, m.StdErr, 100*(st.Mean/m.Mean-1), "")
+			fmt.Fprintf(w, line, "  "+st.Name, st.Mean, st.StdErr, m.Mean, m.StdErr,
+				100*(st.Mean/m.Mean-1), "")
 		}
 	}
 	switch {

@@ -1,3 +1,5 @@
+// The byte account of clients as text, for plan and swarm.
+
 package main
 
 import (
@@ -8,21 +10,23 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// most is how many fields of a component are named, and leastPercent which of them are worth it.
+// Fields and reasons that are named for a component: at most maxNamed, each at least minPercent of
+// all bytes.
 const (
-	most         = 5
-	leastPercent = 0.1
+	maxNamed   = 5
+	minPercent = 0.1
 )
 
-// printBytes says where the bytes went that clients received: a line a component, with its largest
-// fields and reasons.
+// printBytes prints the bytes that clients received by component, with the largest fields and
+// reasons of each, and the overhead of UDP and IP beneath.
 func printBytes(w io.Writer, players int, b *measure.Bytes) {
 	proof := "every bit accounted for"
 	if err := b.Check(); err != nil {
 		proof = err.Error()
 	}
-	fmt.Fprintf(w, "bytes down at %d players: %.0f B/s a client in %.1f datagrams (%d clients sampled, %s)\n",
-		players, b.PerSecond(), b.DatagramsPerSecond(), b.Clients, proof)
+	fmt.Fprintf(w, "bytes down at %s: %.0f B/s a client in %.1f datagrams (%s sampled, %s)\n",
+		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(),
+		several(b.Clients, "client"), proof)
 	for _, s := range b.Components() {
 		fmt.Fprintf(w, "  %-9s %9.0f B/s %5.1f %%  %s\n", s.Name, s.PerSecond, s.Percent, largest(b, s.Name))
 	}
@@ -30,19 +34,19 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)
 }
 
-// largest names what most bytes of a component are for.
+// largest lists the largest fields and reasons of a component, with their percentages.
 func largest(b *measure.Bytes, component string) string {
-	var said []string
+	var shares []string
 	for _, s := range b.By(func(c measure.Cell) string {
 		if c.Component != component {
 			return ""
 		}
 		return strings.TrimLeft(c.Name()[len(component):], ". ")
 	}) {
-		if len(said) == most || s.Percent < leastPercent {
+		if len(shares) == maxNamed || s.Percent < minPercent {
 			break
 		}
-		said = append(said, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
+		shares = append(shares, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(shares, ", ")
 }

@@ -1,3 +1,6 @@
+// The command query: asks a server for its public state over UDP, as server browsers do. The
+// protocol is in server/query.
+
 package main
 
 import (
@@ -19,17 +22,18 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// answer is the JSON of query --json, without the parts that the server lacks.
+// answer is the output of query --json, without the chunks that the server lacks.
 type answer struct {
-	Server    string                   `json:"server"`
-	RTTMillis float64                  `json:"rtt_ms"` // mean of the two round trips
-	Info      *query.Info              `json:"info,omitempty"`
-	Rules     map[string]query.Value   `json:"rules,omitempty"`
-	Players   []map[string]query.Value `json:"players,omitempty"`
-	Teams     []map[string]query.Value `json:"teams,omitempty"`
+	Server    string                   `json:"server"`            // as given on the command line
+	RTTMillis float64                  `json:"rtt_ms"`            // mean of the two round trips
+	Info      *query.Info              `json:"info,omitempty"`    // name, map, players and port
+	Rules     map[string]query.Value   `json:"rules,omitempty"`   // by name
+	Players   []map[string]query.Value `json:"players,omitempty"` // by the names of the fields
+	Teams     []map[string]query.Value `json:"teams,omitempty"`   // likewise
 }
 
-// newQuery returns the command that asks servers for their public state.
+// newQuery returns the command that asks a server for its public state and prints it as text or
+// JSON.
 func newQuery() *cobra.Command {
 	var asJSON bool
 	timeout := query.Timeout
@@ -41,8 +45,7 @@ Server Query Protocol (SQP) that hosters and server browsers speak. ADDR is
 host:port, the one that serve has after --query.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usage.Errorf("expected one address, got %d; see tickrate query --help",
-					len(args))
+				return usage.Errorf("expected one address, got %d; see tickrate query --help", len(args))
 			}
 			return nil
 		},
@@ -69,7 +72,8 @@ host:port, the one that serve has after --query.`,
 	return c
 }
 
-// queryServer asks a server for all chunks.
+// queryServer asks a server for all chunks and waits for them until timeout has passed. It sends
+// again whatever is lost. rtt is the mean round-trip time.
 func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r query.Report,
 	rtt time.Duration, err error) {
 	conn, err := net.DialUDP("udp", nil, at)
@@ -77,6 +81,7 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 		return r, 0, err
 	}
 	defer conn.Close() // nothing is buffered
+	// Closing the socket ends a read that waits when the context ends.
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	client, start := query.NewClient(query.AllChunks), time.Now()
@@ -87,22 +92,24 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 			return r, 0, fmt.Errorf("no complete answer within %v; is this the address after --query?",
 				timeout)
 		}
+		// The client decides when a request is due: the challenge first, then the query, each
+		// repeated until it is answered.
 		if d := client.Send(now); d != nil {
 			if _, err := conn.Write(d); err != nil {
 				return r, 0, err
 			}
 		}
-		// fails as the read after it
+		// An error here is the error of the read, too.
 		_ = conn.SetReadDeadline(time.Now().Add(min(timeout-now, 50*time.Millisecond)))
 		n, err := conn.Read(buffer)
 		switch {
 		case ctx.Err() != nil:
 			return r, 0, ctx.Err()
-		case errors.Is(err, os.ErrDeadlineExceeded):
+		case errors.Is(err, os.ErrDeadlineExceeded): // time to send again, perhaps
 		case err != nil:
 			return r, 0, err
 		default:
-			// Other datagrams are ignored.
+			// Datagrams that are no answers are ignored.
 			_ = client.Receive(time.Since(start), buffer[:n])
 		}
 	}
@@ -126,7 +133,7 @@ func answerOf(server string, rtt time.Duration, r query.Report) answer {
 	return a
 }
 
-// objects returns the rows of a table as JSON objects.
+// objects returns the rows of a table as JSON objects, by the names of the table's fields.
 func objects(t query.Table) (all []map[string]query.Value) {
 	for _, row := range t.Rows {
 		o := map[string]query.Value{}
@@ -138,7 +145,8 @@ func objects(t query.Table) (all []map[string]query.Value) {
 	return all
 }
 
-// printReport writes a report for people.
+// printReport writes a report for people: values of the server, then a table of teams and one of
+// players.
 func printReport(out io.Writer, rtt time.Duration, r query.Report) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if r.Chunks&query.ChunkInfo != 0 {
@@ -155,7 +163,7 @@ func printReport(out io.Writer, rtt time.Duration, r query.Report) error {
 	return w.Flush()
 }
 
-// printTable prints t in columns.
+// printTable prints t in columns, below an empty line. It prints nothing for a table without rows.
 func printTable(w io.Writer, t query.Table) {
 	if len(t.Rows) == 0 {
 		return
@@ -173,7 +181,7 @@ func printTable(w io.Writer, t query.Table) {
 	fmt.Fprintln(w)
 }
 
-// plainText replaces control characters in text from the network.
+// plainText replaces control characters in text from the network, which could drive the terminal.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

@@ -13,13 +13,14 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// Row 61: tickrate query prints what serve --query tells, for people and for programs, and the
-// server counts it.
+// Row 61: tickrate query prints what serve --query answers, as text and JSON, and the server
+// counts it.
 func TestRow61QueryOfAServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8",
+		"--map", "town:16:7", "--mode", "assault", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
 		"--insecure-test-key", "--query", "127.0.0.1:0", "--name", "a <b> server"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
@@ -42,14 +43,16 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
 		t.Fatalf("%v: %s", err, &out)
 	}
-	if a.Info.Name != "a <b> server" || a.Info.MaxPlayers != 8 || a.Info.Map != "town:16:7" || a.Info.Game != "assault" || a.RTTMillis <= 0 || a.Rules["rate_hz"] != 60.0 || len(a.Teams) != 2 ||
+	if a.Info.Name != "a <b> server" || a.Info.MaxPlayers != 8 || a.Info.Map != "town:16:7" ||
+		a.Info.Game != "assault" || a.RTTMillis <= 0 || a.Rules["rate_hz"] != 60.0 || len(a.Teams) != 2 ||
 		!strings.HasSuffix(r.UDP, fmt.Sprintf(":%d", a.Info.Port)) {
 		t.Errorf("%s", &out)
 	}
 	text := command(t, "query", r.Query)
 	out.Reset()
 	text.Stdout = &out
-	if err := text.Run(); err != nil || !strings.Contains(out.String(), "0 of 8") || !strings.Contains(out.String(), "rewind_millis") {
+	if err := text.Run(); err != nil || !strings.Contains(out.String(), "0 of 8") ||
+		!strings.Contains(out.String(), "rewind_millis") {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	var s struct{ Query map[string]uint64 }
@@ -59,14 +62,15 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	}
 }
 
-// Somebody who does not answer is given up on, with a word on why.
+// A server that does not answer is an error after the timeout.
 func TestQueryOfNobody(t *testing.T) {
 	deaf, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer deaf.Close()
-	if _, _, err = queryServer(t.Context(), deaf.LocalAddr().(*net.UDPAddr), 100*time.Millisecond); err == nil || !strings.Contains(err.Error(), "no complete answer within 100ms") {
+	if _, _, err = queryServer(t.Context(), deaf.LocalAddr().(*net.UDPAddr), 100*
+		time.Millisecond); err == nil || !strings.Contains(err.Error(), "no complete answer within 100ms") {
 		t.Error(err)
 	}
 }

@@ -1,3 +1,5 @@
+// The command replay: flags of a playback, which cmd/internal/playback runs.
+
 package main
 
 import (
@@ -8,7 +10,8 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newReplay returns the command that plays a recording.
+// newReplay returns the command that plays a recording again and compares it with the checksums in
+// the file.
 func newReplay() *cobra.Command {
 	var o playback.Options
 	c := &cobra.Command{
@@ -30,7 +33,9 @@ code is then 1.`,
 	fl.Uint32Var(&o.To, "to", 0, "last `tick` to play; 0 for the last of the file")
 	fl.BoolVar(&o.Check, "check", false, "print only whether the match is the same")
 	fl.BoolVar(&o.JSON, "json", false, "print one line of JSON instead")
-	fl.StringVar(&o.Map, "map", "", "`file` of the map, if it is neither built in nor generated: a recording has its name only; default none")
+	fl.StringVar(&o.Map, "map", "",
+		"`file` of the map, if it is neither built in nor generated: a recording has its name only; "+
+			"default none")
 	fl.StringVar(&o.Content, "content", "", assets.ContentUsage)
 	return c
 }

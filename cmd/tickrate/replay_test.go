@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// recorded is half a minute of a lobby of eight, as a file and what is in it.
+// recorded returns half a minute of a lobby of eight, as a file and its content.
 func recorded(t *testing.T) (path string, file []byte) {
 	t.Helper()
 	move, err := assets.Bots(nil, 4)
@@ -22,7 +22,7 @@ func recorded(t *testing.T) (path string, file []byte) {
 		t.Fatal(err)
 	}
 	pack := replay.NewPacker()
-	match := simulatedMatch{"arena-16", 8, 4, 30 * time.Second, move}
+	match := simulatedMatch{arena: "arena-16", players: 8, seed: 4, length: 30 * time.Second, bots: move}
 	if err := match.record(t.Context(), func(f server.RecordingChunk) {
 		if f.First && file == nil {
 			file = f.Head.Append(nil)
@@ -38,17 +38,20 @@ func recorded(t *testing.T) (path string, file []byte) {
 	return path, file
 }
 
-// A lobby is recorded, and replay tells what happened; a file that is cut is played as far as it
-// goes, and one of another map is refused.
+// replay prints the kills and scores of a recorded lobby. A truncated file is played up to its
+// end, and one of another map is refused.
 func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)
-	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") || !strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") || !strings.Contains(out, "checksums compared: the same") {
+	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") ||
+		!strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") ||
+		!strings.Contains(out, "checksums compared: the same") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
 	var got playback.Result
-	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !got.Same || got.From != 300 || got.To != 500 || len(got.Players) != 8 {
+	if err != nil || json.Unmarshal([]byte(out), &got) != nil || !got.Same ||
+		got.From != 300 || got.To != 500 || len(got.Players) != 8 {
 		t.Fatalf("%v: %+v", err, got)
 	}
 	out, err = output(t, "replay", path, "--json")
@@ -60,7 +63,8 @@ func TestReplayCommand(t *testing.T) {
 		t.Errorf("%d rounds of who hit somebody in all ticks, %d in 200 of them", rounds, some)
 	}
 	for _, p := range whole.Players {
-		if a := p.Aim; a != nil && (a.Hits == 0 || a.Hits > a.Rounds || a.Snap > 180 || a.Reaction > 500 || a.OnTarget != float32(a.Hits)/float32(a.Rounds)) {
+		if a := p.Aim; a != nil && (a.Hits == 0 || a.Hits > a.Rounds || a.Snap > 180 ||
+			a.Reaction > 500 || a.OnTarget != float32(a.Hits)/float32(a.Rounds)) {
 			t.Errorf("%s aims as %+v", p.ID, *a)
 		}
 	}
@@ -68,10 +72,12 @@ func TestReplayCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err = output(t, "replay", path, "--check")
-	if err == nil || !strings.Contains(err.Error(), "ends at byte") || !strings.Contains(out, "the same up to here") {
+	if err == nil || !strings.Contains(err.Error(), "ends at byte") ||
+		!strings.Contains(out, "the same up to here") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	if _, err = output(t, "replay", path, "--map", "arena-64"); err == nil || !strings.Contains(err.Error(), "map arena-16 has hash") {
+	if _, err = output(t, "replay", path, "--map", "arena-64"); err == nil ||
+		!strings.Contains(err.Error(), "map arena-16 has hash") {
 		t.Fatal(err)
 	}
 	if _, err = output(t, "replay"); err == nil {
@@ -79,7 +85,7 @@ func TestReplayCommand(t *testing.T) {
 	}
 }
 
-// rounds counts those of all who hit somebody.
+// rounds sums the rounds fired by players that hit somebody.
 func rounds(of []playback.PlayerScore) (n uint32) {
 	for _, p := range of {
 		if p.Aim != nil {

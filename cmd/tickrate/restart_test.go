@@ -18,8 +18,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// A server that is killed in the middle and started again takes no token a second time, knows
-// nothing of the sessions that were, and takes fresh tokens within two seconds.
+// A server that is killed and started again refuses used tokens, drops datagrams of earlier
+// sessions, and accepts fresh tokens within two seconds.
 func TestKilledAndStartedAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("processes and their sockets")
@@ -33,7 +33,8 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	} {
 		t.Run(strings.Join(kind, " "), func(t *testing.T) {
 			dir := t.TempDir()
-			args := append([]string{"serve", "--ready", "--players", "4", "--key-file", filepath.Join(dir, "a.key"),
+			args := append([]string{"serve", "--ready", "--players", "4",
+				"--key-file", filepath.Join(dir, "a.key"),
 				"--listen", freePort(t), "--http", "127.0.0.1:0"}, kind...)
 			first, r := readyServer(t, keyless(t, nil, args...))
 			k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
@@ -44,8 +45,8 @@ func TestKilledAndStartedAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			old := wandererWith(t, used, k)
-			alive(t, []*wanderer{old}, netcode.Connected)
+			old := netcodeClientWith(t, used, k)
+			alive(t, []*netcodeClient{old}, netcode.Connected)
 			if err := first.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
@@ -59,28 +60,30 @@ func TestKilledAndStartedAgain(t *testing.T) {
 			if k, err = tokensOverHTTP(t.Context(), r.HTTP, ""); err != nil {
 				t.Fatal(err)
 			}
-			fresh := newWanderer(t, k, 1)
-			alive(t, []*wanderer{fresh}, netcode.Connected)
+			fresh := newNetcodeClient(t, k, 1)
+			alive(t, []*netcodeClient{fresh}, netcode.Connected)
 			took := time.Since(begin)
 			if t.Logf("a fresh client is in %v after the start", took); took > 2*time.Second {
 				t.Error("later than two seconds")
 			}
 			before := refusals(t, r)
 			// From the same address.
-			again := &wanderer{client: netcode.NewClient(used, netcode.ClientConfig{}), udp: old.udp}
-			other := wandererWith(t, used, k)
+			again := &netcodeClient{client: netcode.NewClient(used, netcode.ClientConfig{}), udp: old.udp}
+			other := netcodeClientWith(t, used, k)
 			var sent uint64 // by each
 			for end := time.Now().Add(5 * time.Second); ; sent++ {
 				now := time.Duration(sent) * 100 * time.Millisecond // virtual: a request each time
 				again.client.Update(now, &again.out)
 				other.client.Update(now, &other.out)
-				if err := old.client.Send(time.Since(wanderersBegan), []byte("still there?"), &again.out); err != nil {
+				if err := old.client.Send(time.Since(wanderersBegan),
+					[]byte("still there?"), &again.out); err != nil {
 					t.Fatal(err)
 				}
 				again.flush()
 				other.flush()
 				after := refusals(t, r)
-				if after["drop_req_token_used"] >= before["drop_req_token_used"]+2 && after["drop_unknown"] > before["drop_unknown"] {
+				if after["drop_req_token_used"] >= before["drop_req_token_used"]+2 &&
+					after["drop_unknown"] > before["drop_unknown"] {
 					break
 				}
 				if time.Now().After(end) {
@@ -88,8 +91,9 @@ func TestKilledAndStartedAgain(t *testing.T) {
 				}
 			}
 			// Whatever was to be answered is answered by now.
-			alive(t, []*wanderer{fresh}, netcode.Connected)
-			for name, w := range map[string]*wanderer{"the old address": again, "another address": other} {
+			alive(t, []*netcodeClient{fresh}, netcode.Connected)
+			for name, w := range map[string]*netcodeClient{"the old address": again,
+				"another address": other} {
 				if d, ok := w.hears(); ok {
 					t.Errorf("%s got an answer of %d bytes", name, len(d))
 				}
@@ -104,7 +108,7 @@ func TestKilledAndStartedAgain(t *testing.T) {
 	}
 }
 
-// freePort is an address that nobody has now. A second start needs the port of the first.
+// freePort returns an address that is free now. A second start needs the port of the first.
 func freePort(t *testing.T) string {
 	t.Helper()
 	udp, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -115,7 +119,7 @@ func freePort(t *testing.T) string {
 	return udp.LocalAddr().String()
 }
 
-// readyServer starts a serve --ready and waits until it is.
+// readyServer starts serve --ready and waits for its line.
 func readyServer(t testing.TB, cmd *exec.Cmd) (*exec.Cmd, ready) {
 	t.Helper()
 	var errs bytes.Buffer
@@ -140,7 +144,7 @@ func readyServer(t testing.TB, cmd *exec.Cmd) (*exec.Cmd, ready) {
 	return cmd, r
 }
 
-// refusals are the drops of a server's figures.
+// refusals returns the drops in a server's report.
 func refusals(t *testing.T, r ready) map[string]uint64 {
 	t.Helper()
 	var s struct{ Drops map[string]uint64 }
@@ -148,7 +152,7 @@ func refusals(t *testing.T, r ready) map[string]uint64 {
 	return s.Drops
 }
 
-// statsOf reads a server's figures.
+// statsOf reads a server's report.
 func statsOf(t testing.TB, r ready, into any) {
 	t.Helper()
 	resp, err := http.Get("http://" + r.HTTP + "/stats")
@@ -161,14 +165,14 @@ func statsOf(t testing.TB, r ready, into any) {
 	}
 }
 
-// wandererWith is a client with this very token.
-func wandererWith(t *testing.T, token []byte, k *tokenSource) *wanderer {
+// netcodeClientWith returns a client with a given token.
+func netcodeClientWith(t *testing.T, token []byte, k *tokenSource) *netcodeClient {
 	t.Helper()
-	return newWanderer(t, &tokenSource{first: token, at: k.at}, 0)
+	return newNetcodeClient(t, &tokenSource{first: token, at: k.at}, 0)
 }
 
-// flush sends what is to be sent.
-func (w *wanderer) flush() {
+// flush sends the datagrams that are due.
+func (w *netcodeClient) flush() {
 	for i := range w.out.Len() {
 		_, d := w.out.At(i)
 		_, _ = w.udp.Write(d) // a refusal of before is none of now
@@ -176,8 +180,8 @@ func (w *wanderer) flush() {
 	w.out.Reset()
 }
 
-// hears waits a little for a datagram.
-func (w *wanderer) hears() ([]byte, bool) {
+// hears waits briefly for a datagram.
+func (w *netcodeClient) hears() ([]byte, bool) {
 	buf := make([]byte, 2000)
 	for range 2 { // the first may be the refusal of a port that had nobody
 		_ = w.udp.SetReadDeadline(time.Now().Add(50 * time.Millisecond))

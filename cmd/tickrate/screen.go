@@ -1,3 +1,5 @@
+// Progress of plan and swarm on the terminal.
+
 package main
 
 import (
@@ -13,23 +15,23 @@ import (
 	"github.com/tickrate/tickrate/bench/slo"
 )
 
-// screen shows a plan's progress: in place on a terminal, plain lines elsewhere.
+// screen shows progress: notes that overwrite one another on a terminal, and rows of a table.
 type screen struct {
 	w     io.Writer
-	live  bool
-	shown time.Time
-	json  bool // lines for programs: a step each
-	began time.Time
-	limit time.Duration // 0: none
+	live  bool          // w is a terminal: notes are shown
+	shown time.Time     // of the last note
+	json  bool          // rows are lines of JSON, and there are no notes
+	began time.Time     // of the search; zero before
+	limit time.Duration // of the search; 0 for none
 }
 
-// newScreen makes a screen. It overwrites its notes where w is a terminal.
+// newScreen returns a screen that writes to w.
 func newScreen(w io.Writer, json bool) *screen {
 	f, ok := w.(*os.File)
 	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}
 }
 
-// left says how much time a search may still take.
+// left formats the time that the search may still take, empty without a limit.
 func (s *screen) left() string {
 	if s.limit == 0 || s.began.IsZero() {
 		return ""
@@ -38,11 +40,11 @@ func (s *screen) left() string {
 		(s.limit-time.Since(s.began)).Seconds()))
 }
 
-// ready reports whether a note would be shown: what is costly to say need not be worked out for
-// nobody.
+// ready reports whether a note would be shown, so that callers can skip computing its text. Notes
+// are at least 200 ms apart.
 func (s *screen) ready() bool { return s.live && time.Since(s.shown) >= 200*time.Millisecond }
 
-// note shows what is being done; it is overwritten by the next note or row.
+// note shows the current activity until the next note or row overwrites it.
 func (s *screen) note(format string, args ...any) {
 	if !s.ready() {
 		return
@@ -51,7 +53,7 @@ func (s *screen) note(format string, args ...any) {
 	fmt.Fprintf(s.w, "\r\x1b[K  "+format+s.left(), args...)
 }
 
-// begin prints the head of the table of steps.
+// begin prints the machine, the terms of the service level and the head of the table of steps.
 func (s *screen) begin(machine string, o *slo.Objective) {
 	if s.json {
 		return
@@ -68,17 +70,17 @@ func (s *screen) begin(machine string, o *slo.Objective) {
 		"kbit/s", "ms", "")
 }
 
-// clear takes the last note off a terminal.
+// clear removes the last note from the terminal.
 func (s *screen) clear() {
 	if s.live {
 		fmt.Fprint(s.w, "\r\x1b[K")
 	}
 }
 
-// row shows a measured step.
+// row prints a measured step: its costs, and whether it holds the service level.
 func (s *screen) row(p measure.Step) {
 	if s.json {
-		_ = json.NewEncoder(s.w).Encode(p) // an error is no loss: the report is written, too
+		_ = json.NewEncoder(s.w).Encode(p) // the report has the step too
 		return
 	}
 	s.clear()

@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// A terminal shows, in place, the time that is left and the figures so far; programs and files see
-// none of it.
+// A terminal shows the remaining time and the figures so far in place. Pipes and files get
+// neither.
 func TestScreenShowsFiguresInPlace(t *testing.T) {
 	g := swarm.Figures{Age: meter.NewHistogram(0), BytesDown: 32 * 2 * 5000, Shots: 7}
 	g.Age.Record(int64(50 * time.Millisecond))

@@ -1,3 +1,7 @@
+// The command serve: runs one lobby, or an echo of netcode payloads, until it is interrupted.
+// Settings go in; host.Config and a running host come out. The settings themselves are in
+// serve_settings.go.
+
 package main
 
 import (
@@ -36,18 +40,17 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// ready is the line that serve --ready prints for programs that start it.
+// ready is the line of JSON that serve --ready prints for programs that start it.
 type ready struct {
 	UDP     string `json:"udp"`
-	HTTP    string `json:"http"`
+	HTTP    string `json:"http"`    // address of the HTTP port; "" for none
 	Connect string `json:"connect"` // URL that gives a token for a POST; "" for none
 	Query   string `json:"query"`   // UDP address for server browsers; "" for none
 	PID     int    `json:"pid"`
-	// whether walls leave players out of snapshots, if that was computed
-	PVS string `json:"pvs,omitempty"`
+	PVS     string `json:"pvs,omitempty"` // state of the potentially visible set, if the map has one
 }
 
-// runningHost is what serve runs.
+// runningHost is a lobby host or an echo host.
 type runningHost interface {
 	Addr() netip.AddrPort
 	HTTPAddr() string
@@ -56,6 +59,7 @@ type runningHost interface {
 	Run(context.Context) error
 }
 
+// serveLong is the help of serve.
 const serveLong = `serve runs one lobby until it is interrupted. Players join over UDP; figures,
 health and profiles are on HTTP:
 
@@ -91,7 +95,8 @@ arena-256, mode assault, game.respawndelay 5s; so it does over HTTP:
 
 Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
-  TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 --public-addr 192.0.2.7:7913`
+  TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 \
+    --public-addr 192.0.2.7:7913`
 
 // newServe returns the command that runs lobbies.
 func newServe() *cobra.Command {
@@ -111,7 +116,10 @@ func newServe() *cobra.Command {
 			if exitOnStdinEOF {
 				ctx = untilEOF(ctx, c.InOrStdin())
 			}
-			return s.serve(ctx, c, ready)
+			if ready {
+				return s.serve(ctx, c, printReady)
+			}
+			return s.serve(ctx, c, s.announce)
 		},
 	}
 	s.register(c)
@@ -152,17 +160,21 @@ func newServeConfig() *cobra.Command {
 	return c
 }
 
-// serve runs the host of the settings until ctx ends.
-func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool) error {
+// serve runs the host of the settings until ctx ends. report prints its addresses once its sockets
+// are open.
+func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
+	report func(*cobra.Command, runningHost)) error {
 	cfg, err := s.config(c)
 	if err != nil {
 		return err
 	}
-	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(true, os.Stderr); err != nil {
+	// The key comes last: all other settings are valid by now.
+	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, os.Stderr); err != nil {
 		return err
 	}
-	setMinProcs(s.tick.workers + 2)
+	setMinProcs(s.tick.workers + 2) // the workers, the socket's loop, and all else
 	if s.tick.prefault {
+		// The host calls it when the lobby has its memory, before the first player joins.
 		cfg.Prefault = func() {
 			if s.tick.hugePages {
 				hugepage.PrefaultHuge(ctx)
@@ -185,26 +197,22 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command, ready bool)
 	}
 	if s.tick.hugePages {
 		if s.tick.prefault {
-			// Freed memory of the start has left holes in large pages.
+			// Memory that was freed during the start has left holes in large pages.
 			hugepage.CollapseHeap(ctx, func() {})
 		}
 		go hugepage.KeepCollapsed(ctx)
 	}
-	if ready {
-		printReady(c, h)
-	} else {
-		s.announce(c, h)
-	}
+	report(c, h)
 	return h.Run(ctx)
 }
 
-// setMinProcs gives Go at least n threads for goroutines, even where the process is limited to
-// fewer processors: the pacing thread spins for the last millisecond, and the loop of the socket
-// and HTTP clients must not wait for it.
+// setMinProcs sets GOMAXPROCS to at least n, even where the process is limited to fewer processors:
+// the pacing thread spins for the last millisecond before a tick, and the event loop of the socket
+// and HTTP requests must not wait for it.
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
-// hiccups starts a thread that measures its own wake-up delays. read returns those since the last
-// call, in microseconds.
+// hiccups starts a thread that measures its own wake-up delays, which are what the machine adds to
+// any thread. read returns the delays since its last call, in microseconds. stop ends the thread.
 func hiccups() (read func() metrics.Spread, stop func()) {
 	gaps := meter.NewHistogram(0)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
@@ -215,8 +223,8 @@ func hiccups() (read func() metrics.Spread, stop func()) {
 	}, h.Stop
 }
 
-// config turns the settings into a configuration, but for the key: what is wrong is refused before
-// a key is made.
+// config turns the settings into a configuration without the key, so that a wrong setting is
+// refused before a key file is made.
 func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.check(c); err != nil {
 		return cfg, err
@@ -236,7 +244,8 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
 		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
 			Recordings: s.record},
-		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps, MaxBatch: s.tick.maxBatch, Log: os.Stderr,
+		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps,
+		MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
@@ -244,6 +253,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if s.network.echo {
 		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
+	// Console lines come from a terminal, or from any standard input that --console allows.
 	cfg.Console.Exec, cfg.Console.Dir = s.console.exec, "."
 	if s.console.stdin || term.IsTerminal(int(os.Stdin.Fd())) {
 		readInBackground()
@@ -255,9 +265,11 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	return cfg, usage.Error(cfg.Check())
 }
 
-// lobby fills in the lobby and what it plays.
+// lobby fills in the lobby's part of the configuration: it loads map, rules and models, and parses
+// the settings that are words.
 func (s *serveSettings) lobby(cfg *host.Config) error {
 	m, n, r, l := &s.match, &s.network, &s.replication, &cfg.Lobby
+	// The content pack, and what it decides: the map, and the rules of the mode on that map.
 	pack, err := assets.Content(m.content)
 	if err != nil {
 		return err
@@ -271,6 +283,7 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	}
 	l.Rules, l.ArenaName = sim.Rules{Rate: tick.Rate(m.rate), Seed: m.seed, Mix: true,
 		Game: game}, assets.MapName(m.arena)
+	// How snapshots are coded and what each client is sent.
 	if l.Models, err = assets.Models(n.model); err != nil {
 		return err
 	}
@@ -283,10 +296,12 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	if l.Relevance, err = server.ParseRelevance(r.relevance); err != nil {
 		return usage.Error(err)
 	}
+	// The maps that may follow.
 	cfg.Maps = mapResolver(pack, m.arena)
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
 		return err
 	}
+	// Plain values; server.Config.Check refuses those out of range.
 	l.Kbps, l.ContentKbps, l.ChecksumEvery = n.kbps, n.contentKbps, n.checksum
 	l.ViewDistance, l.TeamFog = float32(r.viewDistance), r.teamFog
 	l.Spectators, l.SpectateAll, l.ShotLogSize = m.spectators, m.spectateAll, s.shotLog
@@ -298,10 +313,10 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	return usage.Error(err)
 }
 
-// maxIdle is the longest time that idle players are given.
+// maxIdle bounds --idle-warn and --idle-kick.
 const maxIdle = 24 * time.Hour
 
-// check refuses values that a configuration would take for a default, or for something else.
+// check refuses values that the configuration would take for a default or could not represent.
 func (s *serveSettings) check(c *cobra.Command) error {
 	m := &s.match
 	if err := s.key.check(c); err != nil {
@@ -327,7 +342,7 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	return nil
 }
 
-// checkEcho refuses settings of a lobby.
+// checkEcho refuses settings that an echo host has no use for.
 func (s *serveSettings) checkEcho() error {
 	switch {
 	case s.console.stdin || len(s.console.exec) > 0:
@@ -342,7 +357,8 @@ func (s *serveSettings) checkEcho() error {
 	return nil
 }
 
-// httpSecret is the secret of the flag, or of the environment.
+// httpSecret returns the secret of the HTTP port, from the flag or else the environment; "" for
+// none.
 func httpSecret(flag string) (string, error) {
 	secret := cmp.Or(flag, os.Getenv(serverapi.TokenVariable))
 	for _, r := range secret {
@@ -353,8 +369,8 @@ func httpSecret(flag string) (string, error) {
 	return secret, nil
 }
 
-// journalFile is the file of used tokens, "" for none. A port that the kernel chooses has no
-// restart.
+// journalFile returns the path of the journal of used tokens, "" for none. A server on a port that
+// the kernel chooses has no journal, since its successor would get another port.
 func (s *serveSettings) journalFile() string {
 	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued " +
 		"after the start"
@@ -365,7 +381,7 @@ func (s *serveSettings) journalFile() string {
 		return ""
 	case s.journal != "":
 		return s.journal
-	case err != nil || port == "0": // the socket will say what is wrong with the address
+	case err != nil || port == "0": // opening the socket reports a wrong address
 		return ""
 	case !host.HasJournal:
 		fmt.Fprintln(os.Stderr, noJournal)
@@ -386,7 +402,8 @@ func (s *serveSettings) open(cfg host.Config) (runningHost, error) {
 	return host.New(cfg)
 }
 
-// pvsOf is what a lobby host says of its map's walls.
+// pvsOf returns the state of the potentially visible set of a lobby host's map, "" for an echo
+// host.
 func pvsOf(h runningHost) string {
 	if l, ok := h.(*host.Host); ok {
 		return l.PVS()
@@ -394,13 +411,13 @@ func pvsOf(h runningHost) string {
 	return ""
 }
 
-// printReady prints the addresses of a host as JSON.
+// printReady prints the addresses of a host as one line of JSON.
 func printReady(c *cobra.Command, h runningHost) {
 	r := ready{h.Addr().String(), h.HTTPAddr(), h.ConnectURL(), h.QueryAddr(), os.Getpid(), pvsOf(h)}
 	_ = json.NewEncoder(c.OutOrStdout()).Encode(r)
 }
 
-// announce prints the addresses of a host for people.
+// announce prints one line for people: what is played, and the addresses of the host.
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	m := &s.match
 	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()),

@@ -1,3 +1,6 @@
+// The settings of serve: groups of values, their flags, and the TOML file that holds the same
+// values. A setting has one default, in its flag; the file only overrides it.
+
 package main
 
 import (
@@ -25,7 +28,8 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// serveSettings are the settings of serve. Each is a flag and a key of the TOML file.
+// serveSettings are the settings of serve. Each is a flag and a key of the TOML file; the help of
+// the flag says what it means.
 type serveSettings struct {
 	match       matchSettings
 	network     networkSettings
@@ -34,73 +38,80 @@ type serveSettings struct {
 	http        httpSettings
 	query       querySettings
 	key         keyFlags
-	journal     string
+	journal     string // file of used tokens; "" for the default, "none" for none
 	console     consoleSettings
-	record      string
-	shotLog     int
+	record      string // folder of recordings; "" for none
+	shotLog     int    // shot records to keep
 }
 
 // matchSettings are the settings of map, mode, players and rules.
 type matchSettings struct {
 	arena, mode, content, killcam string
-	players, spectators, rate     int
+	players, spectators           int // most of each
+	rate                          int // Hz
 	spectateAll, noIdleSleep      bool
 	seed                          uint64
-	rotate                        []string
-	idleWarn, idleKick            time.Duration
+	rotate                        []string      // MAP or MAP=MODE
+	idleWarn, idleKick            time.Duration // 0 for never
 }
 
 // networkSettings are the settings of sockets, protocol, send rates and bandwidth.
 type networkSettings struct {
-	listen, socket, codec, model                  string
-	public                                        []string
-	protocol                                      protocolID
-	sendInterval, snapshotRate, kbps, contentKbps int
-	checksum                                      int
-	echo                                          bool
+	listen, socket, codec, model string
+	public                       []string // host:port in tokens
+	protocol                     protocolID
+	sendInterval                 int // ticks between two snapshots to one client; 0 for about 20 Hz
+	snapshotRate                 int // Hz, in place of sendInterval; 0 for that
+	kbps, contentKbps            int // kbit/s to one client; for transfers to all; 0 for the default
+	checksum                     int // snapshots between two checksums; 0 for the default, -1 for none
+	echo                         bool
 }
 
 // replicationSettings are the settings of visibility.
 type replicationSettings struct {
-	relevance, pvsCache string
-	viewDistance        float64
-	teamFog             bool
+	relevance    string  // as server.ParseRelevance reads it
+	pvsCache     string  // folder; "" for none
+	viewDistance float64 // metres; 0 for no limit
+	teamFog      bool
 }
 
 // tickSettings are the settings of the tick loop, its workers and its memory.
 type tickSettings struct {
-	maxSteps, maxBatch, workers int
+	maxSteps, maxBatch          int // ticks of one wake-up; ticks between two reads of the socket
+	workers                     int // threads
 	hiccup, hugePages, prefault bool
 }
 
 // httpSettings are the settings of the HTTP server.
 type httpSettings struct {
-	listen, token                 string
-	tokenLifetime, sessionTimeout time.Duration
+	listen, token  string        // host:port, "" for none; secret
+	tokenLifetime  time.Duration // of tokens that it gives
+	sessionTimeout time.Duration // silence that ends a session, -1s for never
 }
 
-// querySettings are the settings of server queries.
+// querySettings are the settings of server queries: host:port, "" for none, and the server's name.
 type querySettings struct{ listen, name string }
 
 // consoleSettings are the settings of the console.
 type consoleSettings struct {
-	stdin bool
-	exec  []string
+	stdin bool     // reads standard input though it is no terminal
+	exec  []string // files of lines to run first
 }
 
-// settingKeys are the TOML keys of the settings, in the order of the file, and their flags.
+// settingKeys are the TOML keys of the settings, in the order of the file, and their flags. A test
+// holds it against the flags of serve: every setting has a key.
 var settingKeys = []struct{ key, flag string }{
 	{"match.map", "map"}, {"match.mode", "mode"}, {"match.content", "content"}, {"match.rotate", "rotate"},
 	{"match.players", "players"}, {"match.spectators", "spectators"}, {"match.spectate_all", "spectate-all"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
-	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"}, {"match.no_idle_sleep",
-		"no-idle-sleep"},
+	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"},
+	{"match.no_idle_sleep", "no-idle-sleep"},
 
 	{"network.listen", "listen"}, {"network.public_addr", "public-addr"}, {"network.socket", "socket"},
-	{"network.protocol_id", "protocol-id"}, {"network.send_interval",
-		"send-interval"}, {"network.snapshot_rate", "snapshot-rate"},
-	{"network.kbps", "kbps"}, {"network.content_kbps", "content-kbps"}, {"network.codec",
-		"codec"}, {"network.model", "model"},
+	{"network.protocol_id", "protocol-id"},
+	{"network.send_interval", "send-interval"}, {"network.snapshot_rate", "snapshot-rate"},
+	{"network.kbps", "kbps"}, {"network.content_kbps", "content-kbps"},
+	{"network.codec", "codec"}, {"network.model", "model"},
 	{"network.checksum", "checksum"}, {"network.echo", "echo"},
 
 	{"replication.relevance", "relevance"}, {"replication.view_distance", "view-distance"},
@@ -114,18 +125,18 @@ var settingKeys = []struct{ key, flag string }{
 
 	{"query.listen", "query"}, {"query.name", "name"},
 
-	{"key.file", "key-file"}, {"key.private_hex", keyFlag}, {"key.insecure_test_key",
-		"insecure-test-key"}, {"key.journal", "journal"},
+	{"key.file", "key-file"}, {"key.private_hex", keyFlag},
+	{"key.insecure_test_key", "insecure-test-key"}, {"key.journal", "journal"},
 
 	{"console.stdin", "console"}, {"console.exec", "exec"},
 
 	{"recording.folder", "record"}, {"recording.shot_log", "shot-log"},
 }
 
-// secretSettings are not printed.
+// secretSettings are the flags that serve config leaves out.
 var secretSettings = []string{"http-token", keyFlag}
 
-// register gives a command the flags of all settings.
+// register adds the flags of all settings to c, with the defaults.
 func (s *serveSettings) register(c *cobra.Command) {
 	fl := c.Flags()
 	s.match.register(fl)
@@ -144,11 +155,9 @@ func (s *serveSettings) register(c *cobra.Command) {
 		"read console lines from standard input even if it is no terminal; the line help lists "+
 			"the commands")
 	fl.StringArrayVar(&s.console.exec, "exec", nil,
-		"`file` of console lines to run first, below this directory; may be repeated; default "+
-			"none")
+		"`file` of console lines to run first, below this directory; may be repeated; default none")
 	fl.StringVar(&s.record, "record", "",
-		"`folder` for recordings of the match, one file a round; see tickrate replay; default "+
-			"none")
+		"`folder` for recordings of the match, one file a round; see tickrate replay; default none")
 	fl.IntVar(&s.shotLog, "shot-log", 4096,
 		"records of the newest `shots` to keep; see tickrate inspect shots; 0 for none")
 }
@@ -161,8 +170,7 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&m.mode, "mode", "deathmatch", assets.ModeUsage)
 	fl.StringVar(&m.content, "content", "", assets.ContentUsage)
 	fl.StringArrayVar(&m.rotate, "rotate", nil,
-		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map "+
-			"again")
+		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map again")
 	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",
 		server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&m.spectators, "spectators", 0,
@@ -194,8 +202,7 @@ func (n *networkSettings) register(fl *pflag.FlagSet) {
 			"the tick)")
 	fl.Var(&n.protocol, "protocol-id", protocolUsage)
 	fl.IntVar(&n.sendInterval, "send-interval", 0,
-		"`ticks` between two snapshots to one client, 1 to 20; 0 for the interval nearest to 20 "+
-			"Hz")
+		"`ticks` between two snapshots to one client, 1 to 20; 0 for the interval nearest to 20 Hz")
 	fl.IntVar(&n.snapshotRate, "snapshot-rate", 0,
 		"snapshots a second to one client, in `Hz`, in place of --send-interval, its default")
 	fl.IntVar(&n.kbps, "kbps", 0, "most `kilobits` a second to one client, 16 or more; 0 for no limit")
@@ -203,10 +210,9 @@ func (n *networkSettings) register(fl *pflag.FlagSet) {
 		"most `kilobits` a second for maps and models, to all clients together; 0 for 8000")
 	fl.StringVar(&n.codec, "codec", schema.Huffman.String(),
 		"`codec` of snapshots, which clients follow: huffman, range (a little smaller, three "+
-			"times the time) or stored")
+			"times the time), zstd, huffman-zstd (smaller joins) or stored")
 	fl.StringVar(&n.model, "model", "",
-		"compression model `file`; default the one of this build. Clients that lack it are sent "+
-			"it")
+		"compression model `file`; default the one of this build. Clients that lack it are sent it")
 	fl.IntVar(&n.checksum, "checksum", 0,
 		"every how many `snapshots` of a client one has a checksum; 0 for 20, -1 for none")
 	fl.BoolVar(&n.echo, "echo", false,
@@ -256,8 +262,8 @@ func (h *httpSettings) register(fl *pflag.FlagSet) {
 		"silent `time` that ends a session, as tokens over HTTP say, 1s to 24h; -1s for never")
 }
 
-// loadSettings sets the flags that were not given to the values of a TOML file. Unknown keys are
-// errors.
+// loadSettings sets the flags that were not given on the command line to the values of a TOML file.
+// An empty path sets none. Unknown keys and values that do not parse are errors of use.
 func loadSettings(fl *pflag.FlagSet, file string) error {
 	if file == "" {
 		return nil
@@ -285,7 +291,8 @@ func loadSettings(fl *pflag.FlagSet, file string) error {
 	return nil
 }
 
-// loadSetting sets the flag key to a value of the configuration file.
+// loadSetting sets the flag of one key, table.name, to its value in the file. A list replaces the
+// whole list of its flag.
 func loadSetting(fl *pflag.FlagSet, key string, value any) error {
 	for _, s := range settingKeys {
 		if s.key != key {
@@ -352,7 +359,8 @@ func printSettings(w io.Writer, fl *pflag.FlagSet) error {
 	return nil
 }
 
-// tomlValue is the value of a flag as TOML.
+// tomlValue formats the value of a flag as TOML: numbers and bools bare, all else as quoted
+// strings.
 func tomlValue(f *pflag.Flag) string {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		var items []string

@@ -46,9 +46,11 @@ func TestServeSettingsHaveFlagsAndKeys(t *testing.T) {
 	}
 }
 
-// What serve config prints is a file that sets the same, with a comment above each setting.
+// The output of serve config is a file that sets the same values, with a comment above each
+// setting.
 func TestServeConfigRoundTrip(t *testing.T) {
-	given := strings.Fields("--map town:16:7 --players 7 --rotate arena-16 --rotate arena-64=assault --idle-warn 90s --view-distance 40.5 --prefault=false --protocol-id 0x10 --http-token secret")
+	given := strings.Fields("--map town:16:7 --players 7 --rotate arena-16 --rotate arena-64=assault " +
+		"--idle-warn 90s --view-distance 40.5 --prefault=false --protocol-id 0x10 --http-token secret")
 	print := func(args ...string) string {
 		t.Helper()
 		c := newServeConfig()
@@ -61,7 +63,8 @@ func TestServeConfigRoundTrip(t *testing.T) {
 		return out.String()
 	}
 	first := print(given...)
-	for _, want := range []string{"[match]\n", "map = \"town:16:7\"", "rotate = [\"arena-16\", \"arena-64=assault\"]", "idle_warn = \"1m30s\"", "prefault = false"} {
+	for _, want := range []string{"[match]\n", "map = \"town:16:7\"",
+		"rotate = [\"arena-16\", \"arena-64=assault\"]", "idle_warn = \"1m30s\"", "prefault = false"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("no %s in\n%s", want, first)
 		}
@@ -76,12 +79,14 @@ func TestServeConfigRoundTrip(t *testing.T) {
 	if again := print("--config", file); again != first {
 		t.Errorf("loaded and printed again:\n%s\nwant\n%s", again, first)
 	}
-	if over := print("--config", file, "--players", "9"); !strings.Contains(over, "players = 9\n") || !strings.Contains(over, "map = \"town:16:7\"") {
+	if over := print("--config", file, "--players", "9"); !strings.Contains(over, "players = 9\n") ||
+		!strings.Contains(over, "map = \"town:16:7\"") {
 		t.Errorf("a flag over the file:\n%s", over)
 	}
 	lines := strings.Split(first, "\n")
 	for i, line := range lines {
-		if strings.Contains(line, " = ") && !strings.HasPrefix(line, "#") && !strings.HasPrefix(lines[i-1], "# ") {
+		if strings.Contains(line, " = ") && !strings.HasPrefix(line, "#") &&
+			!strings.HasPrefix(lines[i-1], "# ") {
 			t.Errorf("%s has no comment", line)
 		}
 	}
@@ -105,7 +110,8 @@ func TestServeConfigErrors(t *testing.T) {
 		for _, c := range []*cobra.Command{newServe(), newServeConfig()} {
 			c.SilenceErrors, c.SilenceUsage = true, true
 			c.SetArgs([]string{"--config", file})
-			if err := c.Execute(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") && text != "[match\n" {
+			if err := c.Execute(); err == nil || !strings.Contains(err.Error(), want) ||
+				strings.Contains(err.Error(), "\n") && text != "[match\n" {
 				t.Errorf("%q: %v, want %q", text, err, want)
 			}
 		}

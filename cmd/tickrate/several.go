@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// several is a number of things, by the word for one of them.
+// several formats a number of things: several(2, "lobby") is "2 lobbies".
 func several(n int, one string) string { return fmt.Sprintf("%d %s", n, noun(n == 1, one)) }
 
-// noun is the word for one thing, or for more: a regular one.
+// noun returns the singular or the plural of a regular English noun.
 func noun(single bool, one string) string {
 	stem, y := strings.CutSuffix(one, "y")
 	switch {

@@ -1,7 +1,10 @@
+// The command sim and its subcommands in sim_*.go: lobbies in virtual time, without sockets.
+
 package main
 
 import (
 	"github.com/spf13/cobra"
+
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 

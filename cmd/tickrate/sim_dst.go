@@ -1,3 +1,6 @@
+// The command sim dst: deterministic simulation tests of one seed, a range, or as many as fit into
+// a time. The simulator is bench/dst.
+
 package main
 
 import (
@@ -7,19 +10,27 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/dst"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// newDST returns the command that plays simulated lobbies with attackers and faults.
+// dstFlags are the flags of sim dst. Those of the case need a single seed.
+type dstFlags struct {
+	dst.Case
+	without string        // faults to leave out, as dst.ParseSet reads them
+	codec   string        // of snapshots, as schema.ParseCodec reads it
+	list    bool          // lists the faults of the seed and stops
+	seeds   string        // range of seeds, A..B
+	forTime time.Duration // plays seed after seed
+	shrink  int           // most runs to reduce a failing case
+}
+
+// newDST returns the command that simulates lobbies with attackers and faults and checks invariants
+// after every tick.
 func newDST() *cobra.Command {
-	var c dst.Case
-	var seeds, without string
-	var forTime time.Duration
-	var shrink int
-	var list bool
-	cmd := &cobra.Command{
+	var f dstFlags
+	c := &cobra.Command{
 		Use:   "dst",
 		Short: "Simulate lobbies with attackers and faults, and check invariants after every tick",
 		Long: `dst simulates one minute of a lobby in virtual time: honest clients, attackers,
@@ -36,47 +47,59 @@ runs of one seed print the same hash.
   tickrate sim dst --for 8h              as many seeds as fit, starting from one given by the clock
   tickrate sim dst --seed 12 --until 34s one seed, up to an instant`,
 		Args: usage.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if without != "" {
-				set, err := dst.ParseSet(without)
-				if err != nil {
-					return usage.Errorf("--without: %w", err)
-				}
-				c.Without = set
-			}
-			flags := cmd.Flags()
-			many, timed := flags.Changed("seeds"), flags.Changed("for")
-			if one := flags.Changed("seed"); one && (many || timed) || many && timed {
-				return usage.Errorf("--seed, --seeds and --for: expected one of them")
-			} else if one || !many && !timed {
-				return playOne(cmd, c, shrink, list)
-			}
-			if c.Until != 0 || c.Clients != 0 || c.Without != nil || list {
-				return usage.Errorf("--until, --clients, --without and --list need --seed")
-			}
-			from, to, err := span(seeds)
-			if err != nil {
-				return usage.Error(err)
-			}
-			if timed {
-				from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
-			}
-			return playMany(cmd, from, to, forTime, shrink)
-		},
+		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
-	f := cmd.Flags()
-	f.Uint64Var(&c.Seed, "seed", 1, "`seed` to run")
-	f.DurationVar(&c.Until, "until", 0, "virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
-	f.IntVar(&c.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
-	f.StringVar(&without, "without", "", "leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
-	f.StringVar(&seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
-	f.DurationVar(&forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
-	f.IntVar(&shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
-	f.BoolVar(&list, "list", false, "list the faults of the seed and stop")
-	return cmd
+	fl := c.Flags()
+	fl.Uint64Var(&f.Seed, "seed", 1, "`seed` to run")
+	fl.DurationVar(&f.Until, "until", 0,
+		"virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
+	fl.IntVar(&f.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
+	fl.StringVar(&f.without, "without", "",
+		"leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
+	fl.StringVar(&f.seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
+	fl.DurationVar(&f.forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
+	fl.IntVar(&f.shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
+	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve")
+	fl.BoolVar(&f.list, "list", false, "list the faults of the seed and stop")
+	return c
 }
 
-// span reads A..B.
+// run plays one seed, a range of seeds, or seeds for a time, as the flags that were given say.
+func (f *dstFlags) run(c *cobra.Command) error {
+	if f.without != "" {
+		set, err := dst.ParseSet(f.without)
+		if err != nil {
+			return usage.Errorf("--without: %w", err)
+		}
+		f.Without = set
+	}
+	var err error
+	if f.Codec, err = schema.ParseCodec(f.codec); err != nil {
+		return usage.Error(err)
+	}
+	typed := c.Flags().Changed
+	one, many, timed := typed("seed"), typed("seeds"), typed("for")
+	switch {
+	case one && (many || timed) || many && timed:
+		return usage.Errorf("--seed, --seeds and --for: expected one of them")
+	case !many && !timed && f.list:
+		return listFaults(c, f.Case)
+	case !many && !timed:
+		return playOne(c, f.Case, f.shrink)
+	case f.Until != 0 || f.Clients != 0 || f.Without != nil || f.list:
+		return usage.Errorf("--until, --clients, --without and --list need --seed")
+	}
+	from, to, err := span(f.seeds)
+	if err != nil {
+		return usage.Error(err)
+	}
+	if timed { // seeds that earlier runs have not played
+		from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
+	}
+	return f.playMany(c, from, to)
+}
+
+// span parses a range of seeds, A..B, both included. An empty text is 0, 0.
 func span(text string) (from, to uint64, err error) {
 	if text == "" {
 		return 0, 0, nil
@@ -88,17 +111,22 @@ func span(text string) (from, to uint64, err error) {
 	return from, to, nil
 }
 
-// playOne plays the case c, or prints its faults if list is set.
-func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
+// listFaults prints the faults of a case, a line each with its number.
+func listFaults(cmd *cobra.Command, c dst.Case) error {
 	if err := c.Check(); err != nil {
 		return usage.Error(err)
 	}
-	out := cmd.OutOrStdout()
-	if list {
-		for _, line := range dst.Faults(c) {
-			fmt.Fprintln(out, line)
-		}
-		return nil
+	for _, line := range dst.Faults(c) {
+		fmt.Fprintln(cmd.OutOrStdout(), line)
+	}
+	return nil
+}
+
+// playOne plays a case and prints the hash of its final state. The error of a violation is reduced
+// to a smaller case first, in at most shrink runs.
+func playOne(cmd *cobra.Command, c dst.Case, shrink int) error {
+	if err := c.Check(); err != nil {
+		return usage.Error(err)
 	}
 	began := time.Now()
 	r, err := dst.Run(c)
@@ -108,34 +136,38 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int, list bool) error {
 	if r.Violation != nil {
 		return dst.Shrink(r.Violation, shrink)
 	}
-	fmt.Fprintf(out, "%v: no violation, final state %016x, %s\n", c, r.Hash, speed(c.Duration(), time.Since(began)))
+	fmt.Fprintf(cmd.OutOrStdout(), "%v: no violation, final state %016x, %s\n", c, r.Hash,
+		speed(c.Duration(), time.Since(began)))
 	return nil
 }
 
-// speed formats the ratio of virtual to real time. Repeats of a seed for comparison count as real
-// time only.
+// speed formats the ratio of virtual to real time. The repeats of a seed that dst compares count as
+// real time only.
 func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
-// playMany plays the seeds from..to, until most has passed, and prints each violation.
-func playMany(cmd *cobra.Command, from, to uint64, most time.Duration, shrink int) error {
-	began, said, n, broken := time.Now(), time.Now(), 0, 0
+// playMany plays the seeds from..to, until forTime has passed (0 for no limit) or the command's
+// context ends. It prints each violation, reduced, and goes on; progress goes to standard error.
+func (f *dstFlags) playMany(cmd *cobra.Command, from, to uint64) error {
+	began, reported, n, broken := time.Now(), time.Now(), 0, 0
 	for seed := from; ; seed++ {
-		r, err := dst.Run(dst.Case{Seed: seed})
+		r, err := dst.Run(dst.Case{Seed: seed, Codec: f.Codec})
 		if err != nil {
 			return err
 		}
 		n++
-		if r.Violation != nil {
+		if r.Violation != nil { // go on: other seeds may break other invariants
 			broken++
-			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, shrink).Error())
+			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, f.shrink).Error())
 		}
-		over := seed == to || most > 0 && time.Since(began) >= most || cmd.Context().Err() != nil
-		if over || time.Since(said) > 10*time.Second {
-			said = time.Now()
+		// The last seed of a time limit is played to its end.
+		over := seed == to || f.forTime > 0 && time.Since(began) >= f.forTime || cmd.Context().Err() != nil
+		if over || time.Since(reported) > 10*time.Second {
+			reported = time.Now()
 			spent := time.Since(began)
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n", n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n",
+				n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
 		}
 		if over {
 			break

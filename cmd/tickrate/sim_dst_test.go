@@ -13,11 +13,14 @@ import (
 	"github.com/tickrate/tickrate/bench/dst/mutation"
 )
 
-// dst exits with 0 if all is well, and says so in a line; what cannot be played is named on one
-// line and exits with 2.
+// dst exits with 0 and one line without a violation. Cases that cannot be played are errors of
+// use.
 func TestDSTUse(t *testing.T) {
 	code, out, errs := result(t, "sim", "dst", "--seed", "3", "--until", "2s")
-	if code != 0 || !regexp.MustCompile(`^--seed 3 --until 2s: no violation, final state [0-9a-f]{16}, \d+ x real time\n$`).MatchString(out) || errs != "" {
+	if code != 0 ||
+		!regexp.MustCompile(
+			`^--seed 3 --until 2s: no violation, final state [0-9a-f]{16}, \d+ x real time\n$`).MatchString(
+			out) || errs != "" {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 	code, out, _ = result(t, "sim", "dst", "--seed", "3", "--list")
@@ -25,7 +28,8 @@ func TestDSTUse(t *testing.T) {
 	if code != 0 || !strings.HasPrefix(first, "0\t") || strings.Count(out, "\n") < 5 {
 		t.Errorf("exit code %d, %q", code, out)
 	}
-	if _, less, _ := result(t, "sim", "dst", "--seed", "3", "--list", "--without", "0-2"); strings.Count(less, "\n") != strings.Count(out, "\n")-3 {
+	if _, less, _ := result(t, "sim", "dst", "--seed", "3", "--list", "--without",
+		"0-2"); strings.Count(less, "\n") != strings.Count(out, "\n")-3 {
 		t.Errorf("without three of them: %q", less)
 	}
 	for i, c := range []struct {
@@ -53,22 +57,24 @@ func TestDSTUse(t *testing.T) {
 	}
 }
 
-// Many seeds are counted.
+// A range of seeds is counted.
 func TestDSTMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays two virtual minutes")
 	}
 	says := regexp.MustCompile(`^2 seeds from 2 on in \S+, \d+ x real time, 0 with violations\n$`)
-	if code, out, errs := result(t, "sim", "dst", "--seeds", "2..3"); code != 0 || out != "" || !says.MatchString(errs) {
+	if code, out, errs := result(t, "sim", "dst", "--seeds", "2..3"); code != 0 ||
+		out != "" || !says.MatchString(errs) {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 }
 
-// again is the line of a breach that plays it again.
-var again = regexp.MustCompile(`(?m)^\ttickrate sim dst (--seed \d+( --until \S+)?( --clients \d+)?( --without \S+)?)$`)
+// again matches the command that repeats a violation.
+var again = regexp.MustCompile(
+	`(?m)^\ttickrate sim dst (--seed \d+( --until \S+)?( --clients \d+)?( --without \S+)?)$`)
 
-// With a bug in it, dst exits with 1 and prints one line that plays the same again, made smaller,
-// in which the same breaks at the same instant; up to just before that all is well.
+// With a bug in the server, dst exits with 1 and prints a smaller case as one command. That
+// command violates the same invariant at the same instant, and nothing before.
 func TestDSTViolation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")
@@ -78,12 +84,14 @@ func TestDSTViolation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-buildvcs=false", "-o", bin, ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay,
+		"-buildvcs=false", "-o", bin, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	play := func(flags string) (code int, out, errs string) {
-		c := exec.CommandContext(t.Context(), bin, append([]string{"sim", "dst"}, strings.Fields(flags)...)...)
+		c := exec.CommandContext(t.Context(), bin,
+			append([]string{"sim", "dst"}, strings.Fields(flags)...)...)
 		c.Env = append(os.Environ(), mutation.Variable+"="+mutation.ChallengeTwice.String())
 		var o, e bytes.Buffer
 		c.Stdout, c.Stderr = &o, &e
@@ -97,7 +105,8 @@ func TestDSTViolation(t *testing.T) {
 	if code != 1 || out != "" || line == nil || !strings.Contains(errs, "invariant 10 amplification, at ") {
 		t.Fatalf("exit code %d, %q, %q", code, out, errs)
 	}
-	if !strings.Contains(line[1], "--until") || !strings.Contains(line[1], "--clients 1 ") || !strings.Contains(line[1], "--without 0-") {
+	if !strings.Contains(line[1], "--until") || !strings.Contains(line[1], "--clients 1 ") ||
+		!strings.Contains(line[1], "--without 0-") {
 		t.Errorf("it was not made smaller: %q", line[1])
 	}
 	if code, _, same := play(line[1]); code != 1 || same != errs {
@@ -113,7 +122,8 @@ func TestDSTViolation(t *testing.T) {
 	if code, out, errs := play(before); code != 0 || !strings.Contains(out, "no violation") {
 		t.Errorf("%s: exit code %d, %q", before, code, errs)
 	}
-	if code, out, errs := play("--seeds 1..2"); code != 1 || len(again.FindAllString(out, -1)) != 2 || !strings.Contains(errs, "2 of 2 seeds violate an invariant") {
+	if code, out, errs := play("--seeds 1..2"); code != 1 || len(again.FindAllString(out, -1)) != 2 ||
+		!strings.Contains(errs, "2 of 2 seeds violate an invariant") {
 		t.Errorf("of many: exit code %d, %q, %q", code, out, errs)
 	}
 }

@@ -1,3 +1,5 @@
+// The command sim preview: flags of a preview, which cmd/internal/preview runs.
+
 package main
 
 import (
@@ -11,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// newPreview returns the command that plays a match in one process and compares all worlds.
+// newPreview returns the command that plays a match in one process and compares the world of each
+// client with the server's.
 func newPreview() *cobra.Command {
 	var o preview.Options
 	c := &cobra.Command{
@@ -26,7 +29,9 @@ differs.
   tickrate sim preview --players 16 --mode assault --map town:16:7 --duration 2m
   tickrate sim preview --real-time --delay 40ms --loss 0.02`,
 		Args: assets.MoreTraces(&o.Traces),
-		RunE: func(c *cobra.Command, _ []string) error { return preview.Run(c.Context(), c.OutOrStdout(), o) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			return preview.Run(c.Context(), c.OutOrStdout(), o)
+		},
 	}
 	fl := c.Flags()
 	fl.IntVar(&o.Players, "players", 8, fmt.Sprintf("`number` of players, 1 to %d", preview.MaxPlayers))
@@ -37,7 +42,8 @@ differs.
 	fl.IntVar(&o.Rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
 	fl.DurationVar(&o.Delay, "delay", 0, "one-way `delay` of each link, 0 to 1s")
 	fl.Float64Var(&o.Loss, "loss", 0, "`share` of datagrams lost on each link, 0 to 0.5")
-	fl.BoolVar(&o.RealTime, "real-time", false, "play at the speed of the clock instead of as fast as possible")
+	fl.BoolVar(&o.RealTime, "real-time", false,
+		"play at the speed of the clock instead of as fast as possible")
 	assets.BotFlags(c, &o.Seed, &o.Traces)
 	return c
 }

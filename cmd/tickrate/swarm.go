@@ -1,3 +1,6 @@
+// The command swarm: headless players that play on lobbies over real UDP, and the figures of what
+// they experienced. bench/swarm plays; the tokens and the output are in swarm_*.go.
+
 package main
 
 import (
@@ -8,13 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
 )
@@ -23,24 +24,29 @@ import (
 type swarmFlags struct {
 	play      swarmPlay
 	tokens    swarmTokens
-	model     string
-	content   string
-	traces    []string
+	model     string   // file of models; "" for those of this build
+	content   string   // folder of the content pack; "" for that of this build
+	traces    []string // recorded play that the bots follow; none for seeded bots
 	json      bool
-	hugePages bool
-	netgraph  int // player; -1: none
+	hugePages bool // moves the players' memory into pages of 2 MiB
+	netgraph  int  // number of the player whose netgraph is followed; -1 for none
 }
 
-// swarmPlay is who plays, and for how long.
+// swarmPlay says how many clients play, how, and for how long.
 type swarmPlay struct {
-	players, spectators, full, rate int
-	decode                          client.Decode
-	duration, warmup                time.Duration
-	arrival, chatEvery              time.Duration
-	seed                            uint64
+	players, spectators int
+	full                int           // players that decode whole snapshots
+	decode              client.Decode // of the other players
+	rate                int           // commands a second
+	duration            time.Duration // measured; 0 until interrupted
+	warmup              time.Duration // played before that
+	arrival             time.Duration // over which the players connect
+	chatEvery           time.Duration // mean between two chat lines of a player; 0 for none
+	seed                uint64        // of all decisions
 }
 
-// newSwarm returns the command that runs many bots against servers.
+// newSwarm returns the command that connects headless players to servers and measures what they
+// experience.
 func newSwarm() *cobra.Command {
 	f := swarmFlags{tokens: swarmTokens{protocol: defaultProtocol}}
 	f.play.decode = client.DecodeOwn
@@ -81,32 +87,43 @@ others decode:
 	f.play.register(c)
 	f.tokens.register(c)
 	fl := c.Flags()
-	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once all have joined: less CPU per player; takes a second or two for each GB")
-	fl.StringArrayVar(&f.traces, "trace", nil, "recorded movement to follow, one .csv or .csv.gz `file` or more; default none")
-	fl.StringVar(&f.model, "model", "", "compression model `file`; default the one of this build. The server sends its own if it differs")
+	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once "+
+		"all have joined: less CPU per player; takes a second or two for each GB")
+	fl.StringArrayVar(&f.traces, "trace", nil,
+		"recorded movement to follow, one .csv or .csv.gz `file` or more; default none")
+	fl.StringVar(&f.model, "model", "",
+		"compression model `file`; default the one of this build. The server sends its own if it differs")
 	fl.StringVar(&f.content, "content", "", assets.ContentUsage+"; the server's is told by its hash")
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
-	fl.IntVar(&f.netgraph, "netgraph", -1, "print the connection quality of the player of this `number` every second, from 0; -1 for none")
+	fl.IntVar(&f.netgraph, "netgraph", -1,
+		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
 	fl.Lookup("netgraph").NoOptDefVal = "0"
 	return c
 }
 
-// register adds the flags of the bots' play to c.
+// register adds the flags of p to c.
 func (p *swarmPlay) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.IntVar(&p.players, "players", 32, fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
-	fl.IntVar(&p.spectators, "spectators", 0, "`number` of spectators, beside the players, if the server admits them (serve --spectators); 0 for none")
-	fl.IntVar(&p.full, "full", 4, "`number` of players that decode whole snapshots, at least one for each lobby")
+	fl.IntVar(&p.players, "players", 32,
+		fmt.Sprintf("`number` of players, 1 to %d for each lobby", server.MaxPlayers))
+	fl.IntVar(&p.spectators, "spectators", 0,
+		"`number` of spectators, beside the players, if the server admits them (serve --spectators); "+
+			"0 for none")
+	fl.IntVar(&p.full, "full", 4,
+		"`number` of players that decode whole snapshots, at least one for each lobby")
 	fl.TextVar(&p.decode, "decode", client.DecodeOwn, "how much the other players decode: full, own or acks")
 	fl.IntVar(&p.rate, "rate", int(tick.DefaultRate), "command rate in `Hz`; use the server's tick rate")
 	fl.DurationVar(&p.duration, "duration", 10*time.Second, "measured `time`; 0 until interrupted")
-	fl.DurationVar(&p.warmup, "warmup", 2*time.Second, "`time` to play before that, after all have joined, without figures")
-	fl.DurationVar(&p.arrival, "arrival", 0, "`time` over which the players connect, one after another; 0 for all at once")
-	fl.DurationVar(&p.chatEvery, "chat-every", 0, "mean `time` between two chat lines of a player; 0 for none")
+	fl.DurationVar(&p.warmup, "warmup", 2*time.Second,
+		"`time` to play before that, after all have joined, without figures")
+	fl.DurationVar(&p.arrival, "arrival", 0,
+		"`time` over which the players connect, one after another; 0 for all at once")
+	fl.DurationVar(&p.chatEvery, "chat-every", 0,
+		"mean `time` between two chat lines of a player; 0 for none")
 	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions")
 }
 
-// check reports whether the flags fit together for this number of lobbies.
+// check returns an error for values out of range; lobbies is the number of lobbies, 0 for one.
 func (p *swarmPlay) check(lobbies int) error {
 	switch {
 	case p.players < 1 || p.players > server.MaxPlayers*max(lobbies, 1):
@@ -133,42 +150,54 @@ func (p *swarmPlay) check(lobbies int) error {
 	return nil
 }
 
-// swarmConfig gathers the configuration of the swarm. addresses are the lobbies'.
-func (f *swarmFlags) swarmConfig(c *cobra.Command) (cfg swarm.Config, move assets.BotSource, terms string, err error) {
+// swarmSetup is a swarm that is ready to open.
+type swarmSetup struct {
+	cfg      swarm.Config
+	movement string // description of the bots
+	terms    string // what the server must match, for errors
+}
+
+// setup loads the files of the flags, asks for the first token of each lobby, and returns the
+// configuration of the swarm.
+func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 	models, err := assets.Models(f.model)
 	if err != nil {
-		return cfg, move, "", err
+		return nil, err
 	}
 	pack, err := assets.Content(f.content)
 	if err != nil {
-		return cfg, move, "", err
+		return nil, err
 	}
-	if move, err = assets.Bots(f.traces, f.play.seed); err != nil {
-		return cfg, move, "", err
-	}
-	sources, err := f.tokens.sources(c, false)
+	move, err := assets.Bots(f.traces, f.play.seed)
 	if err != nil {
-		return cfg, move, "", err
+		return nil, err
+	}
+	sources, err := f.tokens.sources(c, asPlayer)
+	if err != nil {
+		return nil, err
 	}
 	tokens, err := f.allTokens(c, sources)
 	if err != nil {
-		return cfg, move, "", err
+		return nil, err
 	}
 	p := &f.play
-	cfg = swarm.Config{
-		Players: p.players + p.spectators, Full: p.full, Decode: p.decode, Seed: p.seed, Rate: tick.Rate(p.rate),
-		Models: models, Content: pack, Brain: move.Brain, Token: tokens, ChatEvery: p.chatEvery, Arrival: p.arrival,
+	cfg := swarm.Config{
+		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
+		Seed: p.seed, Rate: tick.Rate(p.rate), ChatEvery: p.chatEvery, Arrival: p.arrival,
+		Models: models, Content: pack, Brain: move.Brain, Token: tokens,
 	}
+	// Full counts the clients that decode everything, from the first.
 	if p.decode == client.DecodeFull {
 		cfg.Full = cfg.Players
 	}
 	for _, s := range sources {
 		cfg.Servers = append(cfg.Servers, s.at)
 	}
-	return cfg, move, sources[0].terms, nil
+	return &swarmSetup{cfg, move.Name, sources[0].terms}, nil
 }
 
-// runSwarm connects the players of f, plays for its duration and prints the figures.
+// runSwarm connects the players of f, plays the warm-up, and then measures. It fails if not all
+// players join.
 func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if err := f.play.check(max(len(f.tokens.http), len(f.tokens.servers))); err != nil {
 		return usage.Error(err)
@@ -176,24 +205,26 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if f.netgraph < -1 || f.netgraph >= f.play.players {
 		return usage.Errorf("--netgraph %d: expected a player, 0 to %d", f.netgraph, f.play.players-1)
 	}
-	cfg, move, terms, err := f.swarmConfig(c)
+	setup, err := f.setup(c)
 	if err != nil {
 		return err
 	}
-	setMinProcs(swarmPlaces)
-	s, err := swarm.Open(cfg)
+	setMinProcs(swarmProcs)
+	s, err := swarm.Open(setup.cfg)
 	if err != nil {
 		return err
 	}
-	defer s.Close() // the figures are printed by then
-	err = runner.Connect(c.Context(), s, cfg.Players, cfg.Arrival)
+	defer s.Close() // after the figures are printed
+	err = runner.Connect(c.Context(), s, setup.cfg.Players, setup.cfg.Arrival)
 	if err == nil && f.hugePages {
 		err = runner.EnlargePages(c.Context(), s)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?", err, joinAddresses(cfg.Servers), terms, f.play.people())
+		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?",
+			err, joinAddresses(setup.cfg.Servers), setup.terms, f.play.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n", f.play.people(), move.Name, fetched(s))
+	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n",
+		f.play.people(), setup.movement, fetched(s))
 	if err := s.Run(c.Context(), f.play.warmup, nil); err != nil {
 		return err
 	}
@@ -202,16 +233,16 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 
 // measureSwarm plays for the measured time and prints the figures.
 func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
-	s.Reset()
+	s.Reset() // the warm-up does not count
 	d := f.play.duration
 	if d == 0 {
-		d = 1 << 62
+		d = 1 << 62 // until the context ends
 	}
 	graphs, follow := newGraphs(s, f.play.players), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
 	out, begin := newScreen(c.ErrOrStderr(), f.json), time.Now()
 	err := s.Run(c.Context(), d, func() bool {
 		if follow != nil {
-			return follow() // a line a second says more
+			return follow() // in place of the progress
 		}
 		if out.ready() {
 			out.note("%s", progress(&s.Figures, f.play.players, time.Since(begin), d))
@@ -225,38 +256,39 @@ func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
 	return printFigures(c.OutOrStdout(), s, f, graphs.take(s))
 }
 
-// swarmPlaces is how many goroutines run at a time beside a swarm: itself, its backup, the hiccup
-// meter, and one for the rest.
-const swarmPlaces = 4
+// swarmProcs is the least GOMAXPROCS of a swarm: the sender, its backup, the hiccup meter, and one
+// for all else.
+const swarmProcs = 4
 
-// progress is what a terminal shows while the players play for a time.
+// progress formats the state of a measurement for the terminal: played of the whole time of.
 func progress(g *swarm.Figures, players int, played, of time.Duration) string {
 	left := "until interrupted"
 	if of < 1<<62 {
 		left = fmt.Sprintf("%.0f s to go", max(0, (of-played).Seconds()))
 	}
 	kbps := float64(g.BytesDown) * 8 / 1000 / max(played.Seconds(), 0.001) / float64(players)
-	return fmt.Sprintf("%d players, %.0f s, %s; %.1f kbit/s down a client, age p99 %.0f ms, %d shots",
-		players, played.Seconds(), left, kbps, float64(g.Age.Quantile(0.99))/1e6, g.Shots)
+	return fmt.Sprintf("%s, %.0f s, %s; %.1f kbit/s down a client, age p99 %.0f ms, %s",
+		several(players, "player"), played.Seconds(), left, kbps,
+		float64(g.Age.Quantile(0.99))/1e6, several(int(g.Shots), "shot"))
 }
 
-// fetched says what the server had to send.
+// fetched formats the number of files that the server had to send, empty for none.
 func fetched(s *swarm.Swarm) string {
 	if n := s.Figures.Fetched; n > 0 {
-		return fmt.Sprintf("; the server sent what is not here: %d files", n)
+		return fmt.Sprintf("; the server sent what is not here: %s", several(int(n), "file"))
 	}
 	return ""
 }
 
-// people says how many players and spectators there are.
+// people formats the numbers of players and spectators.
 func (p *swarmPlay) people() string {
 	if p.spectators == 0 {
-		return fmt.Sprintf("%d players", p.players)
+		return several(p.players, "player")
 	}
-	return fmt.Sprintf("%d players and %d spectators", p.players, p.spectators)
+	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
 }
 
-// joinAddresses names addresses.
+// joinAddresses formats addresses as a list of words.
 func joinAddresses(at []netip.AddrPort) string {
 	text := make([]string, len(at))
 	for i := range at {

@@ -1,3 +1,5 @@
+// Connection quality of single players of a swarm, as a game shows it to its player.
+
 package main
 
 import (
@@ -9,20 +11,20 @@ import (
 	"github.com/tickrate/tickrate/client"
 )
 
-// maxGraphs is how many players have a netgraph in the figures.
+// maxGraphs bounds the players that have a netgraph in the figures.
 const maxGraphs = 8
 
-// graphs are the netgraphs of a swarm's first players.
+// graphs samples the netgraphs of a swarm's first players, by player number.
 type graphs []client.Grapher
 
-// newGraphs returns the netgraphs of the first players, at most maxGraphs.
+// newGraphs starts the netgraphs of the first players, at most maxGraphs.
 func newGraphs(s *swarm.Swarm, players int) graphs {
 	g := make(graphs, min(players, maxGraphs))
 	g.take(s)
 	return g
 }
 
-// take returns the netgraphs since the last take.
+// take returns the netgraphs of the time since the last take.
 func (g graphs) take(s *swarm.Swarm) []client.Netgraph {
 	out := make([]client.Netgraph, len(g))
 	for i := range g {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRow72SwarmNetgraph: a line a second says how one player's connection fares, with all that a
-// netgraph has, and the figures at the end have a netgraph of each player, by the same names.
+// TestRow72SwarmNetgraph: --netgraph prints a line a second about one player's connection, and the
+// figures at the end have a netgraph of each player, by the same names.
 func TestRow72SwarmNetgraph(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real sockets")
@@ -24,14 +24,18 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 		}
 		_ = cmd.Wait() // how it ends is other tests' matter
 	}()
-	code, out, said := result(t, "swarm", "--http", r.HTTP, "--players", "2", "--duration", "2.5s", "--netgraph=1", "--json")
+	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "2",
+		"--duration", "2.5s", "--netgraph=1", "--json")
 	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, said)
+		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
-		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, headers [\d.]+\)  up [\d.]+`)
-	if lines := line.FindAllStringSubmatch(said, -1); len(lines) != 2 || lines[0][1] != "1" || lines[1][1] != "2" {
-		t.Errorf("%d lines a second in\n%s", len(lines), said)
+	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  ` +
+		`buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
+		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, ` +
+		`headers [\d.]+\)  up [\d.]+`)
+	if lines := line.FindAllStringSubmatch(stderr, -1); len(lines) != 2 ||
+		lines[0][1] != "1" || lines[1][1] != "2" {
+		t.Errorf("%d lines a second in\n%s", len(lines), stderr)
 	}
 	var figures struct {
 		Netgraphs []map[string]any `json:"netgraphs"`
@@ -39,13 +43,15 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &figures); err != nil || len(figures.Netgraphs) != 2 {
 		t.Fatalf("%v: %d netgraphs in\n%s", err, len(figures.Netgraphs), out)
 	}
-	for _, name := range []string{"rtt_ns", "jitter_ns", "loss", "buffer_ticks", "interp_ns", "mispredictions", "down_bytes", "up_bytes"} {
+	for _, name := range []string{"rtt_ns", "jitter_ns", "loss", "buffer_ticks",
+		"interp_ns", "mispredictions", "down_bytes", "up_bytes"} {
 		if _, ok := figures.Netgraphs[1][name]; !ok {
 			t.Errorf("a netgraph has no %s", name)
 		}
 	}
 	down, _ := figures.Netgraphs[1]["down_bytes"].(map[string]any)
-	for _, section := range []string{"session", "seal", "header", "messages", "owner", "rows", "objects", "refused"} {
+	for _, section := range []string{"session", "seal", "header", "messages",
+		"owner", "rows", "objects", "refused"} {
 		if _, ok := down[section]; !ok {
 			t.Errorf("a netgraph has no bytes of %s", section)
 		}

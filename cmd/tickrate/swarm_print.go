@@ -1,3 +1,5 @@
+// The figures of a swarm as text and as JSON.
+
 package main
 
 import (
@@ -11,12 +13,12 @@ import (
 	"github.com/tickrate/tickrate/client"
 )
 
-// swarmSummary is what swarm prints.
+// swarmSummary is the output of swarm --json. Keys name their units.
 type swarmSummary struct {
 	Version        int     `json:"version"`
 	Players        int     `json:"players"`
-	Seconds        float64 `json:"seconds"`
-	TicksPerPlayer float64 `json:"ticks_per_player"`
+	Seconds        float64 `json:"seconds"`          // measured, without the warm-up
+	TicksPerPlayer float64 `json:"ticks_per_player"` // commands that a player issued
 	KbpsDown       float64 `json:"kbps_down_per_client"`
 	KbpsUp         float64 `json:"kbps_up_per_client"`
 	AgeP50         float64 `json:"snapshot_age_ms_p50"`
@@ -25,15 +27,15 @@ type swarmSummary struct {
 	RTTP99         float64 `json:"rtt_ms_p99"`
 	Mispredictions uint64  `json:"mispredictions"`
 	Shots          uint64  `json:"shots"`
-	Said           uint64  `json:"chat_lines"`
-	LateP999       float64 `json:"swarm_late_ms_p999"`
-	OnSchedule     bool    `json:"swarm_on_schedule"` // that is less than 2 ms
-	// Of turns that a second thread played because the first was stalled.
+	Said           uint64  `json:"chat_lines"`         // sent by players
+	LateP999       float64 `json:"swarm_late_ms_p999"` // of sends, behind the swarm's schedule
+	OnSchedule     bool    `json:"swarm_on_schedule"`  // LateP999 is below swarm.MaxLate
+	// ByBackup is the share of turns that the second thread played because the first was stalled.
 	ByBackup   float64   `json:"swarm_backup_share"`
-	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not tell
-	CPU        float64   `json:"swarm_cores"`
+	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not report it
+	CPU        float64   `json:"swarm_cores"`     // CPU time by elapsed time
 	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
-	Void       string    `json:"void,omitempty"`
+	Void       string    `json:"void,omitempty"` // reason why the figures are worthless
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
@@ -43,31 +45,31 @@ type swarmSummary struct {
 // summaryVersion is the version of the JSON of a swarmSummary.
 const summaryVersion = 2
 
-// runDelay is the time that the machine took from the swarm while it was runnable, and the lateness
-// without that.
+// runDelay is the time in which the swarm was runnable and the machine ran something else, and the
+// lateness of its sends without that time.
 type runDelay struct {
-	LateP999   float64 `json:"corrected_late_ms_p999"`
+	LateP999   float64 `json:"corrected_late_ms_p999"` // lateness without the run delay
 	OnSchedule bool    `json:"corrected_on_schedule"`
-	Millis     float64 `json:"ms"`
-	Bursts     uint64  `json:"bursts"` // of half a millisecond or more
-	InBursts   float64 `json:"bursts_ms"`
+	Millis     float64 `json:"ms"`        // all run delay
+	Bursts     uint64  `json:"bursts"`    // delays of swarm.Burst or more
+	InBursts   float64 `json:"bursts_ms"` // time in them
 	LongestMs  float64 `json:"longest_ms"`
-	// Late timers by half a millisecond or more; not corrected for.
+	// Timers that fired late by swarm.Burst or more, and by how much in all; not corrected for.
 	LateWakes uint64  `json:"late_wakes"`
 	Overslept float64 `json:"late_wakes_ms"`
-	// By a hypervisor, not corrected for; null where the system does not tell.
+	// Time that a hypervisor took, not corrected for; null where the system does not report it.
 	Stolen *float64 `json:"stolen_ms"`
 }
 
-// runDelayOf returns the run delay of g, nil where the system does not report it.
+// runDelayOf returns the run delay in g, nil where the system does not report it.
 func runDelayOf(g *swarm.Figures) *runDelay {
 	d := &g.RunDelay
 	if !d.Known {
 		return nil
 	}
 	r := &runDelay{
-		LateP999: millis(g.StealCorrected.Quantile(0.999)), OnSchedule: g.OnScheduleCorrected(), Millis: millis(d.All),
-		Bursts: d.Bursts, InBursts: millis(d.InBursts), LongestMs: millis(d.Longest),
+		LateP999: millis(g.StealCorrected.Quantile(0.999)), OnSchedule: g.OnScheduleCorrected(),
+		Millis: millis(d.All), Bursts: d.Bursts, InBursts: millis(d.InBursts), LongestMs: millis(d.Longest),
 		LateWakes: d.LateWakes, Overslept: millis(d.Overslept),
 	}
 	if d.StolenKnown {
@@ -80,7 +82,8 @@ func runDelayOf(g *swarm.Figures) *runDelay {
 // millis converts nanoseconds to milliseconds.
 func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 
-// summarize collects the figures of s for the output as JSON.
+// summarize collects the figures of s for the output. players counts those that play: spectators
+// are in the swarm's sums but not in its means.
 func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSummary {
 	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(players)
 	return swarmSummary{
@@ -96,7 +99,8 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 	}
 }
 
-// printFigures prints the figures of s as text, or as JSON if f says so.
+// printFigures prints the figures of s as text, or as JSON if f says so. Figures of a swarm that
+// missed its own schedule are printed and marked VOID.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
 	if f.json {
@@ -104,15 +108,19 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		e.SetIndent("", "  ")
 		return e.Encode(out)
 	}
-	fmt.Fprintf(w, "%d players, %.1f s, %.1f ticks each\n", out.Players, out.Seconds, out.TicksPerPlayer)
+	fmt.Fprintf(w, "%s, %.1f s, %.1f ticks each\n",
+		several(out.Players, "player"), out.Seconds, out.TicksPerPlayer)
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
-	fmt.Fprintf(w, "  %d shots, %d mispredictions\n", out.Shots, out.Mispredictions)
-	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
+	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
+		several(int(out.Mispredictions), "misprediction"))
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f "+
+		"ms at p99.9 (limit %.0f ms, %s)\n",
 		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
 	if out.ByBackup > 0 {
-		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first was stalled\n", 100*out.ByBackup)
+		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first "+
+			"was stalled\n", 100*out.ByBackup)
 	}
 	printRunDelay(w, out.RunDelay, out.Seconds)
 	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
@@ -123,25 +131,28 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	return nil
 }
 
-// printRunDelay says how idle the machine was, and whether it made the swarm late.
+// printRunDelay prints the time that the machine took from the swarm in sec seconds, and whether
+// the swarm would have kept its schedule without that.
 func printRunDelay(w io.Writer, r *runDelay, sec float64) {
 	if r == nil {
 		fmt.Fprintln(w, "  the machine: this system does not tell the run delay of the swarm")
 		return
 	}
 	burst := millis(swarm.Burst)
-	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %d bursts of %.1f ms or more, the longest %.1f; "+
-		"without that late by %.2f ms at p99.9 (%s)\n",
-		r.Millis, sec, r.InBursts, r.Bursts, burst, r.LongestMs, r.LateP999, keptOr(r.OnSchedule, "missed by itself"))
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %s of %.1f ms or more, "+
+		"the longest %.1f; without that late by %.2f ms at p99.9 (%s)\n",
+		r.Millis, sec, r.InBursts, several(int(r.Bursts), "burst"), burst, r.LongestMs, r.LateP999,
+		keptOr(r.OnSchedule, "missed by itself"))
 	if r.LateWakes > 0 {
-		fmt.Fprintf(w, "  its timer was late %d times by %.1f ms or more, %.1f ms in all: interrupts or a hypervisor; not corrected for\n",
-			r.LateWakes, burst, r.Overslept)
+		fmt.Fprintf(w, "  its timer was late %s by %.1f ms or more, %.1f ms in all: interrupts or a "+
+			"hypervisor; not corrected for\n", several(int(r.LateWakes), "time"), burst, r.Overslept)
 	}
 	if r.Stolen != nil && *r.Stolen > 0 {
 		fmt.Fprintf(w, "  a hypervisor took %.0f ms of the processors; not corrected for\n", *r.Stolen)
 	}
 }
 
+// keptOr returns "kept", or missed for a schedule that was not kept.
 func keptOr(kept bool, missed string) string {
 	if kept {
 		return "kept"

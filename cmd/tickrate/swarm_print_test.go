@@ -9,15 +9,18 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// The figures say what the machine took from the swarm and whether that made it late, and nothing
-// of what the system does not tell or did not happen.
+// The figures name the run delay of the swarm and whether it made the swarm late, and omit what
+// the system does not report.
 func TestPrintRunDelay(t *testing.T) {
 	const (
-		one       = "  the machine took 12.5 ms of 30.0 s from it, 7.2 of them in 3 bursts of 0.5 ms or more, the longest 4.1; without that late by "
-		overslept = "  its timer was late 2 times by 0.5 ms or more, 1.6 ms in all: interrupts or a hypervisor; not corrected for\n"
-		stolen    = "  a hypervisor took 20 ms of the processors; not corrected for\n"
+		one = "  the machine took 12.5 ms of 30.0 s from it, 7.2 of them in 3 bursts of 0.5 ms " +
+			"or more, the longest 4.1; without that late by "
+		overslept = "  its timer was late 2 times by 0.5 ms or more, 1.6 ms in all: interrupts or a " +
+			"hypervisor; not corrected for\n"
+		stolen = "  a hypervisor took 20 ms of the processors; not corrected for\n"
 	)
-	took := swarm.RunDelay{Known: true, All: 12500 * time.Microsecond, Bursts: 3, InBursts: 7200 * time.Microsecond, Longest: 4100 * time.Microsecond}
+	took := swarm.RunDelay{Known: true, All: 12500 * time.Microsecond, Bursts: 3,
+		InBursts: 7200 * time.Microsecond, Longest: 4100 * time.Microsecond}
 	woke, robbed, spared := took, took, took
 	woke.LateWakes, woke.Overslept = 2, 1600*time.Microsecond
 	robbed.Stolen, robbed.StolenKnown = 20*time.Millisecond, true
@@ -37,12 +40,13 @@ func TestPrintRunDelay(t *testing.T) {
 		5: {spared, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n"},
 		6: {both, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n" + overslept + stolen},
 	} {
-		g := swarm.Figures{Sent: swarm.Sent{Turns: 1}, StealCorrected: meter.NewHistogram(0), Late: meter.NewHistogram(0), RunDelay: c.taken}
+		g := swarm.Figures{Sent: swarm.Sent{Turns: 1}, StealCorrected: meter.NewHistogram(0),
+			Late: meter.NewHistogram(0), RunDelay: c.taken}
 		g.StealCorrected.Record(int64(c.own))
 		g.Late.Record(int64(9 * time.Millisecond)) // with what was taken, which is said elsewhere
-		var said strings.Builder
-		printRunDelay(&said, runDelayOf(&g), 30)
-		if got := said.String(); got != c.want {
+		var printed strings.Builder
+		printRunDelay(&printed, runDelayOf(&g), 30)
+		if got := printed.String(); got != c.want {
 			t.Errorf("%d: said\n%swant\n%s", i, got, c.want)
 		}
 	}

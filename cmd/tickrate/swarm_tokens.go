@@ -1,3 +1,6 @@
+// Where the connect tokens of a swarm come from: the HTTP ports of servers, or the servers' private
+// key.
+
 package main
 
 import (
@@ -8,35 +11,46 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
-
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// swarmTokens is where the tokens of a swarm come from.
+// swarmTokens are the flags that say where the tokens of a swarm come from.
 type swarmTokens struct {
-	servers   []string
-	http      []string
-	httpToken string
-	key       keyFlags
-	protocol  protocolID
+	servers   []string   // UDP host:port of each lobby; none for the addresses in the tokens
+	http      []string   // HTTP host:port of each lobby
+	httpToken string     // secret of the HTTP ports
+	key       keyFlags   // of all lobbies, to make tokens here
+	protocol  protocolID // of tokens made here
 }
+
+// role is what a token admits its client as.
+type role bool
+
+const (
+	asPlayer    role = false
+	asSpectator role = true
+)
 
 // register adds the flags of the tokens' source to c.
 func (f *swarmTokens) register(c *cobra.Command) {
 	fl := c.Flags()
-	fl.StringArrayVar(&f.servers, "server", nil, "UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes them; may be repeated: player n plays on lobby n modulo their count")
-	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"}, "HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
-	fl.StringVar(&f.httpToken, "http-token", "", "the server's `secret` for tokens; also "+serverapi.TokenVariable)
+	fl.StringArrayVar(&f.servers, "server", nil,
+		"UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes "+
+			"them; may be repeated: player n plays on lobby n modulo their count")
+	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"},
+		"HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
+	fl.StringVar(&f.httpToken, "http-token", "",
+		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
 
-// sources decides where tokens come from, one source for each lobby.
-func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSource, err error) {
+// sources returns a source of tokens for each lobby. A private key is used unless --http was given.
+// Each source has its first token already, which tells the address of the lobby.
+func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, err error) {
 	if err := f.key.check(c); err != nil {
 		return nil, err
 	}
@@ -48,7 +62,7 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 	if err != nil {
 		return nil, err
 	}
-	var named []netip.AddrPort // of the lobbies: through a proxy, say
+	var named []netip.AddrPort // of the lobbies in place of those in tokens, such as a proxy's
 	for _, one := range f.servers {
 		at, err := publicAddrs("--server", []string{one})
 		if err != nil {
@@ -57,13 +71,14 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 		named = append(named, at...)
 	}
 	if f.key.given() && !asked {
-		return f.minted(c, named, spectators)
+		return f.minted(c, named, as)
 	}
 	if len(named) > 0 && len(named) != len(f.http) {
-		return nil, usage.Errorf("--server %d times and --http %d times: expected one of each for each lobby", len(named), len(f.http))
+		return nil, usage.Errorf("%s of --server and %s of --http: expected one of each for each lobby",
+			several(len(named), "value"), several(len(f.http), "value"))
 	}
 	for i, addr := range f.http {
-		t, err := requestTokens(c.Context(), addr, secret, spectators)
+		t, err := requestTokens(c.Context(), tokenRequest{addr, secret, as})
 		if err != nil {
 			return nil, err
 		}
@@ -75,21 +90,27 @@ func (f *swarmTokens) sources(c *cobra.Command, spectators bool) (all []*tokenSo
 	return all, nil
 }
 
-// minted are sources of tokens made here.
-func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectators bool) (all []*tokenSource, err error) {
-	key, err := f.key.read(false, c.ErrOrStderr())
+// minted returns sources that make tokens with the servers' key, one for each address; none for the
+// default port on this machine.
+func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, as role) ([]*tokenSource, error) {
+	key, err := f.key.read(failWithoutKey, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
 	if named == nil {
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
+	var all []*tokenSource
 	for _, at := range named {
 		mint := netcode.Mint{
-			ProtocolID: uint64(f.protocol), TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
-			Servers: []netip.AddrPort{at},
+			ProtocolID:     uint64(f.protocol),
+			TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
+			Servers:        []netip.AddrPort{at},
 		}
-		t, err := mintTokens(key, marked(mint, spectators))
+		if as == asSpectator {
+			protocol.MarkSpectator(mint.UserData[:])
+		}
+		t, err := mintTokens(key, mint)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +119,8 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, spectator
 	return all, nil
 }
 
-// mixedTokens are tokens of a swarm: the first players play, the others spectate, each from sources
-// of their own. Client n goes to lobby n modulo their count.
+// mixedTokens returns the function that gives client n its token: the first players play, the
+// others spectate, from sources of their own. Client n joins lobby n modulo the number of lobbies.
 func mixedTokens(players int, play, spectate []*tokenSource) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
 		if n < players {
@@ -113,22 +134,15 @@ func mixedTokens(players int, play, spectate []*tokenSource) func(n int) ([]byte
 	}
 }
 
-// allTokens are the tokens of the players, and after them of the spectators.
+// allTokens returns the tokens of the players, and after them of the spectators. It asks for the
+// spectators' sources if there are any.
 func (f *swarmFlags) allTokens(c *cobra.Command, play []*tokenSource) (func(n int) ([]byte, error), error) {
 	if f.play.spectators == 0 {
 		return mixedTokens(f.play.players, play, nil), nil
 	}
-	spectate, err := f.tokens.sources(c, true)
+	spectate, err := f.tokens.sources(c, asSpectator)
 	if err != nil {
 		return nil, err
 	}
 	return mixedTokens(f.play.players, play, spectate), nil
-}
-
-// marked is m, for a spectator if so.
-func marked(m netcode.Mint, spectator bool) netcode.Mint {
-	if spectator {
-		protocol.MarkSpectator(m.UserData[:])
-	}
-	return m
 }

@@ -1,3 +1,6 @@
+// The command token: mints one connect token, as a matchmaker's backend does. The private key and
+// flags go in; 2048 bytes or their base64 come out.
+
 package main
 
 import (
@@ -11,25 +14,26 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/cmd/internal/usage"
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // tokenFlags are the flags of token.
 type tokenFlags struct {
-	key               keyFlags
-	servers           []string
-	clientID          uint64
-	protocol          protocolID
-	lifetime, timeout time.Duration
-	userData, out     string
-	spectate          bool
-	idChosen          bool
+	key      keyFlags
+	servers  []string // host:port, in the order in which the client tries them
+	clientID uint64
+	idChosen bool // clientID was given; otherwise it is random
+	protocol protocolID
+	lifetime time.Duration // in which the token must be used
+	timeout  time.Duration // silence that ends the session, -1s for never
+	userData string        // hexadecimal, at most 256 bytes
+	spectate bool          // token of a spectator
+	out      string        // file; "" for base64 on standard output
 }
 
 // newToken returns the command that makes connect tokens.
@@ -71,7 +75,8 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 	return c
 }
 
-// token makes a connect token from f and writes it to its output.
+// token mints a connect token from f and writes it: to a file that only its owner can read, or as
+// base64 to standard output with a description on standard error.
 func token(c *cobra.Command, f tokenFlags) error {
 	if err := f.key.check(c); err != nil {
 		return err
@@ -85,7 +90,7 @@ func token(c *cobra.Command, f tokenFlags) error {
 		return usage.Errorf("--user-data-hex: expected an even number of hexadecimal digits, at "+
 			"most %d", 2*netcode.UserDataSize)
 	}
-	copy(m.UserData[:], data)
+	copy(m.UserData[:], data) // sealed: only the server reads it
 	if f.spectate {
 		protocol.MarkSpectator(m.UserData[:])
 	}
@@ -95,7 +100,7 @@ func token(c *cobra.Command, f tokenFlags) error {
 	if m.ClientID = f.clientID; !f.idChosen {
 		m.ClientID = randomID()
 	}
-	key, err := f.key.read(false, c.ErrOrStderr())
+	key, err := f.key.read(failWithoutKey, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -117,8 +122,8 @@ func token(c *cobra.Command, f tokenFlags) error {
 	return nil
 }
 
-// checkLifetimes checks a token's lifetime, of the flag named, and --session-timeout. Tokens hold
-// whole seconds.
+// checkLifetimes checks a token's lifetime, which comes from flag, and --session-timeout. Tokens
+// hold whole seconds. Its errors are errors of use.
 func checkLifetimes(flag string, lifetime, timeout time.Duration) error {
 	const day = 24 * time.Hour
 	whole := func(d time.Duration) bool { return d >= time.Second && d <= day && d%time.Second == 0 }
@@ -132,21 +137,21 @@ func checkLifetimes(flag string, lifetime, timeout time.Duration) error {
 	return nil
 }
 
-// mintNow makes a token that is valid from now on.
+// mintNow returns a token that is valid from now on, for its lifetime. It sets the times in m.
 func mintNow(m *netcode.Mint, key *netcode.Key, lifetime time.Duration) ([]byte, error) {
 	m.Create = uint64(time.Now().Unix())
 	m.Expire = m.Create + uint64(lifetime/time.Second)
 	return m.Append(nil, key, rand.Reader)
 }
 
-// randomID returns a random client id.
+// randomID returns a random client id, of 64 bits.
 func randomID() uint64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // does not fail: it stops the program
+	_, _ = rand.Read(b[:]) // never fails: it ends the program
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// join joins addresses with commas.
+// join formats addresses, separated by commas.
 func join(list []netip.AddrPort) string {
 	var text []string
 	for _, a := range list {

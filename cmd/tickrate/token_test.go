@@ -21,21 +21,24 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// A token says what its flags say, in base64 and in a file that only its owner reads, whoever could
-// read that before.
+// A token holds what its flags say, in base64 and in a file that only its owner can read, whatever
+// its mode was before.
 func TestToken(t *testing.T) {
-	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000", "--client-id", "0x10", "--protocol-id", "77",
+	flags := []string{"token", "--server", "127.0.0.1:1000", "--server", "[::1]:2000",
+		"--client-id", "0x10", "--protocol-id", "77",
 		"--lifetime", "9s", "--session-timeout", "-1s", "--user-data-hex", "0aFF"}
 	code, out, errs := result(t, flags...)
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(out, "\n"))
-	if code != 0 || err != nil || errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9s\n" {
+	if code != 0 || err != nil ||
+		errs != "client 16, server 127.0.0.1:1000, [::1]:2000, to be used within 9s\n" {
 		t.Fatalf("code %d, %v, %q", code, err, errs)
 	}
 	path := filepath.Join(t.TempDir(), "a.token")
 	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := result(t, append(flags, "--out", path)...); code != 0 || errs != "" || !strings.HasPrefix(out, path+": client 16,") {
+	if code, out, errs := result(t, append(flags, "--out", path)...); code != 0 ||
+		errs != "" || !strings.HasPrefix(out, path+": client 16,") {
 		t.Fatalf("code %d, %q, %q", code, out, errs)
 	}
 	file, err := os.ReadFile(path)
@@ -50,7 +53,8 @@ func TestToken(t *testing.T) {
 		if err := p.Parse(b); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		if p.ProtocolID != 77 || p.Expire-p.Create != 9 || p.TimeoutSeconds != -1 || p.NumServers != 2 || p.Servers[1].String() != "[::1]:2000" {
+		if p.ProtocolID != 77 || p.Expire-p.Create != 9 || p.TimeoutSeconds != -1 ||
+			p.NumServers != 2 || p.Servers[1].String() != "[::1]:2000" {
 			t.Errorf("%d: %+v", i, p)
 		}
 	}
@@ -59,15 +63,17 @@ func TestToken(t *testing.T) {
 	}
 	var p netcode.PublicToken
 	_, out, _ = result(t, "token")
-	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil || p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
-		p.Expire-p.Create != uint64(httpapi.DefaultTokenLifetime/time.Second) || p.TimeoutSeconds != httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout) || p.Servers[0].String() != "127.0.0.1:7913" {
+	if raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out)); err != nil ||
+		p.Parse(raw) != nil || p.ProtocolID != protocol.ProtocolID ||
+		p.Expire-p.Create != uint64(httpapi.DefaultTokenLifetime/time.Second) ||
+		p.TimeoutSeconds != httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout) ||
+		p.Servers[0].String() != "127.0.0.1:7913" {
 		t.Errorf("defaults: %+v, %v", p, err)
 	}
 }
 
-// What a swarm is told when there is no token to be had is what the server said, or what to do
-// about it.
-func TestTicketsRefused(t *testing.T) {
+// A swarm that gets no token prints the server's reason, or what to do.
+func TestTokensRefused(t *testing.T) {
 	var status int
 	var body string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -88,26 +94,29 @@ func TestTicketsRefused(t *testing.T) {
 		{200, "{}", "holds no token"},
 		{200, "ok", "holds no token"},
 		{200, `{"token":"AAAA"}`, "holds no token"},
-		{200, `{"token":"` + base64.StdEncoding.EncodeToString(make([]byte, netcode.TokenSize)) + `"}`, "malformed token"},
+		{200, `{"token":"` + base64.StdEncoding.EncodeToString(make([]byte, netcode.TokenSize)) + `"}`,
+			"malformed token"},
 		{200, strings.Repeat("x", 1<<20), "holds no token"},
 	} {
 		status, body = c.status, c.body
-		if k, err := tokensOverHTTP(t.Context(), at, ""); err == nil || k != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if k, err := tokensOverHTTP(t.Context(), at, ""); err == nil || k != nil ||
+			!strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
 	}
 }
 
-// Tokens come one a player, each for itself, over one connection, with the secret that is asked
-// for; the first names the server.
-func TestTickets(t *testing.T) {
+// Each player gets a token of its own over one connection, with the secret. The first token names
+// the server.
+func TestTokens(t *testing.T) {
 	connections := 0
 	key := netcode.Key{4}
 	servers, err := publicAddrs("", []string{"127.0.0.1:4567"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewUnstartedServer(httpapi.NewConnect(httpapi.ConnectConfig{Key: key, ProtocolID: 3, Servers: servers, Access: httpapi.Access{Secret: "s"}}))
+	s := httptest.NewUnstartedServer(httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
+		ProtocolID: 3, Servers: servers, Access: httpapi.Access{Secret: "s"}}))
 	s.Config.ConnState = func(_ net.Conn, st http.ConnState) {
 		if st == http.StateNew {
 			connections++
@@ -142,8 +151,7 @@ func TestTickets(t *testing.T) {
 	}
 }
 
-// Row 39: a port in use and a flag that cannot be end with an exit code and one line that names
-// them.
+// Row 39: a port in use and an invalid flag end with an exit code and one line that names them.
 func TestThreat39PortsAndFlags(t *testing.T) {
 	udp, tcp := takenPorts(t)
 	for i, c := range []struct {
@@ -152,8 +160,10 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 		want string
 	}{
 		{"serve --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
-		{"serve --echo --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
-		{"serve --echo --socket mmsg --http= --journal none --listen " + udp.LocalAddr().String(), 1, udp.LocalAddr().String()},
+		{"serve --echo --http= --journal none --listen " + udp.LocalAddr().String(),
+			1, udp.LocalAddr().String()},
+		{"serve --echo --socket mmsg --http= --journal none --listen " + udp.LocalAddr().String(),
+			1, udp.LocalAddr().String()},
 		{"serve --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
 		{"serve --echo --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
 		{"serve --echo --players many", 2, "--players"},
@@ -163,7 +173,8 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 		{"token --server 127.0.0.1", 2, "--server"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)
-		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of --token-lifetime that are issued after the start\n")
+		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of "+
+			"--token-lifetime that are issued after the start\n")
 		line := strings.TrimSuffix(errs, "\n")
 		if code != c.code || out != "" || !strings.Contains(line, c.want) || strings.Contains(line, "\n") {
 			t.Errorf("%d %s: code %d, %q, %q", i, c.args, code, out, errs)
@@ -171,24 +182,27 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 	}
 }
 
-// Row 40: SIGTERM ends an echo server with 0 and in bounded time, and every client is told.
+// Row 40: SIGTERM ends an echo server with 0 in bounded time, and every client receives a
+// disconnect.
 func TestThreat40Echo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
 	for i, sig := range []os.Signal{syscall.SIGTERM, os.Interrupt} {
-		cmd, errs, line := serving(t, "--echo", "--ready", "--players", "10", "--socket", []string{"gnet", "mmsg"}[i])
+		cmd, errs, line := serving(t, "--echo", "--ready", "--players", "10",
+			"--socket", []string{"gnet", "mmsg"}[i])
 		var r ready
-		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Connect != "http://"+r.HTTP+"/v1/connect" {
+		if err := json.Unmarshal([]byte(line), &r); err != nil ||
+			r.Connect != "http://"+r.HTTP+"/v1/connect" {
 			t.Fatalf("%q: %v", line, err)
 		}
 		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		var all []*wanderer
+		var all []*netcodeClient
 		for n := range 10 {
-			all = append(all, newWanderer(t, k, n))
+			all = append(all, newNetcodeClient(t, k, n))
 		}
 		alive(t, all, netcode.Connected)
 		begin := time.Now()
@@ -207,20 +221,20 @@ func TestThreat40Echo(t *testing.T) {
 	}
 }
 
-// wanderer is a netcode client on a real socket.
-type wanderer struct {
+// netcodeClient is a netcode client on a real socket.
+type netcodeClient struct {
 	client *netcode.Client
 	udp    *net.UDPConn
 	out    netcode.Outbox
 }
 
-func newWanderer(t *testing.T, k *tokenSource, n int) *wanderer {
+func newNetcodeClient(t *testing.T, k *tokenSource, n int) *netcodeClient {
 	t.Helper()
 	raw, err := k.Token(n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wanderer{client: netcode.NewClient(raw, netcode.ClientConfig{})}
+	w := &netcodeClient{client: netcode.NewClient(raw, netcode.ClientConfig{})}
 	if w.udp, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(k.at)); err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +244,8 @@ func newWanderer(t *testing.T, k *tokenSource, n int) *wanderer {
 
 var wanderersBegan = time.Now()
 
-// alive lets all live until they are in a state; five seconds at most.
-func alive(t *testing.T, all []*wanderer, want netcode.State) {
+// alive runs all clients until they are in a state, for at most five seconds.
+func alive(t *testing.T, all []*netcodeClient, want netcode.State) {
 	t.Helper()
 	buf := make([]byte, 2000)
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
@@ -261,7 +275,7 @@ func alive(t *testing.T, all []*wanderer, want netcode.State) {
 	t.Fatalf("not all of %d are %v after five seconds", len(all), want)
 }
 
-// tokensOverHTTP asks a server for the tokens of players.
+// tokensOverHTTP requests tokens of players from a server.
 func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
-	return requestTokens(ctx, addr, secret, false)
+	return requestTokens(ctx, tokenRequest{addr, secret, asPlayer})
 }

@@ -1,3 +1,6 @@
+// Sources of connect tokens for a swarm: minted here with the server's key, or asked for at the
+// HTTP port of a server, POST /v1/connect.
+
 package main
 
 import (
@@ -14,16 +17,15 @@ import (
 
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// tokenSource gives connect tokens to a swarm, one for each session.
+// tokenSource gives connect tokens of one lobby to a swarm, one for each session.
 type tokenSource struct {
 	next  func() ([]byte, error)
-	first []byte         // taken early, to learn the server's address
-	at    netip.AddrPort // the server in the tokens
+	first []byte         // taken early to learn at; nil once it was given out
+	at    netip.AddrPort // address of the lobby, as its tokens name it
 	terms string         // what the server must match, for errors
 }
 
@@ -40,7 +42,7 @@ func (t *tokenSource) Token(n int) ([]byte, error) {
 	return raw, nil
 }
 
-// newTokenSource takes the first token, which has the server's address.
+// newTokenSource takes the first token from next and reads the server's address from it.
 func newTokenSource(next func() ([]byte, error)) (*tokenSource, error) {
 	raw, err := next()
 	if err != nil {
@@ -53,7 +55,8 @@ func newTokenSource(next func() ([]byte, error)) (*tokenSource, error) {
 	return &tokenSource{next: next, first: raw, at: p.Servers[0]}, nil
 }
 
-// mintTokens makes tokens with the server's key.
+// mintTokens returns a source that mints tokens like m with the server's key, each for a random
+// client id.
 func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 	t, err := newTokenSource(func() ([]byte, error) {
 		m.ClientID = randomID()
@@ -65,8 +68,16 @@ func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 	return t, err
 }
 
-// requestTokens requests tokens for players, or for spectators.
-func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*tokenSource, error) {
+// tokenRequest is a request for a token to the HTTP port of a server.
+type tokenRequest struct {
+	addr   string // host:port
+	secret string // "" for none
+	as     role
+}
+
+// requestTokens returns a source that asks a server for each token. A server that limits the rate
+// is asked again after a second, at most ten times.
+func requestTokens(ctx context.Context, r tokenRequest) (*tokenSource, error) {
 	c := http.Client{
 		Timeout:       5 * time.Second,
 		Transport:     &http.Transport{MaxConnsPerHost: 1, IdleConnTimeout: time.Minute},
@@ -75,43 +86,42 @@ func requestTokens(ctx context.Context, addr, secret string, spectator bool) (*t
 	return newTokenSource(func() (raw []byte, err error) {
 		for try := 0; ; try++ {
 			var again bool
-			raw, again, err = requestToken(ctx, &c, addr, secret, spectator)
+			raw, again, err = r.send(ctx, &c)
 			if err == nil || !again || try == 10 {
 				return raw, err
 			}
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
-			case <-time.After(time.Second): // as the server asks
+			case <-time.After(time.Second): // Retry-After of the server
 			}
 		}
 	})
 }
 
-// maxReply is more than the longest answer, in bytes.
+// maxReply bounds the answer that is read, in bytes. Valid answers are shorter.
 const maxReply = 16 << 10
 
-// requestToken sends one request. again means that it may succeed a second later.
-func requestToken(ctx context.Context, c *http.Client, addr, secret string,
-	spectator bool) (raw []byte, again bool, err error) {
+// send asks once. again means that the same request may succeed a second later.
+func (r *tokenRequest) send(ctx context.Context, c *http.Client) (raw []byte, again bool, err error) {
 	var ask io.Reader
-	if spectator {
+	if r.as == asSpectator {
 		ask = strings.NewReader(`{"spectate": true}`)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+addr+"/v1/connect", ask)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addr+"/v1/connect", ask)
 	if err != nil {
-		return nil, false, usage.Errorf("--http %s: expected host:port", addr)
+		return nil, false, usage.Errorf("--http %s: expected host:port", r.addr)
 	}
-	if secret != "" {
-		req.Header.Set("Authorization", "Bearer "+secret)
+	if r.secret != "" {
+		req.Header.Set("Authorization", "Bearer "+r.secret)
 	}
 	resp, err := c.Do(req)
 	switch {
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, false, fmt.Errorf("no answer at http://%s; is tickrate serve running? --http "+
-			"says where", addr)
+		return nil, false, fmt.Errorf("no answer at http://%s; is tickrate serve running? "+
+			"--http says where", r.addr)
 	case err != nil:
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
 	}
@@ -121,28 +131,29 @@ func requestToken(ctx context.Context, c *http.Client, addr, secret string,
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, resp.StatusCode == http.StatusTooManyRequests, refused(addr, resp.StatusCode, body)
+		return nil, resp.StatusCode == http.StatusTooManyRequests, refused(r.addr, resp.StatusCode, body)
 	}
 	var reply httpapi.ConnectReply
 	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Token) != netcode.TokenSize {
-		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; is this "+
-			"tickrate serve?", addr)
+		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; "+
+			"is this tickrate serve?", r.addr)
 	}
 	return reply.Token, false, nil
 }
 
-// refused returns the server's reason for giving no token.
+// refused returns the error for a server that gives no token, with its reason if it has one.
 func refused(addr string, status int, body []byte) error {
-	var said struct {
+	var reply struct {
 		Error string `json:"error"`
 	}
-	_ = json.Unmarshal(body, &said) // the answer of another server has no reason
+	_ = json.Unmarshal(body, &reply) // the answer of another server has no reason
+	// The status tells whether a secret is missing; all else is in the server's own words.
 	switch {
 	case status == http.StatusUnauthorized:
 		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+
 			"%s", addr, serverapi.TokenVariable)
-	case said.Error != "":
-		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(said.Error))
+	case reply.Error != "":
+		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(reply.Error))
 	}
 	return fmt.Errorf("http://%s/v1/connect: status %d; is this tickrate serve?", addr, status)
 }

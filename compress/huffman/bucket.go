@@ -90,3 +90,10 @@ func Mirror(sym int, on uint32) int {
 	}
 	return sym
 }
+
+// Zigzag maps small numbers of either sign to small numbers: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4.
+// It is one to one on all 32 bits.
+func Zigzag(d int32) uint32 { return uint32(d)<<1 ^ uint32(d>>31) }
+
+// Unzigzag is the inverse of Zigzag.
+func Unzigzag(z uint32) int32 { return int32(z>>1) ^ -int32(z&1) }

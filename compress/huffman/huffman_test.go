@@ -327,6 +327,17 @@ func TestBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { check(rapid.Int32().Draw(t, "d")) })
 }
 
+func TestZigzag(t *testing.T) {
+	for i, c := range []struct {
+		d int32
+		z uint32
+	}{{0, 0}, {-1, 1}, {1, 2}, {-2, 3}, {math.MaxInt32, math.MaxUint32 - 1}, {math.MinInt32, math.MaxUint32}} {
+		if z := huffman.Zigzag(c.d); z != c.z || huffman.Unzigzag(z) != c.d {
+			t.Errorf("case %d: %d becomes %d, back %d", i, c.d, z, huffman.Unzigzag(z))
+		}
+	}
+}
+
 func BenchmarkTable(b *testing.B) {
 	counts := make([]uint64, 16)
 	for i := range counts {

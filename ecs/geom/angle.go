@@ -85,8 +85,8 @@ var octant = func() (t [0x2001][2]float32) {
 	return t
 }()
 
-// SinCosAll is SinCos of many angles, by a table: twice as fast for more than a few. The slices have
-// one length.
+// SinCosAll is SinCos of many angles, by a table: twice as fast for more than a few. The slices
+// have one length.
 func SinCosAll(sin, cos []float32, angles []Angle) {
 	sin, cos = sin[:len(angles)], cos[:len(angles)]
 	for i, a := range angles {

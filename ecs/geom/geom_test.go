@@ -49,14 +49,16 @@ func TestSinCosAll(t *testing.T) {
 	SinCosAll(sin, cos, angles)
 	for a := range angles {
 		s, c := Angle(a).SinCos()
-		if math.Float32bits(sin[a]) != math.Float32bits(s) || math.Float32bits(cos[a]) != math.Float32bits(c) {
+		if math.Float32bits(sin[a]) != math.Float32bits(s) ||
+			math.Float32bits(cos[a]) != math.Float32bits(c) {
 			t.Fatalf("%#x: %v, %v, want %v, %v", a, sin[a], cos[a], s, c)
 		}
 	}
 }
 
 func TestDegrees(t *testing.T) {
-	for deg, want := range map[float64]Angle{0: 0, 90: 0x4000, -90: 0xC000, 180: 0x8000, 360: 0, 359.999: 0, 450: 0x4000} {
+	for deg, want := range map[float64]Angle{0: 0, 90: 0x4000, -90: 0xC000, 180: 0x8000, 360: 0, 359.999: 0,
+		450: 0x4000} {
 		if got := Degrees(deg); got != want {
 			t.Errorf("%v degrees: %#x, want %#x", deg, got, want)
 		}
@@ -113,7 +115,8 @@ func TestRaysAgainstAWalk(t *testing.T) {
 				found = inside(ray.At(want))
 			}
 			at, ok := got()
-			if ok && (!found && !grazes(ray, at, inside) || found && at > want+0.02) || !ok && found && !grazes(ray, want-0.01, inside) {
+			if ok && (!found && !grazes(ray, at, inside) || found && at > want+0.02) ||
+				!ok && found && !grazes(ray, want-0.01, inside) {
 				t.Fatalf("%s: %+v: %v %v, walked to %v %v", shape, ray, at, ok, want, found)
 			}
 			if ok {

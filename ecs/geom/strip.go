@@ -6,8 +6,8 @@ package geom
 const StripSlack = 1. / 32
 
 // Strip is the squares of the ground under a ball that flies along a ray, row by row. Square n of
-// an axis reaches from n*size to (n+1)*size. It is what a long way crosses of a grid: some three
-// squares a row, where the box round it would have all.
+// an axis reaches from n*size to (n+1)*size. A long path crosses some three squares a row; its
+// bounding box would have all of them.
 //
 //	for z := s.Z0; z <= s.Z1; z++ {
 //		x0, x1 := s.Row(z) // squares x0 to x1; none if x0 > x1

@@ -7,17 +7,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Every point that the ball passes over lies in a square of the strip, also if squares are numbered
-// with some rounding, and the count is none too small. The twin walks the way in small steps.
-func TestStripHoldsTheWay(t *testing.T) {
+// Every point under the ball's path lies in a square of the strip, also if squares are numbered
+// with some rounding, and Squares is never too small. The twin walks the path in small steps.
+func TestStripHoldsThePath(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		far := rapid.SampledFrom([]float32{10, 300, 8000}).Draw(t, "far")
-		yaw, pitch := Angle(rapid.Uint16().Draw(t, "yaw")), Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))
+		yaw := Angle(rapid.Uint16().Draw(t, "yaw"))
+		pitch := Angle(rapid.Int16Range(-0x4000, 0x4000).Draw(t, "pitch"))
 		if rapid.Bool().Draw(t, "along an axis") {
 			yaw = yaw&^0x3fff + yaw&1
 		}
-		r := Ray{Origin: Vec3{X: rapid.Float32Range(-far, far).Draw(t, "x"), Z: rapid.Float32Range(-far, far).Draw(t, "z")}, Dir: Forward(yaw, pitch), Max: rapid.Float32Range(0, 200).Draw(t, "max")}
-		radius, size := rapid.Float32Range(0, 12).Draw(t, "radius"), rapid.SampledFrom([]float32{2, 4, 8}).Draw(t, "size")
+		r := Ray{Origin: Vec3{X: rapid.Float32Range(-far, far).Draw(t, "x"),
+			Z: rapid.Float32Range(-far, far).Draw(t, "z")}, Dir: Forward(yaw, pitch),
+			Max: rapid.Float32Range(0, 200).Draw(t, "max")}
+		radius := rapid.Float32Range(0, 12).Draw(t, "radius")
+		size := rapid.SampledFrom([]float32{2, 4, 8}).Draw(t, "size")
 		s := NewStrip(r, radius, size)
 		count := 0
 		for z := s.Z0; z <= s.Z1; z++ {
@@ -40,7 +44,8 @@ func TestStripHoldsTheWay(t *testing.T) {
 						t.Fatalf("row %d is not of %d to %d", sz, s.Z0, s.Z1)
 					}
 					if x0, x1 := s.Row(sz); sx < x0 || sx > x1 {
-						t.Fatalf("square %d of row %d is not of %d to %d; %v, radius %v, size %v", sx, sz, x0, x1, r, radius, size)
+						t.Fatalf("square %d of row %d is not of %d to %d; %v, radius %v, size %v",
+							sx, sz, x0, x1, r, radius, size)
 					}
 				}
 			}

@@ -71,3 +71,11 @@ func Sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
 // Abs returns |x|.
 func Abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }
+
+// Bit is 1 for true, without a branch: for comparisons that no processor can predict.
+func Bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

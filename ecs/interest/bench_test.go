@@ -24,14 +24,16 @@ type crowd struct {
 }
 
 func newCrowd(far int) *crowd {
-	c := &crowd{scene: newScene(crowdRows), grid: NewGrid(Config{Slots: crowdRows, ViewDistance: far, Hysteresis: 4})}
+	c := &crowd{scene: newScene(crowdRows),
+		grid: NewGrid(Config{Slots: crowdRows, ViewDistance: far, Hysteresis: 4})}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for slot := range c.scene.ids {
 		sc := c.scene
 		sc.ids[slot] = netid.Make(slot, 1)
 		sc.x[slot], sc.z[slot] = rng.Float32()*256, rng.Float32()*256
 		sc.team[slot] = uint8(1 + slot%32)
-		c.views = append(c.views, Viewer{slot, sc.x[slot], sc.z[slot], sc.team[slot], rng.Float32() - 0.5, rng.Float32() - 0.5})
+		c.views = append(c.views, Viewer{slot, sc.x[slot], sc.z[slot], sc.team[slot], rng.Float32() - 0.5,
+			rng.Float32() - 0.5})
 		c.clients = append(c.clients, NewClient(c.grid))
 		c.slow = append(c.slow, newSlow(c.grid.cfg))
 	}
@@ -81,7 +83,8 @@ func BenchmarkSnapshot(b *testing.B) {
 				for b.Loop() {
 					f()
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(clients)/crowdRows, "ns/pair")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(clients)/crowdRows,
+					"ns/pair")
 				b.ReportMetric(0, "ns/op")
 			})
 		}

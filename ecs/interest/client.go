@@ -109,8 +109,8 @@ func (c *Client) UpdateVisible(g *Grid, v Viewer) {
 	c.updated = g.fills
 }
 
-// AddPriority makes of an UpdateVisible what Update would have been, for a client that cannot be
-// sent all visible rows after all. The viewer is that of UpdateVisible.
+// AddPriority adds the priorities that UpdateVisible left out, for a client that cannot be sent all
+// visible rows after all. The viewer must be that of UpdateVisible.
 func (c *Client) AddPriority(g *Grid, v Viewer, opponents []uint64) {
 	cell := g.Cell(v.X, v.Z)
 	from := g.from(cell)
@@ -124,7 +124,8 @@ func (c *Client) AddPriority(g *Grid, v Viewer, opponents []uint64) {
 	}
 }
 
-// addGains adds the gains of word i, of which visible, fresh and the viewer's own combat are given.
+// addGains adds the gains of word i. Its visible and fresh rows and the viewer's own combat are
+// given.
 func (c *Client) addGains(g *Grid, from *view, i int, of *criteria) {
 	of.mid, of.near, of.ahead = from.mid[i], from.near[i], c.ahead[i]
 	of.combat |= g.inCombat[i]
@@ -139,8 +140,8 @@ func inSet(set []uint64, i int) uint64 {
 	return 0
 }
 
-// MarkAllSent takes in that the client was sent the rows of visible without an update. No row
-// waits. It is for clients from which no row is hidden.
+// MarkAllSent records that the client was sent all rows of visible without an update: no row waits.
+// It is for clients that see all rows.
 func (c *Client) MarkAllSent(visible []uint64) {
 	copy(c.visible, visible)
 	if c.hasPriority {

@@ -2,8 +2,8 @@ package interest
 
 import "math"
 
-// cone has the cells whose centres lie at most 45 degrees off the direction of view. That is where
-// two linear functions a*dx + b*dz of the way to the centre are not negative, so it is one span of
+// cone is the set of cells with centres at most 45 degrees off the direction of view. Two linear
+// functions a*dx + b*dz of the offset to the centre are not negative there, so it is one span of
 // each row of cells.
 type cone struct {
 	x, z   float32 // the point from which it opens, in cells

@@ -6,14 +6,15 @@ import (
 	"testing"
 )
 
-// The span of a row has the cells whose centres are at most 45 degrees off the view. Cells on the
-// edge, by the precision of float32, may differ.
+// The span of a row has the cells with centres at most 45 degrees off the view. Cells on the edge,
+// by the precision of float32, may differ.
 func TestConeIs45Degrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	g := NewGrid(Config{Slots: 1, MinX: -20, MinZ: 7, Cell: 4, Wide: 30, Deep: 20})
 	inside, outside := 0, 0
 	for n := range 3000 {
-		v := Viewer{X: rng.Float32()*160 - 40, Z: rng.Float32()*120 - 10, DirX: rng.Float32() - 0.5, DirZ: rng.Float32() - 0.5}
+		v := Viewer{X: rng.Float32()*160 - 40, Z: rng.Float32()*120 - 10, DirX: rng.Float32() - 0.5,
+			DirZ: rng.Float32() - 0.5}
 		if n < 300 { // along and across the axes
 			v.DirX, v.DirZ = float32(n%3-1), float32(n/3%3-1)
 			if v.DirX == 0 && v.DirZ == 0 {
@@ -31,7 +32,8 @@ func TestConeIs45Degrees(t *testing.T) {
 				angle := math.Abs(math.Atan2(dirX*dz-dirZ*dx, dirX*dx+dirZ*dz)) * 180 / math.Pi
 				in := first <= column && column <= last
 				if math.Abs(angle-45) > 0.01 && in != (angle < 45) {
-					t.Fatalf("view %v: cell %d, %d at %.3f degrees: in the cone %v", v, column, row, angle, in)
+					t.Fatalf("view %v: cell %d, %d at %.3f degrees: in the cone %v",
+						v, column, row, angle, in)
 				}
 				if in {
 					inside++
@@ -47,10 +49,11 @@ func TestConeIs45Degrees(t *testing.T) {
 }
 
 // A direction that is not a number has no cone.
-func TestConeOfNowhere(t *testing.T) {
+func TestConeOfInvalidViews(t *testing.T) {
 	g := NewGrid(Config{Slots: 1})
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	for i, v := range []Viewer{{DirX: nan, DirZ: 1}, {DirX: inf, DirZ: 1}, {X: nan, DirX: 1}, {X: inf, DirX: 1}, {DirX: 1e-40, DirZ: 1e-40}, {DirX: 1e38, DirZ: 1e38}} {
+	for i, v := range []Viewer{{DirX: nan, DirZ: 1}, {DirX: inf, DirZ: 1}, {X: nan, DirX: 1},
+		{X: inf, DirX: 1}, {DirX: 1e-40, DirZ: 1e-40}, {DirX: 1e38, DirZ: 1e38}} {
 		c := g.newCone(v)
 		for row := range g.cfg.Deep {
 			if first, last := c.span(row, g.cfg.Wide); first < 0 || last >= g.cfg.Wide {

@@ -75,7 +75,9 @@ func (c Config) withDefaults() Config {
 	}
 	grid := c.Wide >= 1 && c.Wide <= 256 && c.Deep >= 1 && c.Deep <= 256 && c.Cell > 0
 	weights := c.Weights.Visible > 0 && c.Weights.Most() <= 4096
-	if !grid || !weights || c.Slots < 1 || c.Slots > MaxSlots || c.Hysteresis < 0 || c.Hysteresis > maxHysteresis {
+	slots := c.Slots >= 1 && c.Slots <= MaxSlots
+	hysteresis := c.Hysteresis >= 0 && c.Hysteresis <= maxHysteresis
+	if !grid || !weights || !slots || !hysteresis {
 		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
 	}
 	return c
@@ -338,7 +340,9 @@ func (g *Grid) addVisible(cell int, set []uint64) {
 	for at := max(z-len(g.discs.far)+1, 0); at < min(z+len(g.discs.far), g.cfg.Deep); at++ {
 		reach := g.discs.far[max(at-z, z-at)]
 		for c := max(x-reach, 0); c <= min(x+reach, g.cfg.Wide-1); c++ {
-			if to := at*g.cfg.Wide + c; g.byCell.start[to] != g.byCell.start[to+1] && g.cfg.Visible(cell, to) {
+			to := at*g.cfg.Wide + c
+			occupied := g.byCell.start[to] != g.byCell.start[to+1]
+			if occupied && g.cfg.Visible(cell, to) {
 				g.span(at, c, c, set)
 			}
 		}

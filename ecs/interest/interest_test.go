@@ -11,7 +11,8 @@ import (
 )
 
 func newScene(slots int) *scene {
-	return &scene{ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots), team: make([]uint8, slots), lives: make([]int, slots),
+	return &scene{ids: make([]netid.ID, slots), x: make([]float32, slots), z: make([]float32, slots),
+		team: make([]uint8, slots), lives: make([]int, slots),
 		combat: make([]uint64, (slots+63)/64)}
 }
 
@@ -44,7 +45,8 @@ func TestClientEqualsTwin(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
 		slots := rapid.SampledFrom([]int{1, 63, 64, 130}).Draw(t, "slots")
 		cfg := Config{Slots: slots, MinX: -10, MinZ: 5, Cell: 4, Wide: 12, Deep: 9,
-			Near: 1, Mid: 3, ViewDistance: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"), Hysteresis: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
+			Near: 1, Mid: 3, ViewDistance: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"),
+			Hysteresis: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
 		if rapid.Bool().Draw(t, "walls") {
 			cfg.Visible = wall
 			if rapid.Bool().Draw(t, "lists") {
@@ -69,7 +71,8 @@ func TestClientEqualsTwin(t *testing.T) {
 				sc.step(rng, 3, 40)
 				g.Fill(sc.ids, sc.x, sc.z, sc.team, sc.combat)
 			}
-			v := Viewer{Slot: rng.IntN(slots), X: rng.Float32()*60 - 15, Z: rng.Float32()*60 - 15, Team: uint8(rng.IntN(4))}
+			v := Viewer{Slot: rng.IntN(slots), X: rng.Float32()*60 - 15, Z: rng.Float32()*60 - 15,
+				Team: uint8(rng.IntN(4))}
 			if rng.IntN(4) > 0 {
 				v.DirX, v.DirZ = rng.Float32()-0.5, rng.Float32()-0.5
 			}
@@ -92,7 +95,8 @@ func TestClientEqualsTwin(t *testing.T) {
 			}
 			for slot := range slots {
 				if has(c.Visible(), slot) != twin.seen[slot] || c.Priority(slot) != twin.weight[slot] {
-					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d", slot, has(c.Visible(), slot), c.Priority(slot), twin.seen[slot], twin.weight[slot])
+					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d",
+						slot, has(c.Visible(), slot), c.Priority(slot), twin.seen[slot], twin.weight[slot])
 				}
 			}
 			if all {
@@ -106,7 +110,8 @@ func TestClientEqualsTwin(t *testing.T) {
 			want, sum := twin.pick(cost, budget, g.Words()*64), 0
 			for slot := range slots {
 				if has(c.Selected(), slot) != want[slot] {
-					t.Fatalf("slot %d of weight %d: picked %v, twin %v", slot, c.Priority(slot), has(c.Selected(), slot), want[slot])
+					t.Fatalf("slot %d of weight %d: picked %v, twin %v",
+						slot, c.Priority(slot), has(c.Selected(), slot), want[slot])
 				}
 				if want[slot] {
 					sum += int(cost[slot])
@@ -156,8 +161,11 @@ func TestMarkAllSent(t *testing.T) {
 		v, opponents := look(false)
 		lazy.Update(g, v, opponents)
 		for slot := range slots {
-			if has(lazy.Visible(), slot) != has(eager.Visible(), slot) || lazy.Priority(slot) != eager.Priority(slot) {
-				t.Fatalf("slot %d: seen %v, weight %d; who looked has %v, %d", slot, has(lazy.Visible(), slot), lazy.Priority(slot), has(eager.Visible(), slot), eager.Priority(slot))
+			if has(lazy.Visible(), slot) != has(eager.Visible(), slot) ||
+				lazy.Priority(slot) != eager.Priority(slot) {
+				t.Fatalf("slot %d: seen %v, weight %d; the eager client has %v, %d",
+					slot, has(lazy.Visible(), slot), lazy.Priority(slot), has(eager.Visible(), slot),
+					eager.Priority(slot))
 			}
 		}
 	})
@@ -203,7 +211,8 @@ func TestNoRowStarves(t *testing.T) {
 		}
 		t.Logf("case %d: the longest wait is %d snapshots, bound %d", i, longest, bound)
 		if longest > bound || longest < c.rows/c.each {
-			t.Errorf("case %d: a row waited %d snapshots, bound %d, and with equal weights %d", i, longest, bound, c.rows/c.each)
+			t.Errorf("case %d: a row waited %d snapshots, bound %d, and with equal weights %d",
+				i, longest, bound, c.rows/c.each)
 		}
 	}
 }
@@ -219,7 +228,7 @@ func TestReusedSlotHasNoHysteresis(t *testing.T) {
 		return has(c.Visible(), 1)
 	}
 	if !at(netid.Make(1, 1), 0) || !at(netid.Make(1, 1), 100) {
-		t.Error("who was near is not seen when it has gone far")
+		t.Error("a row that was near is not visible after it has gone far")
 	}
 	sc.ids[1] = netid.Make(1, 9) // in a snapshot that this client does not get
 	g.Fill(sc.ids, sc.x, sc.z, sc.team, nil)
@@ -233,7 +242,8 @@ func TestReusedSlotHasNoHysteresis(t *testing.T) {
 }
 
 func TestImpossibleConfigurations(t *testing.T) {
-	for i, c := range []Config{{}, {Slots: MaxSlots + 1}, {Slots: 1, Wide: 300}, {Slots: 1, Hysteresis: 16}, {Slots: 1, Cell: -1},
+	for i, c := range []Config{{}, {Slots: MaxSlots + 1}, {Slots: 1, Wide: 300}, {Slots: 1, Hysteresis: 16},
+		{Slots: 1, Cell: -1},
 		{Slots: 1, Weights: Weights{Near: 1}}, {Slots: 1, Weights: Weights{Visible: 1, Near: 5000}}} {
 		func() {
 			defer func() {
@@ -246,8 +256,8 @@ func TestImpossibleConfigurations(t *testing.T) {
 	}
 }
 
-// maxWait bounds the snapshots that a row waits while rows are visible all the time, each snapshot takes at least each of
-// them, and a row gains at most most in one.
+// maxWait bounds the snapshots that a row waits while rows are visible all the time, each snapshot
+// takes at least each of them, and a row gains at most most in one.
 func maxWait(rows, each, most int) int {
 	n := 1.0
 	for range 64 { // it grows towards the solution

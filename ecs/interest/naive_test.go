@@ -27,7 +27,8 @@ type slow struct {
 }
 
 func newSlow(c Config) *slow {
-	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]netid.ID{}, weight: map[int]int{}, seen: map[int]bool{}}
+	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]netid.ID{}, weight: map[int]int{},
+		seen: map[int]bool{}}
 }
 
 func (s *slow) look(g *Grid, sc *scene, v Viewer, opponents []uint64) {
@@ -64,7 +65,8 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, opponents []uint64) {
 		}
 		if v.DirX != 0 || v.DirZ != 0 {
 			cone := g.newCone(v)
-			if lo, hi := cone.bounds(to / s.cfg.Wide); lo <= float32(to%s.cfg.Wide) && float32(to%s.cfg.Wide) <= hi {
+			if lo, hi := cone.bounds(to / s.cfg.Wide); lo <= float32(to%s.cfg.Wide) &&
+				float32(to%s.cfg.Wide) <= hi {
 				gain += int(w.Ahead)
 			}
 		}

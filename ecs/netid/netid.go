@@ -10,7 +10,7 @@ import (
 // ID names one entity for its whole life, on the wire and in memory. 0 names none.
 //
 //	bits 8..31  index       slot in [0, slots), reused lowest first
-//	bits 0..7   generation  1..255, the next one each time the slot is reserved; 255 is followed by 1
+//	bits 0..7   generation  1..255, the next one each time the slot is reserved; 1 follows 255
 //
 // An id that is kept over 255 lives of its slot names another entity; nothing in a match keeps one
 // that long.

@@ -12,7 +12,8 @@ func TestParse(t *testing.T) {
 	if got, err := Parse("2049"); got != Make(8, 1) || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
-	for _, s := range []string{"", "0", "0.0", "x", "-1", "8.", ".1", "8.256", "8.1.1", "8,1", " 8.1", "16777216.1", "4294967296", "8.-1", "0x8"} {
+	for _, s := range []string{"", "0", "0.0", "x", "-1", "8.", ".1", "8.256", "8.1.1", "8,1", " 8.1",
+		"16777216.1", "4294967296", "8.-1", "0x8"} {
 		if got, err := Parse(s); err != ErrSyntax {
 			t.Errorf("%q: %v, %v", s, got, err)
 		}

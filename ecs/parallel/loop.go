@@ -21,8 +21,8 @@ package parallel
 // MaxParts is the most parts that rows are cut into.
 const MaxParts = 16
 
-// Align is what parts of as many rows or more begin at multiples of, so that two of them seldom
-// write to one cache line.
+// Align is the alignment of parts: parts of Align rows or more begin at a multiple of it, so that
+// two of them seldom write to one cache line.
 const Align = 16
 
 // Runner calls do(0) to do(parts-1), each once, in any order and several at a time, and returns

@@ -52,7 +52,8 @@ func TestPartsAreTheRows(t *testing.T) {
 			l.Run(&tab, n, grain, func(t *table, p Part) { t.parts[p.Index] = p })
 			at := 0
 			for j, p := range tab.parts[:parts] {
-				if p.Index != j || p.Of != parts || p.From != at || p.To <= at || grain >= Align && p.From%Align != 0 {
+				if p.Index != j || p.Of != parts || p.From != at || p.To <= at ||
+					grain >= Align && p.From%Align != 0 {
 					t.Fatalf("part %d of %d is %+v, after row %d", j, parts, p, at)
 				}
 				at = p.To
@@ -75,8 +76,7 @@ func TestPartsAreTheRows(t *testing.T) {
 	})
 }
 
-// Every part of every run is run once, by whoever it is, also when helpers fall asleep in between
-// and after Close.
+// Every part of every run is run once, also when helpers fall asleep in between and after Close.
 func TestPoolRunsEachPartOnce(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, workers := range []int{0, 1, 2, 4, 9} {
@@ -112,8 +112,7 @@ func TestPoolRunsEachPartOnce(t *testing.T) {
 	}
 }
 
-// A part that panics does so on the caller, whoever ran it, after the others; the pool can still be
-// used.
+// A panic of a part reaches the caller after the other parts; the pool can still be used.
 func TestPanicsReachTheCaller(t *testing.T) {
 	p := NewPool(2)
 	defer p.Close()
@@ -124,7 +123,7 @@ func TestPanicsReachTheCaller(t *testing.T) {
 					t.Fatalf("run %d: %v, want part", i, fault)
 				}
 				if p.busy.Load() != 0 || p.open.Load() != 0 {
-					t.Fatal("somebody is still in")
+					t.Fatal("a helper is still inside")
 				}
 			}()
 			p.Run(8, func(part int) {
@@ -155,8 +154,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkRun is what it costs to hand a loop of nothing to helpers that are awake, and to
-// goroutines made for it.
+// BenchmarkRun measures an empty loop on helpers that are awake, and on goroutines made for it.
 func BenchmarkRun(b *testing.B) {
 	nothing := func(int) {}
 	for _, workers := range []int{1, 2} {

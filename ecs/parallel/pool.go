@@ -138,10 +138,10 @@ func (p *Pool) wake(n int) {
 func (p *Pool) take(worker int) {
 	n := len(p.next)
 	for k := range n {
-		who := (worker + k) % n
-		from, to := who*p.parts/n, (who+1)*p.parts/n
+		owner := (worker + k) % n
+		from, to := owner*p.parts/n, (owner+1)*p.parts/n
 		for {
-			i := from + int(p.next[who].taken.Add(1)) - 1
+			i := from + int(p.next[owner].taken.Add(1)) - 1
 			if i >= to {
 				break
 			}
@@ -191,7 +191,7 @@ func (p *Pool) await(h *helper, last uint64) uint64 {
 	}
 	h.asleep.Store(true)
 	if run := p.open.Load(); run != 0 && run != last && h.asleep.CompareAndSwap(true, false) {
-		return run // it was opened while we lay down, and nobody wakes us for it
+		return run // the run was opened before asleep was set, so no wake-up comes
 	}
 	if !<-h.wake {
 		return closing

@@ -122,6 +122,15 @@ func (c *Coder) bucketBits(d int32, context uint32) (code uint64, n uint) {
 	return uint64(e&0xffff) | uint64(extra)<<n, n + nExtra
 }
 
+// ZigzagDelta is the difference of v from base as a number that is small if the difference is. The
+// values must differ.
+func (c *Coder) ZigzagDelta(v, base int32) uint32 { return huffman.Zigzag(c.Delta(v, base)) - 1 }
+
+// ApplyDelta undoes ZigzagDelta. ok is false if the value is out of range.
+func (c *Coder) ApplyDelta(z uint32, base int32) (v int32, ok bool) {
+	return c.Apply(huffman.Unzigzag(z+1), base)
+}
+
 // Apply is base with a difference. ok is false if the value is out of range.
 func (c *Coder) Apply(d, base int32) (v int32, ok bool) {
 	v = base + d

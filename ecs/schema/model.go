@@ -25,6 +25,7 @@ type Model struct {
 	codec         Codec
 	raw           []byte     // of decisions; nil for a single row
 	decide        *Decisions // of raw
+	dicts         *Dictionaries
 }
 
 // Mask is the code of the symbol that says which fields changed. An entity row has one in each
@@ -205,7 +206,7 @@ func (m *Model) Hash() uint64 {
 	if m.codec == Huffman {
 		return m.hash
 	}
-	return max(uint64(fnv(m.hash).byte(byte(m.codec))), 1)
+	return m.codecHash()
 }
 
 // Decisions are what the codec Range needs beside; nil for a single row. Do not change it.

@@ -21,6 +21,25 @@ type codec struct {
 	maxGoneBits  int               // most bits that say that a row is gone
 	gone         rowBits           // with schema.Range: a row that is gone
 	decide       *schema.Decisions // nil but for schema.Range
+	forms        [2]blockForm      // of blocks with a baseline, and without one
+	packed       *packedBlocks     // nil but where zstd packs blocks
+}
+
+// blockForm is how a block is laid out.
+type blockForm uint8
+
+const (
+	bitBlock   blockForm = iota // Huffman codes
+	rangeBlock                  // decisions of a range coder
+	zstdBlock                   // columns of bytes, packed by zstd
+)
+
+// form is that of the block of a group.
+func (c *codec) form(g *rowGroup) blockForm {
+	if g.was == &empty {
+		return c.forms[1]
+	}
+	return c.forms[0]
 }
 
 func newCodec(m *schema.Model) codec {
@@ -29,8 +48,16 @@ func newCodec(m *schema.Model) codec {
 	}
 	c := codec{masks: m.Masks(), coders: m.Coders()}
 	c.symbols = c.masks[0].Table.Symbols()
-	if m.Codec() == schema.Range {
-		c.decide = m.Decisions()
+	switch m.Codec() {
+	case schema.Range:
+		c.decide, c.forms[0] = m.Decisions(), rangeBlock
+	case schema.Zstd:
+		c.forms = [2]blockForm{zstdBlock, zstdBlock}
+	case schema.HuffmanZstd:
+		c.forms[1] = zstdBlock
+	}
+	if m.Codec().Packs() {
+		c.packed = newPackedBlocks(m)
 	}
 	c.maxCodedBits = m.MaxRowBits()
 	c.initContexts(m)
@@ -46,6 +73,9 @@ func (c *codec) writes(m *schema.Model) {
 			code, n := mask.Table.Code(sym)
 			c.codes = append(c.codes, code|uint32(n)<<16)
 		}
+	}
+	if c.packed != nil {
+		c.packed.writes(c.forms)
 	}
 	if c.ranged() {
 		code, n := c.goneMessage()

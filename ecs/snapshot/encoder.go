@@ -13,10 +13,11 @@ import (
 // encoder serves all clients of a lobby. It allocates only when a frame meets more distinct
 // baselines than any before, or more long rows.
 type Encoder struct {
-	codec  codec
-	groups int // of a frame
-	counts *schema.Counts
-	coder  rangecoder.Encoder
+	codec   codec
+	groups  int // of a frame
+	counts  *schema.Counts
+	samples *BlockSamples
+	coder   rangecoder.Encoder
 	rangeRows
 	stored bool // rows have no baselines (schema.Stored)
 
@@ -73,6 +74,9 @@ func (e *Encoder) newCache() *encodeCache {
 // Count makes the encoder count the symbols of its blocks, for schema.Train; nil stops it.
 func (e *Encoder) Count(n *schema.Counts) { e.counts = n }
 
+// Sample makes the encoder keep samples of its blocks in s; nil stops it.
+func (e *Encoder) Sample(s *BlockSamples) { e.samples = s }
+
 // Begin turns to a new frame. The frame is complete and held by ring, which also holds the
 // baselines. Blocks lent out before become invalid.
 func (e *Encoder) Begin(frame *Frame, ring *Ring) {
@@ -118,6 +122,12 @@ func (e *Encoder) whole(base Baselines) *encodeCache {
 		c.whole = true
 	}
 	return c
+}
+
+// FullBlocksFit reports whether the codec packs blocks without a baseline, and those of all groups
+// take at most so many bytes. They are coded once a frame, for all clients that hold nothing yet.
+func (e *Encoder) FullBlocksFit(most int) bool {
+	return e.codec.forms[1] == zstdBlock && len(e.Run(0, e.inUse, Baselines{})) <= most
 }
 
 // cache finds the blocks of a set of baselines. The list is short and clients come in no order, so
@@ -198,13 +208,19 @@ func (e *Encoder) group(c *encodeCache, g int) rowGroup {
 func (e *Encoder) encode(c *encodeCache, g int) {
 	off := len(c.buf)
 	x := e.group(c, g)
-	if e.codec.ranged() && x.was != &empty {
+	switch e.codec.form(&x) {
+	case rangeBlock:
 		c.buf = e.codec.putRange(&e.coder, c.buf, &x)
-	} else {
+	case zstdBlock:
+		c.buf = e.codec.putPacked(c.buf, &x)
+	default:
 		c.buf = e.codec.putBlock(c.buf, &x)
 	}
 	c.blocks[g], c.made[g] = span{uint32(off), uint32(len(c.buf))}, true
 	if e.counts != nil {
 		e.codec.count(e.counts, &c.frames, &x)
+	}
+	if e.samples != nil {
+		e.samples.add(&e.codec, x)
 	}
 }

@@ -29,6 +29,9 @@ func fieldContext(word uint64, f int) uint32 {
 	return uint32(word >> ((contextBits + signalBits*uint(f)) & 63) & (1<<signalBits - 1))
 }
 
+// ranged reports whether blocks and loose rows with a baseline are range-coded.
+func (c *codec) ranged() bool { return c.decide != nil }
+
 // initContexts fills exactContext, signalBits and constant.
 func (c *codec) initContexts(m *schema.Model) {
 	c.exactContext = 1

@@ -26,9 +26,6 @@ const (
 	evenly  = rangecoder.One / 2
 )
 
-// ranged reports whether blocks with a baseline are range-coded.
-func (c *codec) ranged() bool { return c.decide != nil }
-
 // putRange appends the block of a group that has a baseline.
 func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte {
 	var masks [GroupRows]uint16

@@ -88,9 +88,12 @@ func readBlocks[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m
 			}
 		}
 		n := 0
-		if d.codec.ranged() && x.was != &empty {
+		switch d.codec.form(&x) {
+		case rangeBlock:
 			n, err = takeRange[M](d.codec, &d.coder, src, &x, m)
-		} else {
+		case zstdBlock:
+			n, err = takePacked[M](d.codec, src, &x, m)
+		default:
 			n, err = takeBlock[M](d.codec, src, &x, m)
 		}
 		if err != nil {

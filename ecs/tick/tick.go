@@ -4,8 +4,8 @@ package tick
 
 import "time"
 
-// Tick numbers the fixed steps of a match. The first step is 1; 0 means "none". At 128 Hz it lasts
-// a year.
+// Tick numbers the fixed steps of a match. The first step is 1; 0 means "none". The type wraps
+// after a year at 128 Hz.
 type Tick uint32
 
 // Rate is a number of ticks a second. The simulation takes 20 to 128.
@@ -47,9 +47,8 @@ func (r Rate) Since(d time.Duration) (Tick, float32) {
 	return t, min(float32(d-r.At(t))*float32(r)/float32(time.Second), 0.99999994)
 }
 
-// View is an instant as a client looks at it: between the snapshots of two ticks, at a fraction.
-// Both ends interpolate with the same numbers, so a shot can be judged by exactly what its shooter
-// saw.
+// View is the instant that a client shows: between the snapshots of two ticks, at a fraction. Both
+// ends interpolate with the same numbers, so a shot can be judged by exactly what its shooter saw.
 type View struct {
 	From, To Tick  // snapshot ticks, From <= To; To-From <= MaxViewSpan
 	Frac     uint8 // 1/256 of the way from From to To

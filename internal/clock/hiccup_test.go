@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A meter tells every beat of the time it ran, missed ones too, and nothing after it was stopped.
+// The meter records every beat while it runs, missed ones too, and none after it was stopped.
 func TestHiccup(t *testing.T) {
 	var mu sync.Mutex
 	beats, stopped := 0, false

@@ -19,8 +19,9 @@ func runDelay(text []byte) (delay int64, ok bool) {
 	return 0, false
 }
 
-// strangersShare is what strangers took of a run delay while other threads of the process ran for
-// the time ours: those may have run on this processor, and so may be all that was waited for.
-func strangersShare(delay, ours int64) time.Duration {
+// otherProcesses returns the part of a run delay that other processes certainly caused. Other
+// threads of this process ran for the time ours meanwhile; all of it may have been on this
+// processor. Both are in nanoseconds.
+func otherProcesses(delay, ours int64) time.Duration {
 	return time.Duration(max(delay-max(ours, 0), 0))
 }

@@ -50,7 +50,7 @@ func (t *RunDelay) Read(elsewhere time.Duration) time.Duration {
 		return 0
 	}
 	ours := int64(ProcessCPU() - ThreadCPU() - elsewhere)
-	taken := strangersShare(delay-t.delay, ours-t.ownOthers)
+	taken := otherProcesses(delay-t.delay, ours-t.ownOthers)
 	t.delay, t.ownOthers = delay, ours
 	return taken
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// A stranger on the same processor is told of, and by no more than the time that the thread did not
-// run.
-func TestTakenByAStranger(t *testing.T) {
-	if os.Getenv("PACE_STRANGER") != "" {
+// A busy process on the same processor shows in the run delay, by at most the time in which the
+// thread did not run.
+func TestTakenByAnotherProcess(t *testing.T) {
+	if os.Getenv("CLOCK_BUSY_PROCESS") != "" {
 		for n := 0; n >= 0; n = (n + 1) & 1023 { // until it is killed
 		}
 	}
@@ -21,21 +21,21 @@ func TestTakenByAStranger(t *testing.T) {
 	m := NewRunDelay()
 	defer m.Close()
 	if !m.Known() {
-		t.Skip("this kernel does not tell the run delay")
+		t.Skip("this kernel does not report the run delay")
 	}
 	on := CPUs()[:1]
 	err := WithAffinity(on, func() error {
-		stranger := exec.Command(os.Args[0], "-test.run", "^TestTakenByAStranger$")
-		stranger.Env = append(os.Environ(), "PACE_STRANGER=1", "GOMAXPROCS=1")
-		if err := stranger.Start(); err != nil {
+		other := exec.Command(os.Args[0], "-test.run", "^TestTakenByAnotherProcess$")
+		other.Env = append(os.Environ(), "CLOCK_BUSY_PROCESS=1", "GOMAXPROCS=1")
+		if err := other.Start(); err != nil {
 			return err
 		}
-		defer func() { _ = stranger.Process.Kill(); _ = stranger.Wait() }()
+		defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
 		m.Read(0)
 		begin, cpu, taken := time.Now(), ThreadCPU(), time.Duration(0)
-		for looks := 0; taken < 20*time.Millisecond; looks++ {
-			if taken += m.Read(0); looks > 100_000_000 {
-				t.Fatalf("%v in %d looks", taken, looks)
+		for reads := 0; taken < 20*time.Millisecond; reads++ {
+			if taken += m.Read(0); reads > 100_000_000 {
+				t.Fatalf("%v in %d reads", taken, reads)
 			}
 		}
 		if most := time.Since(begin) - (ThreadCPU() - cpu); taken > most+time.Millisecond {
@@ -48,14 +48,14 @@ func TestTakenByAStranger(t *testing.T) {
 	}
 }
 
-// What a thread waits for because another of its own process runs is not taken from it.
+// Run delay that another thread of the process caused does not count.
 func TestTakenNotByOurselves(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	m := NewRunDelay()
 	defer m.Close()
 	if !m.Known() {
-		t.Skip("this kernel does not tell the run delay")
+		t.Skip("this kernel does not report the run delay")
 	}
 	before, _ := m.read()
 	ours := ProcessCPU() - ThreadCPU()
@@ -90,7 +90,8 @@ func TestTakenNotByOurselves(t *testing.T) {
 }
 
 func TestStolen(t *testing.T) {
-	const text = "cpu  5 4 9 7 6 0 7 900 0 0\ncpu0 5 4 9 7 6 0 7 21 0 0\ncpu1 5 4 9 7 6 0 7 34 0 0\ncpu10 1 1 1 1 1 1 1 55 0 0\nintr 1 2\n"
+	const text = "cpu  5 4 9 7 6 0 7 900 0 0\ncpu0 5 4 9 7 6 0 7 21 0 0\ncpu1 5 4 9 7 6 0 7 34 0 " +
+		"0\ncpu10 1 1 1 1 1 1 1 55 0 0\nintr 1 2\n"
 	for i, c := range []struct {
 		text string
 		cpus []int

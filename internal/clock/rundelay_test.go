@@ -28,10 +28,11 @@ func TestRunDelay(t *testing.T) {
 	}
 }
 
-// What other threads of the process ran is not taken, and never less than nothing is.
+// The time of other threads of the process is not charged, and the result is never negative.
 func TestCharged(t *testing.T) {
-	for i, c := range []struct{ delay, ours, want int64 }{{0, 0, 0}, {5, 0, 5}, {5, 3, 2}, {5, 9, 0}, {5, -4, 5}} {
-		if got := strangersShare(c.delay, c.ours); got != time.Duration(c.want) {
+	for i, c := range []struct{ delay, ours, want int64 }{{0, 0, 0}, {5, 0, 5},
+		{5, 3, 2}, {5, 9, 0}, {5, -4, 5}} {
+		if got := otherProcesses(c.delay, c.ours); got != time.Duration(c.want) {
 			t.Errorf("%d: %v of %d with %d", i, got, c.delay, c.ours)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// played is a slot of made-up times: what it waited for beyond its instant, its work in two parts,
-// and what the machine took in each of the three.
+// played is a slot with invented times: its delay at the instant, its work in two parts, and the
+// time that the machine took in each of the three.
 type played struct{ wake, send, rest, tookWake, tookSend, tookRest int }
 
-// slowOwn plays the slots microsecond by microsecond, once on a machine that takes what it takes
-// and once on one that takes nothing, and tells by how much each had sent too late in both. Slot i
-// is due after i+1 periods; one that did not sleep has no wake-up to be late with.
+// slowOwn plays the slots microsecond by microsecond, on a machine that takes time and on one that
+// does not, and returns the lateness of each in both. Slot i is due after i+1 periods; one that
+// did not sleep has no late wake-up.
 func slowOwn(slots []played, period int) (raw, own []int) {
 	clock := func(taking bool, slept []bool) (late []int, sleeps []bool) {
 		now := 0
@@ -52,7 +52,7 @@ func slowOwn(slots []played, period int) (raw, own []int) {
 	return raw, own
 }
 
-// quickOwn tells StealCorrected the same, as a thread would see it.
+// quickOwn reports the same slots to StealCorrected, as a thread sees them.
 func quickOwn(slots []played, period int) (raw, own []int) {
 	const us = time.Microsecond
 	var o StealCorrected
@@ -84,14 +84,14 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 		// taken while it woke, and while it received
 		{{2, 40, 10, 300, 0, 0}, {1, 40, 10, 0, 0, 70}, {1, 40, 10, 0, 0, 0}},
 	}
-	dice := rand.New(rand.NewPCG(1952, 24))
+	rng := rand.New(rand.NewPCG(1952, 24))
 	for range 300 {
-		slots, load := make([]played, 1+dice.IntN(40)), 1+dice.IntN(70)
+		slots, load := make([]played, 1+rng.IntN(40)), 1+rng.IntN(70)
 		for i := range slots {
-			slots[i] = played{wake: dice.IntN(5), send: dice.IntN(load), rest: dice.IntN(load)}
-			if dice.IntN(6) == 0 {
-				slots[i].tookWake, slots[i].tookSend, slots[i].tookRest = dice.IntN(400), dice.IntN(400),
-					dice.IntN(400)
+			slots[i] = played{wake: rng.IntN(5), send: rng.IntN(load), rest: rng.IntN(load)}
+			if rng.IntN(6) == 0 {
+				slots[i].tookWake, slots[i].tookSend, slots[i].tookRest = rng.IntN(400), rng.IntN(400),
+					rng.IntN(400)
 			}
 		}
 		cases = append(cases, slots)
@@ -115,11 +115,11 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 	}
 }
 
-// Whatever a thread is told, own lateness is never more than the lateness that was, slots left out
-// among them, and the same where nothing was taken.
+// For any times, the corrected lateness is at most the lateness, skipped slots included, and equal
+// where no time was taken.
 func TestOwnIsNeverLater(t *testing.T) {
-	dice := rand.New(rand.NewPCG(35, 8))
-	upTo := func(most int) time.Duration { return time.Duration(dice.IntN(most+1)) * time.Microsecond }
+	rng := rand.New(rand.NewPCG(35, 8))
+	upTo := func(most int) time.Duration { return time.Duration(rng.IntN(most+1)) * time.Microsecond }
 	for n := range 2000 {
 		var o StealCorrected
 		taking, now, due := n%2 == 0, upTo(300), time.Duration(0)
@@ -149,7 +149,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 			check(now-due, "sent")
 			now += upTo(90)
 			o.Work(now, took())
-			for dice.IntN(4) == 0 && begun-due > 100*time.Microsecond {
+			for rng.IntN(4) == 0 && begun-due > 100*time.Microsecond {
 				due += 100 * time.Microsecond
 				o.Skip(due)
 				check(begun-due, "left out")
@@ -158,7 +158,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 	}
 }
 
-// A slot that is left out is charged with the work of the one before it.
+// A skipped slot is charged with the work of the one before it.
 func TestOwnSkip(t *testing.T) {
 	const ms = time.Millisecond
 	var o StealCorrected

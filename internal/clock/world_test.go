@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A thread that dozes does not keep the world from being stopped, though the scheduler was not told
-// that it sleeps.
+// A thread that dozes does not delay a stop of the world, though the scheduler does not know that
+// it sleeps.
 func TestDozeLetsTheWorldStop(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const nap = 2 * time.Second
@@ -41,12 +41,12 @@ func TestDozeLetsTheWorldStop(t *testing.T) {
 	}
 }
 
-// Parking must not make a sleep end early, nor late by its own rounding: the last part is the
-// kernel's.
+// Parking ends a sleep neither early nor late by its own rounding.
 func TestSleepIsNeverEarly(t *testing.T) {
 	p := New()
 	defer runtime.UnlockOSThread()
-	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond, park, park + worthParking, 7 * time.Millisecond} {
+	for _, d := range []time.Duration{-time.Second, 0, 100 * time.Microsecond,
+		park, park + worthParking, 7 * time.Millisecond} {
 		due := p.Now() + d
 		if p.Sleep(due); p.Now() < due {
 			t.Errorf("%v: woke %v early", d, due-p.Now())

@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the heap holds is still there afterwards, wherever it is; and the heap is among the regions
-// that are asked for.
+// The heap keeps its content, and is among the regions that are advised.
 func TestHeapKeepsWhatItHolds(t *testing.T) {
 	const many = 24 << 20
 	data := make([]byte, many)
@@ -49,7 +48,7 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
-// Prefault maps the pages that the heap has reserved but not written, and keeps their contents.
+// Prefault maps the pages that the heap has reserved but not written, and keeps their content.
 func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 	for _, large := range []bool{false, true} {
 		data := make([]byte, 24<<20)
@@ -114,7 +113,7 @@ func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 	runtime.KeepAlive(data)
 }
 
-// resident is how much of data is in memory, by the system's pages.
+// resident returns the number of bytes of data in memory, by pages.
 func resident(t *testing.T, data []byte) (bytes int) {
 	t.Helper()
 	small := os.Getpagesize()

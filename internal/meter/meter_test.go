@@ -27,7 +27,7 @@ func TestCounterAddsAcrossGoroutines(t *testing.T) {
 	}
 }
 
-// sorted is the honest twin: it keeps every value.
+// sorted is the slow twin: it keeps every value.
 type sorted []int64
 
 func (s sorted) quantile(q float64) int64 {
@@ -100,7 +100,7 @@ func TestSnapshotIsIndependentAndAddToSums(t *testing.T) {
 	}
 }
 
-// Nothing is lost or counted twice while readers swap the tallies under a running writer.
+// Nothing is lost or counted twice while readers swap the counters under a running writer.
 func TestReadersNeverLoseARecord(t *testing.T) {
 	const records = 20_000
 	h := NewHistogram(1 << 20)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// level is the slow twin: a bucket as textbooks have it, with its level as an exact fraction.
+// level is the slow twin: a token bucket with its level as an exact fraction.
 type level struct {
 	rate, depth, tokens *big.Rat
 	at                  time.Duration
@@ -66,8 +66,8 @@ func TestAllowMatchesTwin(t *testing.T) {
 	}
 }
 
-// In every window of time Ready and Take let through what the type promises, and at least 98 % of
-// the rate to a caller that always has something to take. The twin sums up all windows.
+// In every window of time Ready and Take pass what the type promises, and at least 98 % of the
+// rate to a caller that always has something to send. The twin sums all windows.
 func TestRow26BucketHolds(t *testing.T) {
 	const depth = 100 * time.Millisecond
 	for seed := range uint64(20) {

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// The sums stand in README.md for people; the files must be the ones that were reviewed.
+// The vendored files have the checksums of README.md.
 func TestVendoredFilesAreUnchanged(t *testing.T) {
-	sums := regexp.MustCompile(`\| (uPlot\S+) \|[^|]+\| ([0-9a-f]{64}) \|`).FindAllStringSubmatch(read("README.md"), -1)
+	sums := regexp.MustCompile(`\| (uPlot\S+) \|[^|]+\| ([0-9a-f]{64}) \|`).FindAllStringSubmatch(
+		read("README.md"), -1)
 	if len(sums) != 3 {
 		t.Fatalf("README.md names %d files", len(sums))
 	}
@@ -19,7 +20,8 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 			t.Errorf("%s differs from its sum in README.md", sum[1])
 		}
 	}
-	if !strings.Contains(read("README.md"), "1.6.32") || !strings.Contains(read("uPlot.iife.min.js"), "v1.6.32") {
+	if !strings.Contains(read("README.md"), "1.6.32") ||
+		!strings.Contains(read("uPlot.iife.min.js"), "v1.6.32") {
 		t.Error("the version in README.md is not that of the file")
 	}
 	if !strings.Contains(read("uPlot.LICENSE"), "MIT License") {
@@ -27,9 +29,10 @@ func TestVendoredFilesAreUnchanged(t *testing.T) {
 	}
 }
 
-// What pages write into a script element must not end it.
+// Data in a script element cannot end the element.
 func TestScriptEndsNoElement(t *testing.T) {
-	if strings.Contains(strings.ToLower(Script()), "</script") || strings.Contains(strings.ToLower(Style()), "</style") {
+	if strings.Contains(strings.ToLower(Script()), "</script") ||
+		strings.Contains(strings.ToLower(Style()), "</style") {
 		t.Error("an end tag amid the text")
 	}
 }

@@ -2,8 +2,8 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// arms leads both hands to where they belong and lets the elbows follow. Lengths are of the whole
-// arm, the hand aside.
+// arms places both hands and bends the elbows to reach them (inverse kinematics). Lengths are of
+// the whole arm without the hand.
 func (f *poseSolver) arms() {
 	k := f.k
 	whole := k.Joints[UpperArmL].Length + k.Joints[ForearmL].Length

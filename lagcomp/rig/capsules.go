@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// capsules is a body as the assembly takes it: 16 capsules in columns, whose lanes are bones, and
-// the head apart.
+// capsules is a body as the assembly takes it: 16 capsules in columns, one bone a lane, and the
+// head.
 type capsules struct {
 	kernel.Capsules
 	head [2]geom.Vec3

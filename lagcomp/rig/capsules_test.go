@@ -9,9 +9,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// oddCapsules are 16 capsules and a way past them such as no body is: along the axes or nearly,
-// beginning within, grazing, ending at the surface, equal to each other, without length or not even
-// a number.
+// oddCapsules are 16 capsules and a ray that no body has: along the axes or nearly, beginning
+// within, grazing, ending at the surface, equal to each other, without length or NaN.
 func oddCapsules(r *rand.Rand, round int) (b capsules, k Skeleton, ray geom.Ray, grow float32) {
 	scale := float32(math.Pow(10, float64(round%5)-3))
 	coord := func(w float32) float32 { return (r.Float32() - 0.5) * w }
@@ -75,7 +74,7 @@ func oddCapsules(r *rand.Rand, round int) (b capsules, k Skeleton, ray geom.Ray,
 	return b, k, ray, grow
 }
 
-// Assembly finds the bone that Go finds, to the bit: of bodies, and of capsules that are none.
+// Assembly finds the bone that Go finds, to the bit, for bodies and for odd capsules.
 func TestFirstSame(t *testing.T) {
 	r := rand.New(rand.NewPCG(36, 36))
 	hits, inside, undecided, bones := 0, 0, 0, [Head]int{}

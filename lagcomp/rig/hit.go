@@ -29,7 +29,7 @@ type Hit struct {
 // of unit length and Max not negative.
 func Test(r geom.Ray, grow float32, p *Pose) (Hit, bool) {
 	// Everything is measured from the feet, and the ray begins where it could first touch the
-	// bound: squares of kilometres would leave nothing of the millimetres.
+	// bound: the squares of kilometres have no millimetres left in float32.
 	skip, ok := MayHit(&r, grow, p.Pos, p.Form.Hero())
 	if !ok {
 		return Hit{}, false

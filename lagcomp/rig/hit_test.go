@@ -8,8 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// slowTest is Test as one would first write it, in float64: every capsule in the world, no bound,
-// nothing left out.
+// slowTest is the naive Test in float64: every capsule in the world, without a bound.
 func slowTest(r geom.Ray, grow float32, p *Pose) (best Hit, ok bool) {
 	var body Body
 	Capsules(p, &body)
@@ -195,8 +194,8 @@ func TestUselessRays(t *testing.T) {
 	}
 }
 
-// How large a target is, against the body that the game had before it had bones (one capsule 0.4 m
-// thick up to 1.4 m, and a head): pinned loosely, because balance hangs on it.
+// The size of a target as a ray sees it, compared with one capsule of 0.4 m up to 1.4 m and a head.
+// It is pinned loosely, because balance depends on it.
 func TestSilhouettes(t *testing.T) {
 	area := func(hit func(geom.Ray) bool) float64 {
 		n := 0

@@ -14,8 +14,8 @@ const (
 // the lower foot demands, and higher in the air. Runners are in the air between two steps.
 func (f *poseSolver) legs() float32 {
 	ahead, right := f.hips.within(f.travel)
-	left := f.leg(ThighL, -1, f.sin, f.cos, ahead, right)
-	other := f.leg(ThighR, 1, -f.sin, -f.cos, ahead, right)
+	left := f.leg(legPhase{ThighL, -1, f.sin, f.cos}, ahead, right)
+	other := f.leg(legPhase{ThighR, 1, -f.sin, -f.cos}, ahead, right)
 	ground := max(left, other)
 	j := &f.k.Joints
 	hang := j[ThighL].Length + j[ShinL].Length + j[FootL].Radius + float32(toesDown*j[FootL].Length)
@@ -23,16 +23,23 @@ func (f *poseSolver) legs() float32 {
 	return ground + float32(max(hang-ground, 0)*flight)
 }
 
-// leg bends one leg, side -1 the left, and returns how far its lowest point is below the hip, in
-// metres. sin and cos are of the leg's own phase: at sine 1 it is foremost; while the cosine is
+// legPhase is a leg and the phase of its stride: at sine 1 it is foremost; while the cosine is
 // positive it swings forward, knee bent.
-func (f *poseSolver) leg(thigh Bone, side, sin, cos, ahead, right float32) float32 {
-	k := f.k
+type legPhase struct {
+	thigh    Bone
+	side     float32 // -1 left, 1 right
+	sin, cos float32
+}
+
+// leg bends one leg and returns how far its lowest point is below the hip, in metres. ahead and
+// right are the direction of travel as the hips see it.
+func (f *poseSolver) leg(l legPhase, ahead, right float32) float32 {
+	k, thigh := f.k, l.thigh
 	stride := float32(f.gait * (1 - float32((1-airStride)*max(f.air, f.squat))))
-	swing := float32(float32(k.Swing*stride) * sin)
-	lift := float32(float32(k.Knee*stride) * max(cos, 0))
-	tuck := float32(float32(k.Tuck*f.air) * (0.65 - float32(0.35*side))) // the left leads
-	out := float32(k.Splay*side) + float32(swing*right)
+	swing := float32(float32(k.Swing*stride) * l.sin)
+	lift := float32(float32(k.Knee*stride) * max(l.cos, 0))
+	tuck := float32(float32(k.Tuck*f.air) * (0.65 - float32(0.35*l.side))) // the left leads
+	out := float32(k.Splay*l.side) + float32(swing*right)
 
 	up := float32(swing*ahead) + f.bend + tuck
 	back := up - kneeRest - lift - float32(2*f.bend) - float32(1.7*tuck)

@@ -32,7 +32,7 @@ func AxisDistance(a, b *geom.Capsule) float32 {
 	case vv <= 1e-12:
 		s = unitRange(-uw / uu)
 	default:
-		// else parallel: anywhere will do
+		// Of parallel axes any point is nearest.
 		if across := float32(uu*vv) - float32(uv*uv); across > 1e-6*float32(uu*vv) {
 			s = unitRange((float32(uv*vw) - float32(vv*uw)) / across)
 		}

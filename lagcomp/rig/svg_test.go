@@ -58,7 +58,8 @@ func draw(b *strings.Builder, body *Body, x, y float32) {
 			if side == 1 {
 				ax, bx = c.A.Z, c.B.Z
 			}
-			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%.1f" stroke-linecap="round" stroke-opacity="0.55"/>`+"\n",
+			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%.1f" `+
+				`stroke-linecap="round" stroke-opacity="0.55"/>`+"\n",
 				x+100*ax, y-100*c.A.Y, x+100*bx, y-100*c.B.Y, colours[i.Part()], 200*c.Radius)
 			fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="#000" stroke-width="1"/>`+
 				"\n",
@@ -73,11 +74,13 @@ func TestSVG(t *testing.T) {
 	rows := named()
 	const columns = 5
 	height := (len(rows) + columns - 1) / columns * 280
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"><rect width="100%%" height="100%%" fill="#fff"/>`+"\n",
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d">`+
+		`<rect width="100%%" height="100%%" fill="#fff"/>`+"\n",
 		columns*400, height)
 	for i := range rows {
 		x, y := float32(i%columns*400+100), float32(i/columns*280+245)
-		fmt.Fprintf(&b, `<path d="M%.0f %.0f h380" stroke="#ccc"/><text x="%.0f" y="%.0f" font-size="14">%s</text>`+"\n", x-90, y, x-90, y+20, rows[i].name)
+		fmt.Fprintf(&b, `<path d="M%.0f %.0f h380" stroke="#ccc"/>`, x-90, y)
+		fmt.Fprintf(&b, `<text x="%.0f" y="%.0f" font-size="14">%s</text>`+"\n", x-90, y+20, rows[i].name)
 		var body Body
 		Capsules(&rows[i].pose, &body)
 		for _, c := range body {

@@ -32,7 +32,8 @@ func Append(dst []byte, r *lagcomp.ShotRecord, name func(id uint32) string) []by
 		name = func(id uint32) string { return fmt.Sprint(id) }
 	}
 	d := drawing{r: r}
-	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="ui-sans-serif,system-ui,sans-serif" role="img" aria-label="Shot %d">`+"\n%s\n",
+	fmt.Fprintf(&d.b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
+		`font-family="ui-sans-serif,system-ui,sans-serif" role="img" aria-label="Shot %d">`+"\n%s\n",
 		width, height, r.Number, style)
 	fmt.Fprintf(&d.b, `<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
 	d.title(name)
@@ -230,7 +231,7 @@ func (d *drawing) body(f *frame, g *posedBody) {
 			x1, y1 := f.at(c.B)
 			more := pass.more
 			if g.class == "seen" {
-				more *= 2 // shows round the judged body where they are one
+				more *= 2 // visible around the judged body where both coincide
 			}
 			fmt.Fprintf(&d.b, `<path class="%s" stroke-width="%.1f" d="M%.1f %.1fL%.1f %.1f"/>`, class,
 				float32(2*c.Radius*f.scale)+more, x0, y0, x1, y1+0.01)

@@ -81,7 +81,8 @@ func TestRow71AHitIsDrawn(t *testing.T) {
 		c["normal"] != 3 || c["gap"] != 0 || c["ray"] != 3 || c["ray past"] != 2 {
 		t.Errorf("%v", c)
 	}
-	for _, want := range []string{"<Ann & Co> hit Bo, head, ", "what was judged: the same, to the bit", "30 to 33, 128/256", "8.50 ticks", "accepted as claimed", "4 named, 2 touched, 1 tested"} {
+	for _, want := range []string{"<Ann & Co> hit Bo, head, ", "what was judged: the same, to the bit",
+		"30 to 33, 128/256", "8.50 ticks", "accepted as claimed", "4 named, 2 touched, 1 tested"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q: %s", want, text)
 		}
@@ -133,11 +134,11 @@ func TestTheGroundIsClearOfTheRuler(t *testing.T) {
 	r := shot()
 	r.Poses = lagcomp.PoseSeen
 	if text := string(Append(nil, &r, nil)); ground.MatchString(text) {
-		t.Error("nobody was judged, and there is a level of its feet")
+		t.Error("the ground is drawn without a judged pose")
 	}
 }
 
-// Whatever numbers a receipt has, the drawing is well-formed.
+// The drawing is well-formed for any numbers in a shot record.
 func TestAnyReceiptIsDrawn(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, edit := range []func(*lagcomp.ShotRecord){

@@ -58,7 +58,9 @@ func (d *drawing) legend() {
 		case f.class == "rewound" && d.poses[1].shown && d.sameAsClaimed():
 			text += ": the same, to the bit"
 		}
-		fmt.Fprintf(&d.b, `<g class="%s"><path class="edge" stroke-width="16" d="M%d %dh12"/><path class="skin" stroke-width="11" d="M%d %dh12"/></g><text class="s" x="%d" y="%d">%s</text>`+"\n",
+		fmt.Fprintf(&d.b, `<g class="%s"><path class="edge" stroke-width="16" d="M%d %dh12"/>`+
+			`<path class="skin" stroke-width="11" d="M%d %dh12"/></g>`+
+			`<text class="s" x="%d" y="%d">%s</text>`+"\n",
 			f.class, x+8, y-5, x+8, y-5, x+36, y, text)
 		x += panelWide + margin
 	}
@@ -85,7 +87,8 @@ func (d *drawing) facts() {
 	} {
 		for k, fact := range line {
 			x, y := margin+k*(panelWide+margin), head+panelHigh+64+i*28
-			fmt.Fprintf(&d.b, `<text class="s" x="%d" y="%d">%s</text><text class="m" x="%d" y="%d">%s</text>`+"\n", x, y, fact[0], x+74, y, fact[1])
+			fmt.Fprintf(&d.b, `<text class="s" x="%d" y="%d">%s</text>`, x, y, fact[0])
+			fmt.Fprintf(&d.b, `<text class="m" x="%d" y="%d">%s</text>`+"\n", x+74, y, fact[1])
 		}
 	}
 }

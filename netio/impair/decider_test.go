@@ -19,7 +19,7 @@ func within(t *testing.T, what string, got uint64, n, share float64) {
 	}
 }
 
-// losses pushes n datagrams, one every gap, and tells which were lost.
+// losses pushes n datagrams, one every gap, and returns which were lost.
 func losses(p Profile, n int, gap time.Duration, seed uint64) []bool {
 	l, lost := New(p, seed), make([]bool, n)
 	for i := range lost {
@@ -48,7 +48,7 @@ func runs(lost []bool) (bad, good []int) {
 	return bad, good
 }
 
-// geometric holds run lengths to P(k) = (1-r)^(k-1) r with Pearson's test: each of the first
+// geometric tests run lengths against P(k) = (1-r)^(k-1) r with Pearson's test: each of the first
 // cells and the rest.
 func geometric(t *testing.T, what string, lengths []int, r float64) {
 	const cells = 24
@@ -93,7 +93,7 @@ func TestBurstLengthsAreGeometric(t *testing.T) {
 	}
 }
 
-// Elliott's: the good state loses some and the bad one spares some.
+// Elliott's channel: the good state loses some datagrams and the bad one keeps some.
 func TestBothStatesLose(t *testing.T) {
 	const n, p, mean, good, bad = 1_000_000, 0.01, 20.0, 0.02, 0.6
 	l := New(Profile{Loss: good, Burst: p, BurstLength: mean, BurstLoss: bad}, 12)
@@ -128,8 +128,8 @@ func TestBurstsEndInTime(t *testing.T) {
 	}
 }
 
-// The profiles are those of the faults table, and hell loses what it promises.
-func TestHellIsAsPromised(t *testing.T) {
+// The named profiles lose what their documentation says.
+func TestProfilesLoseAsDocumented(t *testing.T) {
 	p, err := ParseProfile("hell")
 	if err != nil {
 		t.Fatal(err)
@@ -212,14 +212,15 @@ func TestRateHolds(t *testing.T) {
 		if !conserved(s, l.Len()) || s.QueueDrops < s.Pushed*6/10 {
 			t.Errorf("%+v: %+v and %d on their way", c, s, l.Len())
 		}
-		if ideal := float64(c.rate) * span.Seconds(); math.Abs(float64(s.DeliveredBytes)-ideal) > 0.01*ideal+float64(c.queue) {
+		if ideal := float64(c.rate) * span.Seconds(); math.Abs(float64(s.DeliveredBytes)-ideal) > 0.01*
+			ideal+float64(c.queue) {
 			t.Errorf("%+v: %d bytes came through, want %.0f", c, s.DeliveredBytes, ideal)
 		}
 	}
 }
 
-// The pipe agrees with a list of what has yet to leave, in exact steps of a nanosecond a byte.
-func TestPipeAgreesWithAList(t *testing.T) {
+// The queue equals a list of the bytes that have not left, in steps of a nanosecond a byte.
+func TestQueueAgreesWithAList(t *testing.T) {
 	const rate, queue = 1_000_000_000, 3000
 	var p bottleneck
 	var list []time.Duration // when each byte leaves
@@ -273,7 +274,7 @@ func TestBlackholesSwallowAllAndNothingElse(t *testing.T) {
 	}
 }
 
-// The binding that comes out is the one of the instant of sending.
+// The binding is that of the instant of sending.
 func TestBindingMovesOn(t *testing.T) {
 	l := New(Profile{Delay: 3 * time.Second, Rebind: 10 * time.Second}, 1)
 	for i := range uint64(100) {
@@ -290,8 +291,8 @@ func TestBindingMovesOn(t *testing.T) {
 	}
 }
 
-// What was altered differs as it was asked to, and is counted exactly.
-func TestHarmIsCounted(t *testing.T) {
+// Altered datagrams differ as the profile asks, and are counted exactly.
+func TestCorruptionIsCounted(t *testing.T) {
 	const n, size = 100_000, 64
 	p := Profile{Corrupt: 0.05, CorruptBytes: 0.03, Truncate: 0.02, Duplicate: 0.1}
 	l, d := New(p, 19), rng(20)
@@ -370,9 +371,9 @@ func TestNothingIsLeftToHarm(t *testing.T) {
 	}
 }
 
-// Damage has dice of its own: a profile with more of it lets the same datagrams through at the
-// same instants.
-func TestHarmDoesNotMoveTheRest(t *testing.T) {
+// Corruption has a random source of its own: a profile with more corruption delivers the same
+// datagrams at the same instants.
+func TestCorruptionDoesNotMoveTheRest(t *testing.T) {
 	p := Profile{Loss: 0.2, Duplicate: 0.1, Reorder: 0.1, Delay: 5 * ms, Jitter: 9 * ms, Burst: 0.01}
 	worse := p
 	worse.Corrupt, worse.Truncate, worse.Rebind = 0.3, 0.3, time.Second
@@ -409,7 +410,7 @@ func TestChangeLeavesWhatIsOnItsWay(t *testing.T) {
 	}
 }
 
-// fingerprint is what a profile and a seed do to a minute of datagrams, as one number.
+// fingerprint returns a hash of the decisions of a profile and a seed for a minute of datagrams.
 func fingerprint(p Profile, seed uint64) uint64 {
 	l, sum := New(p, seed), fnv.New64a()
 	sent := make([]byte, 40)
@@ -428,8 +429,8 @@ func fingerprint(p Profile, seed uint64) uint64 {
 	return sum.Sum64()
 }
 
-// One seed, one fate, on every machine and for ever: a failing seed found today fails the same
-// way tomorrow.
+// A seed makes the same decisions on every machine and in every version, so that a failing seed
+// fails again.
 func TestSeedsArePinned(t *testing.T) {
 	cases := append(Presets(), Preset{Name: "everything", Profile: everything})
 	pinned := []uint64{

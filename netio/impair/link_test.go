@@ -13,10 +13,10 @@ import (
 
 const ms = time.Millisecond
 
-// slowLink is the honest twin: a list, searched from end to end for what arrives next.
+// slowLink is the slow twin of a link: a list that is searched for the next arrival.
 type slowLink struct {
-	fate decider
-	list []slowEntry
+	decider decider
+	list    []slowEntry
 }
 
 type slowEntry struct {
@@ -27,11 +27,11 @@ type slowEntry struct {
 }
 
 func (l *slowLink) push(now time.Duration, data string, tag uint64) {
-	due, n := l.fate.decide(now, len(data))
+	due, n := l.decider.decide(now, len(data))
 	for _, at := range due[:n] {
-		harmed := []byte(data)
-		harmed = harmed[:l.fate.corruption.apply(harmed, &l.fate.profile, &l.fate.count)]
-		l.list = append(l.list, slowEntry{at, string(harmed), tag, l.fate.binding})
+		altered := []byte(data)
+		altered = altered[:l.decider.corruption.apply(altered, &l.decider.profile, &l.decider.count)]
+		l.list = append(l.list, slowEntry{at, string(altered), tag, l.decider.binding})
 	}
 }
 
@@ -50,7 +50,7 @@ func (l *slowLink) pop(now time.Duration) (slowEntry, bool) {
 	return e, true
 }
 
-// drawProfile draws any profile that passes Check, with half of its knobs at zero.
+// drawProfile draws any profile that passes Check, with half of its parameters at zero.
 func drawProfile(t *rapid.T) Profile {
 	share, span := rapid.Float64Range(0, 1), rapid.Int64Range(0, int64(40*ms))
 	var p Profile
@@ -90,7 +90,7 @@ func TestLinkAgreesWithAList(t *testing.T) {
 		p := drawProfile(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		l := New(p, seed)
-		twin := &slowLink{fate: l.decider}
+		twin := &slowLink{decider: l.decider}
 		var now time.Duration
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "push") {
@@ -114,13 +114,13 @@ func TestLinkAgreesWithAList(t *testing.T) {
 	})
 }
 
-// conserved is the identity of Stats.
+// conserved reports whether the identity of Stats holds.
 func conserved(s Stats, flying int) bool {
 	return s.Pushed+s.Duplicated == s.Blackholed+s.Lost+s.QueueDrops+s.Delivered+uint64(flying)
 }
 
-// The shares are what the profile asks for, and the times within its bounds.
-func TestFateFollowsTheProfile(t *testing.T) {
+// Shares and times are those of the profile.
+func TestSharesFollowTheProfile(t *testing.T) {
 	const n = 100_000
 	p := Profile{Loss: 0.05, Duplicate: 0.02, Reorder: 0.01, Delay: 30 * ms, Jitter: 10 * ms}
 	l := New(p, 1)
@@ -201,7 +201,7 @@ func TestSameSeedSameFate(t *testing.T) {
 
 // The first numbers of SplitMix64 from seed 1234567, as published with the reference
 // implementation.
-func TestDiceArePinned(t *testing.T) {
+func TestRandomNumbersArePinned(t *testing.T) {
 	d := rng(1234567)
 	for i, want := range []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423,
 		4593380528125082431, 16408922859458223821} {
@@ -211,7 +211,7 @@ func TestDiceArePinned(t *testing.T) {
 	}
 }
 
-// everything turns every knob.
+// everything sets every parameter.
 var everything = Profile{
 	Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Delay: 30 * ms, Jitter: 10 * ms, Burst: 0.01,
 	BurstMax: 100 * ms, BurstLoss: 0.9,

@@ -9,15 +9,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The named profiles, as the table of faults has them. Hell's 30 % are 25 % and bursts, see
-// TestHellIsAsPromised.
+// The named profiles are pinned.
 func TestNamedProfilesArePinned(t *testing.T) {
 	want := []struct{ name, text string }{
 		{"clean", "clean"},
 		{"wifi", "loss=2%,delay=5ms,jitter=10ms"},
 		{"mobile", "loss=5%,delay=80ms,jitter=30ms,duplicate=1%,reorder=2%,corrupt=0.1%"},
 		{"bad", "loss=15%,delay=150ms,jitter=60ms"},
-		{"hell", "loss=25%,burst=0.75%,burst-length=10,burst-max=500ms,jitter=80ms,duplicate=10%,reorder=20%,corrupt=5%"},
+		{"hell",
+			"loss=25%,burst=0.75%,burst-length=10,burst-max=500ms,jitter=80ms,duplicate=10%,reorder=20%,corrupt=5%"},
 	}
 	got := Presets()
 	if len(got) != len(want) {
@@ -94,9 +94,9 @@ func TestParseProfileSaysWhatIsWrong(t *testing.T) {
 }
 
 // Every field can be set, printed and read back.
-func TestEveryFieldIsAKnob(t *testing.T) {
+func TestEveryFieldIsAParameter(t *testing.T) {
 	if fields := reflect.TypeFor[Profile]().NumField(); len(parameters) != fields {
-		t.Fatalf("%d knobs for %d fields", len(parameters), fields)
+		t.Fatalf("%d parameters for %d fields", len(parameters), fields)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)
@@ -106,7 +106,7 @@ func TestEveryFieldIsAKnob(t *testing.T) {
 	})
 }
 
-// Whatever is read passes Check, works, and prints as what reads the same.
+// Any profile that parses passes Check, works, and prints as text that parses to the same profile.
 func FuzzParseProfile(f *testing.F) {
 	for _, n := range Presets() {
 		f.Add(n.Name)

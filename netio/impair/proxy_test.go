@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// echo is a server on the loopback that sends back what it gets, and remembers from where.
+// echo is a server on loopback that returns datagrams and remembers their source.
 type echo struct {
 	udp *net.UDPConn
 	mu  sync.Mutex
@@ -89,7 +89,7 @@ func running(t *testing.T, cfg ProxyConfig) (*Proxy, func() ProxyStats) {
 	return p, stop
 }
 
-// balanced holds a proxy that has stopped to the identities of DirectionStats.
+// balanced checks the identities of DirectionStats of a stopped proxy.
 func balanced(t *testing.T, s ProxyStats) {
 	t.Helper()
 	for _, w := range []DirectionStats{s.Up, s.Down} {
@@ -103,7 +103,7 @@ func balanced(t *testing.T, s ProxyStats) {
 	}
 }
 
-// client is a socket connected to the proxy.
+// client returns a socket that is connected to the proxy.
 func client(t *testing.T, p *Proxy) *net.UDPConn {
 	t.Helper()
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(p.Addr()))
@@ -114,7 +114,7 @@ func client(t *testing.T, p *Proxy) *net.UDPConn {
 	return c
 }
 
-// answer waits for one datagram, up to a time; -1 if none comes.
+// answer waits for one datagram for a time; -1 if none arrives.
 func answer(c *net.UDPConn, within time.Duration) int {
 	_ = c.SetReadDeadline(time.Now().Add(within))
 	var buf [2048]byte
@@ -267,7 +267,7 @@ func TestProxyForgetsTheSilent(t *testing.T) {
 	}
 }
 
-// A server that comes late, or goes and comes back, is found again.
+// A server that starts late or restarts is reached again.
 func TestProxyOutlivesTheServer(t *testing.T) {
 	gone := socket(t)
 	addr := gone.LocalAddr().(*net.UDPAddr)
@@ -298,7 +298,8 @@ func TestProxyOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// Many clients at once through hell: every datagram is accounted for, under the race detector too.
+// Many clients at once over the worst profile: every datagram is accounted for, under the race
+// detector too.
 func TestProxyUnderLoad(t *testing.T) {
 	e := newEcho(t)
 	hell, err := ParseProfile("hell,rate=200k,rebind=100ms")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Nothing on the way of a datagram allocates, good or bad.
+// No valid or invalid datagram allocates.
 func TestPacketPathsAllocateNothing(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond = 1 << 24 })
 	p := connected(t, s, 1)
@@ -30,12 +30,10 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 	}{
 		{"server receives a payload", func() {
 			d := p.c.sealNext(p.now, KindPayload, payload, buf)
-			give(1,
-				d)
+			give(1, d)
 		}},
 		{"server receives a keep-alive", func() {
-			d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8],
-				buf)
+			d := p.c.sealNext(p.now, KindKeepAlive, zeros[:8], buf)
 			give(1, d)
 		}},
 		{"server seals", func() { s.Seal(p.now, 0, payload, buf) }},
@@ -55,7 +53,12 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 			p.c.Receive(p.now, testServer, d, &out)
 		}},
 		{"client seals", func() { p.c.Seal(p.now, payload, buf) }},
-		{"client updates", func() { out.Reset(); p.now += 50 * time.Millisecond; p.c.received = p.now; p.c.Update(p.now, &out) }},
+		{"client updates", func() {
+			out.Reset()
+			p.now += 50 * time.Millisecond
+			p.c.received = p.now
+			p.c.Update(p.now, &out)
+		}},
 	} {
 		for range 10 {
 			c.run()

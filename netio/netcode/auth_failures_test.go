@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// More than a hundred forgeries a second for five seconds are told, once, and change nothing for
-// the session.
+// More than a hundred forgeries a second for five seconds are reported once, and do not affect the
+// session.
 func TestThreat14FloodOfForgeriesIsFlagged(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -7,8 +7,8 @@ import (
 
 var sinkBytes []byte
 
-// benchReceive gives the server datagrams that it opens, rejects or ignores; each is made anew,
-// outside the clock's view, as opening destroys it.
+// benchReceive gives the server datagrams that it opens, rejects or ignores. Each is copied with
+// the timer stopped, since opening destroys it.
 func benchReceive(b *testing.B, players, size int) {
 	const batch = 256
 	s := newServer(b, func(c *ServerConfig) { c.Clients = players })
@@ -36,7 +36,7 @@ func benchReceive(b *testing.B, players, size int) {
 	}
 }
 
-// What arrives: opened and dispatched, beside the cipher alone.
+// BenchmarkReceive opens and dispatches datagrams, beside the cipher alone.
 func BenchmarkReceive(b *testing.B) {
 	b.Run("64B/players=1", func(b *testing.B) { benchReceive(b, 1, 64) })
 	b.Run("64B/players=1000", func(b *testing.B) { benchReceive(b, 1000, 64) })
@@ -71,7 +71,7 @@ func benchOpen(b *testing.B, size int, forged bool) {
 	}
 }
 
-// What is sent, beside the cipher alone.
+// BenchmarkSeal seals datagrams, beside the cipher alone.
 func BenchmarkSeal(b *testing.B) {
 	for _, size := range []int{64, 1200} {
 		name := map[int]string{64: "64B", 1200: "1200B"}[size]
@@ -96,7 +96,7 @@ func BenchmarkSeal(b *testing.B) {
 	}
 }
 
-// What is refused: a forgery costs its cipher, an unknown address none.
+// BenchmarkReject refuses datagrams: a forgery costs its cipher, an unknown address none.
 func BenchmarkReject(b *testing.B) {
 	s := newServer(b, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24 })
 	p := connected(b, s, 1)

@@ -53,7 +53,7 @@ func TestClientTriesAllServers(t *testing.T) {
 	}
 }
 
-// The clock of the whole attempt runs over all addresses.
+// The token's lifetime bounds the attempt over all addresses.
 func TestClientTokenExpires(t *testing.T) {
 	c := NewClient(mint(t, 1, func(m *Mint) { m.Servers, m.Expire = testServers, testUnix+7 }),
 		ClientConfig{})
@@ -101,7 +101,7 @@ func TestClientInvalidToken(t *testing.T) {
 	}
 }
 
-// challenged returns a client that got a challenge from a server that has forgotten it since.
+// challenged returns a client with a challenge of a server that has since forgotten it.
 func challenged(t *testing.T, token []byte) *Client {
 	s := newServer(t, nil)
 	c := NewClient(token, ClientConfig{})
@@ -149,7 +149,7 @@ func TestClientConnectionTimesOut(t *testing.T) {
 	}
 }
 
-// Denied by the first server, it goes to the second; denied by the last, it stops.
+// A client that the first server denies tries the second. Denied by the last, it fails.
 func TestClientDenied(t *testing.T) {
 	full := newServer(t, func(c *ServerConfig) { c.Addresses = testServers[:2] })
 	full.StopAccepting()
@@ -173,7 +173,7 @@ func TestClientDenied(t *testing.T) {
 	}
 }
 
-// What a client must not take, in each state, with and without a session.
+// A client refuses what is invalid in each state, with and without a session.
 func TestClientRefuses(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
@@ -242,7 +242,7 @@ func TestStatesAndNames(t *testing.T) {
 	}
 }
 
-// What the first server sealed does not shut out the second, whose sequences begin at 0 as well.
+// Sequences of the first server do not block the second, whose sequences begin at 0 as well.
 func TestClientForgetsTheFirstServer(t *testing.T) {
 	c := challenged(t, mint(t, 1, func(m *Mint) { m.Servers = testServers[:2] }))
 	s := newSealer(testProtocol)

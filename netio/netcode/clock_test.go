@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The wall clock jumps by an hour, back, and by a day: sessions do not notice, newcomers do only
-// while it is wrong, and no token becomes good a second time.
+// The wall clock jumps by an hour, back, and by a day: sessions are not affected, new clients only
+// while it is wrong, and no token becomes valid again.
 func TestThreat03WallClockJumps(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)

@@ -149,8 +149,8 @@ func FuzzDatagram(f *testing.F) {
 	})
 }
 
-// FuzzAuthenticated seals its bytes with a real session's keys, so that they come past the
-// cipher: as every kind, both ways.
+// FuzzAuthenticated seals its bytes with a session's keys, so that they pass the cipher: as every
+// kind, both ways.
 func FuzzAuthenticated(f *testing.F) {
 	f.Add(byte(KindPayload), uint64(5), uint64(0), []byte("payload"))
 	f.Add(byte(KindKeepAlive), uint64(5), uint64(0), make([]byte, 8))

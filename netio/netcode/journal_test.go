@@ -11,15 +11,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// restarted is a server that knows of the one before only what is in the journal.
+// restarted returns a server that has only the journal of the one before.
 func restarted(t testing.TB, start byte, tokens int, unix int64, memory []byte) *Server {
 	return newServer(t, func(c *ServerConfig) {
 		c.Entropy[0], c.Clients, c.MaxTokens, c.StartUnix, c.Journal = start, 4, tokens, unix, memory
 	})
 }
 
-// A server is killed in the middle of its sessions. The next one refuses the tokens of all that
-// it had let in, wherever they come from, and takes the others.
+// A server is killed during its sessions. The next one refuses the tokens of all of them, from any
+// address, and accepts the others.
 func TestThreat06JournalOutlivesTheServer(t *testing.T) {
 	memory := make([]byte, 8*JournalRecord)
 	before := restarted(t, 1, 8, testUnix, memory)
@@ -53,7 +53,7 @@ func TestThreat06JournalOutlivesTheServer(t *testing.T) {
 	r.refuse(q.at, request(q.c.token.Append(nil)), DropReqTokenUsed)
 }
 
-// The record is there before the client can know of its session.
+// The record is written before the client can know of its session.
 func TestJournalIsWrittenBeforeTheAccept(t *testing.T) {
 	memory := make([]byte, 4*JournalRecord)
 	s := restarted(t, 1, 4, testUnix, memory)
@@ -72,9 +72,9 @@ func TestJournalIsWrittenBeforeTheAccept(t *testing.T) {
 	}
 }
 
-// Whatever part of a record was written, over zeros or over an older record, and whatever byte of
-// it is damaged: no token is refused for it but the one that it names.
-func TestTornRecordsSayNothing(t *testing.T) {
+// For any part of a record that was written, over zeros or an older record, and any damaged byte:
+// no token is refused but the one that it names.
+func TestTornRecordsHaveNoEffect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	record := func(tag TokenTag, expire uint64) []byte {
 		b := make([]byte, JournalRecord)
@@ -162,7 +162,7 @@ func TestJournalFullAndReused(t *testing.T) {
 	}
 }
 
-// The journal of a start with more tokens is understood by one with fewer, if they have room.
+// The journal of a server with more tokens is read by one with fewer, if they fit.
 func TestJournalOfALargerServer(t *testing.T) {
 	memory := make([]byte, 6*JournalRecord)
 	var tags []TokenTag
@@ -230,9 +230,8 @@ func (m tokenMap) valid(unix uint64) (n int) {
 // kept is how many tokens have not expired, or not yet been found to have.
 func (u *usedTokens) kept() int { return len(u.entries) - u.free }
 
-// Whatever is seen, spent, expires, and however often the server is killed: no valid token is
-// forgotten, a spent one is never taken for another, none is refused while there is room, and
-// there is room for as many as are promised.
+// However often the server is killed, no valid token is forgotten, a used one is never taken for
+// another, and none is refused while there is room for the configured number.
 func TestUsedTokensAgreeWithMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(1, 12).Draw(t, "capacity")
@@ -295,7 +294,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 	})
 }
 
-// A join costs the same two ciphers with a journal as without, and a journal nothing.
+// A join allocates the same two ciphers with a journal as without, and a journal write nothing.
 func TestJournalAllocatesNothing(t *testing.T) {
 	u, err := newUsedTokens(64, [2]uint64{1, 2}, make(journal, 64*JournalRecord), 0)
 	if err != nil {

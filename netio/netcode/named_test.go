@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// Inputs with a name that the other tables do not have: of players, by their length, kind and
-// sequence.
+// Datagrams by length, kind and sequence that the other tables lack.
 func TestNamedDatagrams(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 9)
@@ -73,7 +72,7 @@ func TestNamedDatagrams(t *testing.T) {
 	}
 }
 
-// Each datagram of a session again and again, in all its states: taken once, or, of a request,
+// Each datagram of a session is repeated in all states: it is accepted once, or a request is
 // answered the same way.
 func TestNamedReplays(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<20, 1<<20 })
@@ -127,7 +126,7 @@ func TestNamedReplays(t *testing.T) {
 	control.refuse(host(1), d, DropReqTokenUsed)
 }
 
-// Sequences about the place where a window's sum would overflow.
+// Sequences near the overflow of a window's sum.
 func TestNamedSequences(t *testing.T) {
 	for _, first := range []uint64{1 << 63, math.MaxUint64 - 256, math.MaxUint64 - 255,
 		math.MaxUint64 - 254, math.MaxUint64} {
@@ -146,7 +145,7 @@ func TestNamedSequences(t *testing.T) {
 	}
 }
 
-// A client that leaves, or pays, before it can know that it is in.
+// A client disconnects or sends a payload before it can know of its session.
 func TestNamedBeforeConfirmation(t *testing.T) {
 	for _, kind := range []Kind{KindPayload, KindDisconnect} {
 		s := newServer(t, nil)
@@ -164,7 +163,7 @@ func TestNamedBeforeConfirmation(t *testing.T) {
 	}
 }
 
-// What a backend may have put into a token: the extremes of client id and timeout.
+// Tokens with extreme client ids and timeouts.
 func TestNamedTokens(t *testing.T) {
 	for _, c := range []struct {
 		clientID uint64

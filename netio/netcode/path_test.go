@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// newRebindingClient is a pair whose client keeps its session when its address changes.
+// newRebindingClient returns a pair whose client keeps its session when its address changes.
 func newRebindingClient(t testing.TB, s *Server, token []byte, at netip.AddrPort) *rebindingClient {
 	return &rebindingClient{pair: pair{t: t, s: s, c: NewClient(token, ClientConfig{Roam: true}), at: at}}
 }
@@ -76,7 +76,7 @@ func TestThreat17Migration(t *testing.T) {
 	}
 }
 
-// Servers and clients of the standard notice nothing.
+// Servers and clients of the standard are not affected.
 func TestThreat17MigrationWithOthers(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
@@ -164,7 +164,7 @@ func TestThreat17MigrationRefused(t *testing.T) {
 	control.refuse(host(1), p.seal(KindPayload, []byte("from the old address")), DropUnknown)
 }
 
-// Openings for addresses that are unknown are paid from the budget of unproven addresses.
+// Path datagrams from unknown addresses take from the budget of unverified addresses.
 func TestThreat17MigrationIsBudgeted(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.HandshakesPerSecond, c.HandshakesPerNetwork = 100, 1 })
 	p := newRebindingClient(t, s, mint(t, 1, nil), host(1))

@@ -25,7 +25,7 @@ const (
 	pageGlobal   = 1<<63 + 9
 )
 
-// run is n bytes that count up from first.
+// run returns n bytes that count up from first.
 func run(first byte, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -36,7 +36,7 @@ func run(first byte, n int) []byte {
 
 func runKey(first byte) (k Key) { copy(k[:], run(first, KeySize)); return k }
 
-// page reads the golden datagrams of PROTOCOL.md, and the packages and sections that they hold. A
+// page reads the golden datagrams of PROTOCOL.md, and the packets and sections that they hold. A
 // name stands at the margin, its bytes below it, indented: hexadecimal, or in brackets the name
 // of other bytes or up to where zeros follow.
 func page(t *testing.T) map[string][]byte {
@@ -81,7 +81,7 @@ func pageLine(t *testing.T, all map[string][]byte, dst []byte, line string) []by
 	return append(dst, b...)
 }
 
-// nonceOf reads size bytes at an offset.
+// number reads size bytes at an offset.
 func number(b []byte, at, size int) (n uint64) {
 	for i := range size {
 		n |= uint64(b[at+i]) << (8 * i)
@@ -95,12 +95,18 @@ type cutter struct {
 	doc map[string][]byte
 }
 
-func (c cutter) aead(key []byte, extended bool) cipher.AEAD {
-	cipherOf := chacha20poly1305.New
-	if extended {
-		cipherOf = chacha20poly1305.NewX
+// aead returns the cipher of datagrams and challenges.
+func (c cutter) aead(key []byte) cipher.AEAD {
+	a, err := chacha20poly1305.New(key)
+	if err != nil {
+		c.t.Fatal(err)
 	}
-	a, err := cipherOf(key)
+	return a
+}
+
+// tokenAEAD returns the cipher of private tokens, with a nonce of 24 bytes.
+func (c cutter) tokenAEAD(key []byte) cipher.AEAD {
+	a, err := chacha20poly1305.NewX(key)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -127,11 +133,11 @@ func (c cutter) open(name string, key []byte, kind byte) (sequence uint64, body 
 		data = append(data, d[at:at+8]...)
 		at += 8
 	}
-	body, err := c.aead(key, false).Open(nil, nonce, d[at:], data)
+	body, err := c.aead(key).Open(nil, nonce, d[at:], data)
 	if err != nil {
 		c.t.Fatalf("%s: %v", name, err)
 	}
-	if again := c.aead(key, false).Seal(bytes.Clone(d[:at]), nonce, body, data); !bytes.Equal(again, d) {
+	if again := c.aead(key).Seal(bytes.Clone(d[:at]), nonce, body, data); !bytes.Equal(again, d) {
 		c.t.Fatalf("%s: sealed again %x", name, again)
 	}
 	return sequence, body
@@ -149,23 +155,23 @@ func (c cutter) same(name string, got []byte) {
 	}
 }
 
-// TestPageByHand cuts the golden datagrams by the offsets of the page.
+// TestPageByHand reads the golden datagrams by the offsets of the page.
 func TestPageByHand(t *testing.T) {
 	c := cutter{t, page(t)}
 	token, request := c.doc["token"], c.doc["request"]
 	data := append(append([]byte("NETCODE 1.02\x00"), token[13:21]...), token[29:37]...)
-	private, err := c.aead(run(0x00, 32), true).Open(nil, token[37:61], token[61:1085], data)
+	private, err := c.tokenAEAD(run(0x00, 32)).Open(nil, token[37:61], token[61:1085], data)
 	if err != nil || len(private) != 1008 {
 		t.Fatalf("private token: %d bytes, %v", len(private), err)
 	}
-	c.same("private token", c.aead(run(0x00, 32), true).Seal(nil, token[37:61], private, data))
+	c.same("private token", c.tokenAEAD(run(0x00, 32)).Seal(nil, token[37:61], private, data))
 	sealed, challenge := c.open("challenge", run(0x40, 32), 2)
 	answered, response := c.open("response", run(0x20, 32), 3)
 	if !bytes.Equal(challenge, response) || sealed != 0x8000000000000009 || answered != 1 ||
 		len(challenge) != 308 {
 		t.Errorf("challenge %x and response %x: not the same", sealed, answered)
 	}
-	inner, err := c.aead(run(0x80, 32), false).Open(nil, append(make([]byte, 4), challenge[:8]...),
+	inner, err := c.aead(run(0x80, 32)).Open(nil, append(make([]byte, 4), challenge[:8]...),
 		challenge[8:], nil)
 	if err != nil || len(inner) != 284 {
 		t.Fatalf("challenge token: %d bytes, %v", len(inner), err)
@@ -249,7 +255,7 @@ func TestPageByHand(t *testing.T) {
 		10: {"request: nonce", request[30:54], run(0x60, 24)},
 		11: {"request: private token", request[54:1078], token[61:1085]},
 		12: {"challenge: zeros", inner[11:], make([]byte, 273)},
-		13: {"payload: package", payload, c.doc["package"]},
+		13: {"payload: packet", payload, c.doc["packet"]},
 		14: {"probe: zeros", probe[1:], make([]byte, len(probe)-1)},
 		15: {"path challenge: proof", prove[1:], run(0xb0, 16)},
 		16: {"echo: proof", echo[1:], run(0xb0, 16)},
@@ -262,7 +268,7 @@ func TestPageByHand(t *testing.T) {
 	}
 	for name, size := range map[string]int{"token": 2048, "private token": 1024, "request": 1078,
 		"challenge": 333, "response": 326,
-		"keep-alive": 26, "payload": 18 + len(c.doc["package"]), "path hello": 27, "path grant": 35,
+		"keep-alive": 26, "payload": 18 + len(c.doc["packet"]), "path hello": 27, "path grant": 35,
 		"path probe":     192,
 		"path challenge": 43, "path echo": 43, "disconnect": 18, "denied": 25} {
 		if len(c.doc[name]) != size {
@@ -271,8 +277,8 @@ func TestPageByHand(t *testing.T) {
 	}
 }
 
-// TestPageIsASession lets a real server and a real client play the session of the page: every
-// datagram that one of them makes is the page's, and the other takes the page's.
+// TestPageIsASession plays the session of the page with a real server and client: each makes the
+// datagrams of the page, and the other accepts them.
 func TestPageIsASession(t *testing.T) {
 	c := cutter{t, page(t)}
 	home, away := netip.MustParseAddrPort("198.51.100.7:50000"), netip.MustParseAddrPort("198.51.100.8:50001")
@@ -339,11 +345,11 @@ func TestPageIsASession(t *testing.T) {
 	if client.State() != Connected || client.Index() != 2 || client.Slots() != 64 {
 		t.Fatalf("client: %v, %d of %d", client.State(), client.Index(), client.Slots())
 	}
-	d, err := s.Seal(now, 2, c.doc["package"], nil)
+	d, err := s.Seal(now, 2, c.doc["packet"], nil)
 	if c.same("payload", d); err != nil {
 		t.Fatal(err)
 	}
-	if got := take("payload"); !bytes.Equal(got, c.doc["package"]) {
+	if got := take("payload"); !bytes.Equal(got, c.doc["packet"]) {
 		t.Errorf("client: payload %x", got)
 	}
 

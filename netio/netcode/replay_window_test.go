@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// arrayWindow is the reference's: an entry for each sequence modulo the size, and a flag instead
-// of its "empty" number.
+// arrayWindow is the window of the reference: an entry for each sequence modulo the size, with a
+// flag in place of its "empty" number.
 type arrayWindow struct {
 	newest  uint64
 	entries [windowSize]uint64
@@ -26,8 +26,8 @@ func (w *arrayWindow) receive(s uint64) Drop {
 	return DropNone
 }
 
-// rfcWindow is that of RFC 6479, appendix A: a ring of words with one to spare, which is cleared
-// as a whole.
+// rfcWindow is the window of RFC 6479, appendix A: a ring of words with a spare one, which is
+// cleared as a whole.
 type rfcWindow struct {
 	newest uint64
 	words  [2 * windowSize / 64]uint64

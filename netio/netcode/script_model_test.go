@@ -15,7 +15,7 @@ func scriptPayload(a *actor, n uint32, length byte) []byte {
 	return append(b, pattern(make([]byte, length), int(n), int(a.tag[0]))...)
 }
 
-// isPayload says which number a payload has, if it is one of an actor.
+// isPayload returns the number of a payload if it is one of an actor.
 func isPayload(a *actor, b []byte) (n uint32, ok bool) {
 	if len(b) < 20 {
 		return 0, false
@@ -24,7 +24,7 @@ func isPayload(a *actor, b []byte) (n uint32, ok bool) {
 	return n, bytes.Equal(b, scriptPayload(a, n, byte(len(b)-20)))
 }
 
-// sealed notes what was sealed; a second time is a fault.
+// sealed records what was sealed; a repeated nonce is an error.
 func (w *script) sealed(a *actor, down bool, data []byte) error {
 	h, why := parseHeader(data)
 	if why != DropNone {
@@ -38,7 +38,7 @@ func (w *script) sealed(a *actor, down bool, data []byte) error {
 	return nil
 }
 
-// up sends what a client has in its outbox.
+// up sends the outbox of a client.
 func (w *script) up(a *actor, out *Outbox) error {
 	for i := range out.Len() {
 		to, d := out.At(i)
@@ -52,8 +52,7 @@ func (w *script) up(a *actor, out *Outbox) error {
 	return nil
 }
 
-// down sends what the server has in its outbox, after it has found out whose keys it was sealed
-// with.
+// down sends the outbox of the server, after it has found the session of each datagram.
 func (w *script) down(out *Outbox) error {
 	for i := range out.Len() {
 		to, d := out.At(i)
@@ -79,7 +78,7 @@ func (w *script) down(out *Outbox) error {
 	return nil
 }
 
-// opens says whether a datagram of the server is for this client.
+// opens reports whether a datagram of the server is for this client.
 func (a *actor) opens(d []byte) bool {
 	h, why := parseHeader(d)
 	if why != DropNone {
@@ -129,7 +128,7 @@ func (w *script) arrive(i int, gone bool) error {
 	return nil
 }
 
-// slotOfClient delivers a datagram of the server.
+// client delivers a datagram of the server.
 func (w *script) client(a *actor, f inFlight) error {
 	var out Outbox
 	before := a.c.counters.Received
@@ -152,7 +151,7 @@ func (w *script) client(a *actor, f inFlight) error {
 	return w.up(a, &out)
 }
 
-// serverIndex delivers a datagram to the server and holds what happens against the model.
+// server delivers a datagram to the server and compares the result with the model.
 func (w *script) server(f inFlight) error {
 	var out Outbox
 	w.pay(f.from, 0, len(f.data), false)
@@ -215,8 +214,8 @@ func (w *script) server(f inFlight) error {
 	return w.down(&out)
 }
 
-// fair says whether a datagram was taken that must not be, or refused that must be taken:
-// whatever others did before.
+// fair returns an error if a datagram was accepted that must be refused, or refused that must be
+// accepted.
 func (w *script) fair(f inFlight, old [4]*actor, err error) error {
 	kind := KindOf(f.data)
 	if kind == KindRequest && err == nil && f.by.entered {
@@ -239,8 +238,8 @@ func (w *script) fair(f inFlight, old [4]*actor, err error) error {
 	return nil
 }
 
-// tamper changes a datagram that was sent to the server before and delivers it: it must be
-// refused in silence.
+// tamper changes a datagram that was sent to the server and delivers it: it must be refused
+// without an answer.
 func (w *script) tamper(i int, change func(b []byte) []byte) error {
 	if len(w.history) == 0 {
 		return nil
@@ -281,7 +280,7 @@ func (w *script) proven(a netip.AddrPort) bool {
 	return in
 }
 
-// pay books what came from an address or went to it, unless it is that of a session.
+// pay counts the bytes from or to an address without a session.
 func (w *script) pay(a netip.AddrPort, way, n int, proven bool) {
 	if proven || w.proven(a) {
 		return
@@ -303,7 +302,7 @@ func (w *script) connected() (list [4]*actor) {
 	return list
 }
 
-// checksum compares the whole server with the model, and its tables with each other.
+// check compares the whole server with the model, and its tables with each other.
 func (w *script) check() error {
 	s := w.s
 	ids := 0
@@ -358,7 +357,7 @@ func (w *script) check() error {
 	return nil
 }
 
-// clientOf reads the client id that only the server can.
+// clientOf returns the client id, which only the server can read.
 func (t *PublicToken) clientOf(w *script) uint64 {
 	plaintext, err := privateAEAD(&testKey).Open(nil, t.Nonce[:], t.Private[:],
 		privateData(nil, t.ProtocolID, t.Expire))

@@ -57,14 +57,14 @@ type script struct {
 	counts  scriptCounts
 }
 
-// sealing is what must be unique: whose keys, in which direction, which sequence.
+// sealing is what must be unique: key, direction and sequence.
 type sealing struct {
 	tag      TokenTag
 	down     bool
 	sequence uint64
 }
 
-// scriptCounts tell whether scripts get anywhere.
+// scriptCounts show that scripts reach interesting states.
 type scriptCounts struct {
 	connected, takeovers, delivered, received, moved, ended, tampered, restarts int
 	drops                                                                       [NumDrops]uint64
@@ -119,7 +119,7 @@ func (w *script) start() (err error) {
 	return err
 }
 
-// mint gives an actor's place to a new one with a fresh token.
+// mint replaces an actor by a new one with a fresh token.
 func (w *script) mint(i int, how byte) error {
 	m := Mint{ProtocolID: testProtocol, ClientID: uint64(how & 3), Create: uint64(testUnix),
 		Expire:         uint64(w.unix()) + 1 + uint64(how)/8,
@@ -137,7 +137,7 @@ func (w *script) mint(i int, how byte) error {
 	return nil
 }
 
-// step does one thing.
+// step plays one step.
 func (w *script) step(op byte, who int, how byte) error {
 	a := w.actors[who]
 	var out Outbox
@@ -251,8 +251,8 @@ func (w *script) step(op byte, who int, how byte) error {
 	return nil
 }
 
-// smooth lets a client and the server talk until nothing is left to be said. From a silent
-// session's client it is a takeover.
+// smooth exchanges datagrams of a client and the server until none is left. For the client of a
+// silent session it is a takeover.
 func (w *script) smooth(a *actor) error {
 	for range 3 {
 		var out Outbox
@@ -273,7 +273,7 @@ func (w *script) smooth(a *actor) error {
 	return nil
 }
 
-// shrink leaves out what a failing script does not need.
+// shrink removes the steps that a failing script does not need.
 func shrink(b []byte) []byte {
 	for size := (len(b) - 1) / 3 / 2; size >= 1; size /= 2 {
 		for at := 1; at+3*size <= len(b); {
@@ -319,8 +319,7 @@ var scriptSteps = func() (list []byte) {
 	return list
 }()
 
-// Thousands of scripts by the dice. What fails is shrunk to what a seed of FuzzSessionScript
-// should be.
+// Thousands of random scripts. A failing one is reduced to a seed for FuzzSessionScript.
 func TestSessionScripts(t *testing.T) {
 	n := 3000
 	if testing.Short() {

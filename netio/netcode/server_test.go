@@ -156,7 +156,7 @@ func TestNegativeTimeoutNeverEnds(t *testing.T) {
 	}
 }
 
-// request gives the first datagram of a client with this token.
+// request returns the first datagram of a client with this token.
 func request(token []byte) []byte {
 	var out Outbox
 	c := NewClient(token, ClientConfig{})
@@ -165,7 +165,7 @@ func request(token []byte) []byte {
 	return b
 }
 
-// sealedToken is a request whose token opens, with these 1008 bytes in it.
+// sealedToken returns a request with a token that opens to these 1008 bytes.
 func sealedToken(protocol, expire uint64, plaintext []byte) []byte {
 	b := append([]byte{0}, version...)
 	b = binary.LittleEndian.AppendUint64(b, protocol)
@@ -225,8 +225,7 @@ func requestsRefused(t *testing.T, reasons ...Drop) {
 		{"no addresses", plaintext(func(b []byte) { b[12] = 0 }), DropReqContent},
 		{"33 addresses", plaintext(func(b []byte) { b[12] = 33 }), DropReqContent},
 		{"2^32-1 addresses", plaintext(func(b []byte) {
-			binary.LittleEndian.PutUint32(b[12:],
-				math.MaxUint32)
+			binary.LittleEndian.PutUint32(b[12:], math.MaxUint32)
 		}), DropReqContent},
 		{"address type 0", plaintext(func(b []byte) { b[16] = 0 }), DropReqContent},
 		{"address type 3", plaintext(func(b []byte) { b[16] = 3 }), DropReqContent},
@@ -348,8 +347,8 @@ func sealedRefused(t *testing.T, reasons ...Drop) {
 	}
 }
 
-// The server's datagram sent back to it under a sequence that is new to it does not open: each
-// direction has its key.
+// A server's datagram that is sent back to it under a new sequence does not open: each direction
+// has its key.
 func TestThreat14Reflected(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
@@ -372,7 +371,7 @@ func TestLongSequencesAreTaken(t *testing.T) {
 	}
 }
 
-// Sequences near the end of all numbers do not shut the window.
+// Sequences near 2^64 do not block the window.
 func TestThreat13SequencesNearTheEnd(t *testing.T) {
 	s := newServer(t, nil)
 	p := connected(t, s, 1)
@@ -423,7 +422,7 @@ func TestThreat11Full(t *testing.T) {
 	}
 }
 
-// Two are challenged while one slot is free: the second response is denied.
+// Two clients are challenged while one slot is free: the second response is denied.
 func TestThreat11FullAtResponse(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.Clients = 1 })
 	var ps [2]*pair
@@ -475,7 +474,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	}
 }
 
-// A batch is served players first.
+// In a batch, sessions are served before handshakes.
 func TestHandshakesWait(t *testing.T) {
 	for k := range Kind(16) {
 		if got, want := IsHandshake([]byte{0x10 | byte(k)}), k < KindKeepAlive || k >= KindPath; got != want {

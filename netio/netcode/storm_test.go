@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// storming is a client of the storm, or a player; its datagrams arrive a tick later.
-type storming struct {
+// stormClient is a client that connects in the storm, or one that plays; its datagrams arrive a
+// tick later.
+type stormClient struct {
 	c   *Client
 	out Outbox
 }
 
-// Two hundred play when 9,800 come within a second. All are in within three, no player's datagram
-// waits for a newcomer's, no tick opens more tokens than the budget lets it, and what the server
-// has afterwards is the ciphers of its sessions.
+// Two hundred clients play when 9,800 connect within a second. All are connected within three
+// seconds, no datagram of a player waits for a handshake, no tick opens more tokens than the
+// budget, and the server keeps only the ciphers of its sessions.
 func TestStormBesidePlayers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of work")
 	}
 	const players, tick = 200, 16 * time.Millisecond
 	s := newServer(t, func(c *ServerConfig) { c.Clients = MaxClients })
-	list := make([]*storming, MaxClients)
+	list := make([]*stormClient, MaxClients)
 	for i := range list {
-		list[i] = &storming{c: NewClient(mint(t, uint64(i), nil), ClientConfig{})}
+		list[i] = &stormClient{c: NewClient(mint(t, uint64(i), nil), ClientConfig{})}
 	}
 	var out Outbox
 	played, earlier, tokens, longest, in := 0, 0, uint64(0), 0, 0

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The table answers as a map does, whatever comes and goes, at any fill and with any seed.
+// The table equals a map for any operations, at any fill and with any seed.
 func TestTableAgreesWithMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(0, 40).Draw(t, "capacity")

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ask sends a request and says what became of it and how many answers there were.
+// ask sends a request and returns the result and the number of answers.
 func ask(s *Server, now time.Duration, from netip.AddrPort, token []byte) (answers int, err error) {
 	var out Outbox
 	_, err = s.Receive(now, testUnix+int64(now/time.Second), from, request(token), &out)
@@ -58,7 +58,7 @@ func TestThreat06TokenIsSpentWithItsSession(t *testing.T) {
 	q.refuse(host(2), request(token), DropReqTokenUsed)
 }
 
-// Full: new tokens are refused, none that is known is forgotten.
+// When the table is full, new tokens are refused and no known one is forgotten.
 func TestThreat06TokenTableFull(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 3 })
 	p := connected(t, s, 9)
@@ -91,7 +91,8 @@ func TestPendingTableFullAndFreed(t *testing.T) {
 	}
 }
 
-// After kill -9 the server remembers nothing, yet refuses whatever may have been used before.
+// After kill -9 the server remembers nothing, but refuses all tokens that may have been used
+// before.
 func TestThreat06TokensOfBeforeTheStart(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix-1 })
 	p := connected(t, s, 9)
@@ -141,8 +142,8 @@ func TestRestartWithoutJournalRepeatsNoNonce(t *testing.T) {
 	}
 }
 
-// A server that is killed and starts again within a second, or whose backend's clock is ahead,
-// lets no token in twice.
+// A server that is killed and restarts within a second, or whose backend's clock is ahead, accepts
+// no token twice.
 func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 	for ahead := range uint64(8) {
 		token := mint(t, 1, func(m *Mint) { m.Create, m.Expire = testUnix+ahead, testUnix+ahead+45 })
@@ -164,8 +165,7 @@ func TestThreat06TokensOfBeforeAQuickStart(t *testing.T) {
 			case first < 0 && err == nil:
 				first = unix
 				if _, err := newServer(t, func(c *ServerConfig) {
-					c.TokenLifetime,
-						c.StartUnix = 45*time.Second, testUnix+unix
+					c.TokenLifetime, c.StartUnix = 45*time.Second, testUnix+unix
 				}).
 					Receive(0, testUnix+unix, host(1), request(token), &out); err != DropReqStart {
 					t.Fatalf("issued %d s ahead, used and used again at %d s: %v", ahead, unix, err)
@@ -206,8 +206,7 @@ func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	for i := range 200 {
 		s := newServer(t, func(c *ServerConfig) {
 			c.Entropy = [32]byte{byte(i), 1}
-			c.Clients,
-				c.MaxTokens = 1, 1
+			c.Clients, c.MaxTokens = 1, 1
 		})
 		if s.globalSequence < 1<<63 || s.globalSequence >= 1<<63+1<<62 {
 			t.Fatalf("%x", s.globalSequence)
@@ -215,7 +214,7 @@ func TestThreat15GlobalSequenceIsInTheUpperHalf(t *testing.T) {
 	}
 }
 
-// A player whose machine died comes back with a new token: not at once, and then to the same slot.
+// A client that crashed returns with a new token: not at once, and then to the same slot.
 func TestThreat12Takeover(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -250,8 +249,8 @@ func TestThreat12Takeover(t *testing.T) {
 	}
 }
 
-// A recorded handshake opens no second session under the keys of a living one, though its client
-// is silent and has moved.
+// A recorded handshake opens no second session under the keys of a live one, even if its client is
+// silent and has moved.
 func TestThreat15RecordedHandshakeTakesNothingOver(t *testing.T) {
 	s := newServer(t, nil)
 	token := mint(t, 1, nil)
@@ -277,7 +276,7 @@ func TestThreat15RecordedHandshakeTakesNothingOver(t *testing.T) {
 	}
 }
 
-// A player may not answer with the challenge of another token.
+// A client may not answer with the challenge of another token.
 func TestThreat10Challenge(t *testing.T) {
 	s := newServer(t, nil)
 	control := connected(t, s, 9)
@@ -310,16 +309,16 @@ func TestThreat10Challenge(t *testing.T) {
 }
 
 func TestThreat08Budget(t *testing.T) {
-	dice := rand.NewChaCha8([32]byte{1})
+	rng := rand.NewChaCha8([32]byte{1})
 	b := newBudget(1000, 250, [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9})
 	anywhere := func() tableKey {
-		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()),
-			byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
+		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(rng.Uint64()),
+			byte(rng.Uint64()), byte(rng.Uint64()), 1}), 1))
 	}
 	// One network asks ten times as often as it may.
 	taken, one := 0, addressKey(host(1))
 	for now := time.Duration(0); now < 4*time.Second; now += 400 * time.Microsecond {
-		if why := b.admit(now, one, dice); why == DropNone {
+		if why := b.admit(now, one, rng); why == DropNone {
 			taken++
 		} else if why != DropReqPrefix {
 			t.Fatalf("at %v: %v", now, why)
@@ -331,20 +330,20 @@ func TestThreat08Budget(t *testing.T) {
 	// All the world asks ten times as often as it may; one host has answered a challenge before.
 	friend := addressKey(netip.MustParseAddrPort("203.0.113.5:9"))
 	b.markProven(4*time.Second, friend)
-	var fates [NumDrops]int
+	var results [NumDrops]int
 	friends, asked := 0, 0
 	for now := 4 * time.Second; now < 14*time.Second; now += 100 * time.Microsecond {
-		fates[b.admit(now, anywhere(), dice)]++
+		results[b.admit(now, anywhere(), rng)]++
 		if now%(100*time.Millisecond) == 0 {
 			asked++
-			if b.admit(now, friend, dice) == DropNone {
+			if b.admit(now, friend, rng) == DropNone {
 				friends++
 			}
 		}
 	}
-	if n := fates[DropNone]; n > 10_500 || n < 4000 || fates[DropReqDeferred] == 0 ||
-		fates[DropReqBudget] == 0 {
-		t.Errorf("taken %d, refused %d, deferred %d", n, fates[DropReqBudget], fates[DropReqDeferred])
+	if n := results[DropNone]; n > 10_500 || n < 4000 || results[DropReqDeferred] == 0 ||
+		results[DropReqBudget] == 0 {
+		t.Errorf("taken %d, refused %d, deferred %d", n, results[DropReqBudget], results[DropReqDeferred])
 	}
 	if friends < asked*8/10 { // a unproven host's chance is one in ten
 		t.Errorf("the friend was let through %d times of %d", friends, asked)
@@ -353,7 +352,7 @@ func TestThreat08Budget(t *testing.T) {
 		t.Errorf("pressure %v", b.pressure())
 	}
 	// Afterwards all sources are accepted again, and later the verified address is unverified.
-	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
+	if why := b.admit(15*time.Second, anywhere(), rng); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
 	if !b.isProven(2*time.Minute, friend) || b.isProven(9*time.Minute, friend) {
@@ -425,7 +424,7 @@ func TestThreat18FloodIsKicked(t *testing.T) {
 	control.refuse(p.at, p.seal(KindPayload, []byte("x")), DropUnknown)
 }
 
-// respond brings a new client to the point where its response is made, and not yet sent.
+// respond runs a new client until its response is made and not yet sent.
 func respond(t *testing.T, s *Server, now time.Duration, from int, clientID uint64) []byte {
 	t.Helper()
 	c := NewClient(mint(t, clientID, nil), ClientConfig{})
@@ -444,7 +443,7 @@ func respond(t *testing.T, s *Server, now time.Duration, from int, clientID uint
 	return d
 }
 
-// Whatever has happened since the challenge is looked at again.
+// A response is checked against everything that has changed since the challenge.
 func TestResponsesRefused(t *testing.T) {
 	s := newServer(t, nil)
 	control := connected(t, s, 9)
@@ -478,7 +477,7 @@ func TestResponsesRefused(t *testing.T) {
 	}
 }
 
-// What would be too long for an unproven address is withheld and counted.
+// Answers that are too long for an unverified address are withheld and counted.
 func TestThreat09Amplification(t *testing.T) {
 	s := newServer(t, nil)
 	for _, c := range []struct{ received, answer, out int }{{1078, 333, 1}, {1078, 335, 0}, {80, 25, 0},
@@ -540,7 +539,7 @@ func TestInternalAddresses(t *testing.T) {
 	}
 }
 
-// Another token from the same address takes the place of the first, keys and all.
+// Another token from the same address replaces the first, with its keys.
 func TestSecondTokenOfAnAddress(t *testing.T) {
 	s := newServer(t, nil)
 	control := connected(t, s, 9)
@@ -555,9 +554,9 @@ func TestSecondTokenOfAnAddress(t *testing.T) {
 	}
 }
 
-// Path datagrams of the known address are datagrams of the session like others: they count
-// against its rate, and a flood of them ends it. A hello is answered, so without that it would
-// also be the one thing that makes a server send at a client's pace.
+// Path datagrams from the known address count against the rate of the session, and a flood of them
+// ends it. A hello is answered, so it could otherwise make the server send at the pace of a
+// client.
 func TestThreat18PathDatagramsCount(t *testing.T) {
 	hello := func(s *Server, p *pair, out *Outbox) (Event, error) {
 		d := s.sealer.sealPath(p.c.seal, nil, p.c.sequence, 0, []byte{pathHello})
@@ -592,8 +591,7 @@ func TestThreat18PathDatagramsCount(t *testing.T) {
 	}
 }
 
-// A wall clock that is set back finds no place of a token that has not expired by it, though it
-// had expired before.
+// A wall clock that is set back reuses no entry of a token that has not expired by it.
 func TestThreat06ClockSetBack(t *testing.T) {
 	u, err := newUsedTokens(2, [2]uint64{1, 2}, nil, 1000)
 	if err != nil {
@@ -622,8 +620,8 @@ func TestThreat06ClockSetBack(t *testing.T) {
 	}
 }
 
-// A token that expires in the middle of its handshake, and whose place another has taken, opens
-// no session: no journal would have a record of it.
+// A token that expires during its handshake, and whose entry another has taken, opens no session:
+// no journal would have a record of it.
 func TestThreat06ExpiredInItsHandshake(t *testing.T) {
 	s := newServer(t, func(c *ServerConfig) { c.MaxTokens = 1 })
 	response := respond(t, s, 0, 1, 1)

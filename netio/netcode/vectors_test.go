@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the vectors in testdata anew")
 
-// pattern is how the vectors make their bytes: byte i is i*m + o.
+// pattern makes the bytes of the vectors: byte i is i*m + o.
 func pattern(dst []byte, m, o int) []byte {
 	for i := range dst {
 		dst[i] = byte(i*m + o)
@@ -62,7 +62,7 @@ func vectorRequest(t *PublicToken) []byte {
 	return b
 }
 
-// vectorBody is the body of the challenge and response vectors.
+// vectorBody returns the body of the challenge and response vectors.
 func vectorBody(s *sealer) []byte {
 	c := challenge{clientID: 0x0102030405060708}
 	pattern(c.userData[:], 9, 17)
@@ -96,7 +96,7 @@ func vectorPlain(s *sealer, k Kind) []byte {
 	return nil
 }
 
-// encoded are all twelve vectors as our own code writes them.
+// encoded returns all twelve vectors as our code writes them.
 func encoded() map[string][]byte {
 	s := newSealer(vectorProtocol)
 	public := vectorPublic()
@@ -133,14 +133,15 @@ func vectorFolder(t *testing.T) string {
 			return v
 		}
 		if dir == filepath.Dir(dir) {
-			t.Skip("no shared/vectors and no TICKRATE_VECTORS: agreement with the reference's bytes stays unproven")
+			t.Skip("no shared/vectors and no TICKRATE_VECTORS: agreement with the reference's bytes " +
+				"stays unproven")
 		}
 	}
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// Our own copies say the same on every machine.
+// Our vectors are the same on every machine.
 func TestVectorsOwn(t *testing.T) {
 	for file, want := range encoded() {
 		path := filepath.Join("testdata", "vectors", file)
@@ -160,7 +161,7 @@ func TestVectorsOwn(t *testing.T) {
 	decodeVectors(t, filepath.Join("testdata", "vectors"))
 }
 
-// The reference implementation's bytes are ours, both ways.
+// The vectors of the reference implementation equal ours, both ways.
 func TestVectorsOfReference(t *testing.T) {
 	dir := vectorFolder(t)
 	for file, want := range encoded() {

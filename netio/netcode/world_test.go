@@ -18,7 +18,7 @@ var (
 	testServer = netip.MustParseAddrPort("192.0.2.1:40000")
 )
 
-// host is the address of the n-th client.
+// host returns the address of the n-th client.
 func host(n int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}),
 		uint16(20_000+n%1000))
@@ -44,7 +44,7 @@ func newServer(t testing.TB, change func(*ServerConfig)) *Server {
 
 var testRandom = rand.NewChaCha8([32]byte{9})
 
-// mint makes a good token for a client; change may make it a bad one.
+// mint makes a valid token for a client; change may alter it.
 func mint(t testing.TB, clientID uint64, change func(*Mint)) []byte {
 	m := Mint{ProtocolID: testProtocol, ClientID: clientID, Create: testUnix, Expire: testUnix + 45,
 		TimeoutSeconds: 5,
@@ -74,7 +74,7 @@ type pair struct {
 
 func (p *pair) unix() int64 { return testUnix + int64(p.now/time.Second) }
 
-// up delivers what the client wants to send, and returns it.
+// up delivers the datagrams of the client, and returns them.
 func (p *pair) up(out *Outbox) (sent [][]byte) {
 	var back Outbox
 	for i := range out.Len() {
@@ -92,7 +92,7 @@ func (p *pair) up(out *Outbox) (sent [][]byte) {
 	return sent
 }
 
-// down delivers what the server wants to send to this client.
+// down delivers the datagrams for this client.
 func (p *pair) down(out *Outbox) {
 	var back Outbox
 	for i := range out.Len() {
@@ -108,7 +108,7 @@ func (p *pair) down(out *Outbox) {
 	}
 }
 
-// step lets both ends do what is due, and time pass.
+// step updates both ends and advances the time.
 func (p *pair) step(d time.Duration) {
 	var out Outbox
 	p.c.Update(p.now, &out)
@@ -127,7 +127,7 @@ func (p *pair) run(d time.Duration) {
 	}
 }
 
-// connected is a pair whose client is in.
+// connected returns a pair whose client is connected.
 func connected(t testing.TB, s *Server, n int) *pair {
 	p := &pair{t: t, s: s, c: NewClient(mint(t, uint64(1000+n), nil), ClientConfig{}), at: host(n)}
 	p.step(10 * time.Millisecond)
@@ -137,10 +137,11 @@ func connected(t testing.TB, s *Server, n int) *pair {
 	return p
 }
 
-// seal seals what a client would send, without sending it.
+// seal seals a datagram of the client without sending it.
 func (p *pair) seal(kind Kind, body []byte) []byte { return p.c.sealNext(p.now, kind, body, nil) }
 
-// refuse checks that a datagram is dropped for a reason, in silence, and does no harm to the pair.
+// refuse checks that a datagram is dropped for a reason, without an answer, and does not affect
+// the pair.
 func (p *pair) refuse(from netip.AddrPort, datagram []byte, want Drop) {
 	p.t.Helper()
 	var out Outbox

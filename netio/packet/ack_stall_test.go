@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// When acks stop, sending stops but for a probe each 0.3 s; when the peer is heard again, it goes
-// on at once. Reliable messages queued meanwhile arrive.
+// When acks stall, only a probe each 0.3 s is sent. When the peer is heard again, sending goes on
+// at once, and reliable messages queued meanwhile arrive.
 func TestRow28AckStallAndRecovery(t *testing.T) {
 	server, client := pair()
 	const tick = 10 * time.Millisecond
@@ -33,7 +33,7 @@ func TestRow28AckStallAndRecovery(t *testing.T) {
 		}
 		if now == 9*time.Second {
 			if !server.AckStalled(now) {
-				t.Fatal("not choked after 4 s of silence")
+				t.Fatal("not stalled after 4 s of silence")
 			}
 			_ = server.QueueReliable([]byte("while you were away"))
 		}
@@ -61,13 +61,12 @@ func TestRow28AckStallAndRecovery(t *testing.T) {
 		}
 	}
 	if before != 500 || during < 22 || during > 24 || after < 890 || got != 1 {
-		t.Fatalf("%d packets in 5 s, %d in 7 s of choke, %d in 9 s after it; %d reliable messages", before,
+		t.Fatalf("%d packets in 5 s, %d in 7 s of stall, %d in 9 s after it; %d reliable messages", before,
 			during, after, got)
 	}
 }
 
-// A choke by number comes before one by time when a peer sends fast, and by time when it sends
-// slowly.
+// A fast sender stalls by the number of packets, a slow one by their time.
 func TestAckStallLimits(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration
@@ -80,12 +79,12 @@ func TestAckStallLimits(t *testing.T) {
 			n++
 		}
 		if n != c.want {
-			t.Errorf("%d: a packet each %v: choked after %d, want %d", i, c.every, n, c.want)
+			t.Errorf("%d: a packet each %v: stalled after %d, want %d", i, c.every, n, c.want)
 		}
 	}
 	p, _ := pair()
 	if p.AckStalled(time.Hour) || !p.CanSend(time.Hour) {
-		t.Error("choked without a packet under way")
+		t.Error("stalled without a packet under way")
 	}
 }
 

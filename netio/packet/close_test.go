@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A session is closed by ten packets; one of ten is enough to learn why, whichever it is, and the
-// rest are counted as of a session that is over.
+// A session is closed by ten packets. Any one of them has the reason, and the others count as
+// packets of a closed session.
 func TestRow28CloseWithReason(t *testing.T) {
 	for heard := range CloseRepeats {
 		server, client := pair()
@@ -52,8 +52,8 @@ func TestRow28CloseWithReason(t *testing.T) {
 	}
 }
 
-// The section closes for a reason that exists, whole, and in its place; otherwise the session
-// goes on.
+// A Close with an unknown reason, a wrong length or a wrong place is refused, and the session goes
+// on.
 func TestCloseSection(t *testing.T) {
 	type row struct {
 		name    string

@@ -7,16 +7,15 @@ import (
 	"time"
 )
 
-// ingress is the part of an owner's front that reads the packets of one session: each is counted
-// once.
+// ingress is the part of an owner that reads the packets of one session: each is counted once.
 type ingress struct {
 	peer     *Peer
 	counters Counters
 }
 
-func (s *ingress) handle(now time.Duration, pack []byte) {
+func (s *ingress) handle(now time.Duration, pkt []byte) {
 	s.counters.Arrived()
-	rest, err := s.peer.Receive(now, pack)
+	rest, err := s.peer.Receive(now, pkt)
 	if err == nil {
 		rest, err = s.peer.Sections(rest)
 	}

@@ -7,18 +7,18 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 )
 
-// Two ends of a session exchange an reliable message, with both in one function and the network a
+// Two ends of a session exchange a reliable message, with both in one function and the network a
 // variable. In a game each packet travels sealed, as the payload of a netcode datagram.
 func Example() {
 	now := 10 * time.Millisecond
 	server, client := packet.NewPeer(0, packet.Config{}), packet.NewPeer(0, packet.Config{})
 
 	_ = client.QueueReliable([]byte("hello"))
-	pack, seq := client.Append(now, nil)
-	pack = client.AppendReliable(pack, packet.MaxSectionBytes)
+	pkt, seq := client.Append(now, nil)
+	pkt = client.AppendReliable(pkt, packet.MaxSectionBytes)
 	client.SetAckTag(seq, 1)
 
-	rest, err := server.Receive(now, pack)
+	rest, err := server.Receive(now, pkt)
 	if err == nil {
 		rest, err = server.Sections(rest)
 	}
@@ -26,8 +26,8 @@ func Example() {
 		fmt.Printf("%s, and %d bytes for others: %v\n", event, len(rest), err)
 	}
 
-	pack, _ = server.Append(now, nil) // every packet acknowledges
-	_, _ = client.Receive(now, pack)
+	pkt, _ = server.Append(now, nil) // every packet acknowledges
+	_, _ = client.Receive(now, pkt)
 	fmt.Println("delivered", client.Delivered(), "unacked", client.ReliablePending())
 	// Output:
 	// hello, and 0 bytes for others: <nil>

@@ -13,7 +13,7 @@ import (
 // Ready within the 10 s that a server waits. Each arrives once, as the first reliable message of
 // its direction.
 func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
-	const tick, patience = 16 * time.Millisecond, 10 * time.Second
+	const tick, timeout = 16 * time.Millisecond, 10 * time.Second
 	var slowest, sum time.Duration
 	const clients = 500
 	for n := range uint64(clients) {
@@ -27,7 +27,7 @@ func TestRow27WelcomeAndReadyAtThirtyPercentLoss(t *testing.T) {
 		_, _ = server.QueueReliable(welcome), server.QueueReliable([]byte{0x80})
 		welcomes, ready := 0, time.Duration(0)
 		for now := tick; now < ready+time.Second || ready == 0; now += tick {
-			if now > patience {
+			if now > timeout {
 				t.Fatalf("client %d is not ready after %v: %d welcomes", n, now, welcomes)
 			}
 			for _, e := range []struct {
@@ -118,7 +118,7 @@ func TestDueAgreesWithAppendReliable(t *testing.T) {
 	})
 }
 
-// An reliable message falls due at the very instant at which its ack is overdue, for Due and for
+// A reliable message falls due at the very instant at which its ack is overdue, for Due and for
 // AppendEvents alike.
 func TestDueAtTheInstant(t *testing.T) {
 	for i, c := range []struct {

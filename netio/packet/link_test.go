@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// link is a bad network for tests, in virtual time: one direction, a sorted list of what is under
-// way.
+// link is one direction of a bad network in virtual time: a sorted list of datagrams.
 type link struct {
 	rng             *rand.Rand
 	loss, dup       float64

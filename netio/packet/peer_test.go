@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// What a server that has received sequences 1 to 70 but for 60, and sent three packets, does with
-// one packet more.
+// A server that has received sequences 1 to 70 but for 60, and sent three packets, gets one more
+// packet.
 func TestBadPackets(t *testing.T) {
 	header := func(h Header) []byte { return h.Append(nil) }
 	whole := header(Header{Sequence: 71})
 	for i, c := range []struct {
 		name string
-		pack []byte
+		pkt  []byte
 		want error
 	}{
 		0:  {"nothing", nil, DropSize},
@@ -53,14 +53,14 @@ func TestBadPackets(t *testing.T) {
 			}
 		}
 		before := *server
-		rest, err := server.Receive(time.Second, c.pack)
+		rest, err := server.Receive(time.Second, c.pkt)
 		if err != c.want {
 			t.Errorf("%d %s: %v, want %v", i, c.name, err, c.want)
 		}
 		if err != nil && (rest != nil || *server != before) {
 			t.Errorf("%d %s: refused, but it changed the peer", i, c.name)
 		}
-		if err == nil && len(rest) != len(c.pack)-HeaderSize {
+		if err == nil && len(rest) != len(c.pkt)-HeaderSize {
 			t.Errorf("%d %s: sections of %d bytes", i, c.name, len(rest))
 		}
 		if err == nil && server.SinceReceive(time.Second) != 0 {
@@ -69,8 +69,8 @@ func TestBadPackets(t *testing.T) {
 	}
 }
 
-// Any packets: a Drop or sections, each packet counted once, and what Append writes is well
-// formed ever after. The first comes twice.
+// Any packet is a Drop or sections and is counted once, and Append stays well formed. The first
+// packet comes twice.
 func FuzzPeer(f *testing.F) {
 	header := func(h Header, sections ...byte) []byte { return append(h.Append(nil), sections...) }
 	f.Add(header(Header{Sequence: 1}), header(Header{Sequence: 2, Ack: 3, AckBits: 3, Echo: 8}))
@@ -82,7 +82,7 @@ func FuzzPeer(f *testing.F) {
 	f.Add(header(Header{Sequence: 1}, 6, 12), header(Header{Sequence: 2}, 6))
 	f.Fuzz(func(t *testing.T, a, b []byte) {
 		p, counters := NewPeer(0, Config{MaxTransfer: 2000}), Counters{}
-		for i, pack := range [][]byte{a, b, a} {
+		for i, pkt := range [][]byte{a, b, a} {
 			now := time.Duration(i) * 20 * time.Millisecond
 			d, seq := p.Append(now, nil)
 			p.SetAckTag(seq, uint64(i))
@@ -92,15 +92,15 @@ func FuzzPeer(f *testing.F) {
 			}
 			before := *p
 			counters.Arrived()
-			rest, err := p.Receive(now, pack)
+			rest, err := p.Receive(now, pkt)
 			if len(p.Delivered())+len(p.Lost()) > i+1 || err != nil && len(p.Delivered())+len(p.Lost()) > 0 {
 				t.Fatalf("%d ack tags, %v and %v came back", i+1, p.Delivered(), p.Lost())
 			}
 			if err != nil && (p.in != before.in || p.rtt != before.rtt || p.received != before.received) {
-				t.Fatalf("%x: %v, but it changed the peer", pack, err)
+				t.Fatalf("%x: %v, but it changed the peer", pkt, err)
 			}
 			if _, over := p.Closed(); err == nil && over {
-				t.Fatalf("%x was taken after the end", pack)
+				t.Fatalf("%x was taken after the end", pkt)
 			}
 			for err == nil && len(rest) > 0 {
 				left := len(rest)
@@ -117,8 +117,8 @@ func FuzzPeer(f *testing.F) {
 						t.Fatalf("unreliable message of %d bytes", len(note))
 					}
 				}
-				if blob, ok := p.NextTransfer(); ok && (len(blob) == 0 || len(blob) > 2000) {
-					t.Fatalf("transfer of %d bytes", len(blob))
+				if transfer, ok := p.NextTransfer(); ok && (len(transfer) == 0 || len(transfer) > 2000) {
+					t.Fatalf("transfer of %d bytes", len(transfer))
 				}
 			}
 			counters.Count(err) // panics unless it is a Drop
@@ -172,7 +172,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A packet there and back. The twin keeps the same books in maps.
+// BenchmarkPeer measures a packet there and back. The twin keeps the same state in maps.
 func BenchmarkPeer(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -205,7 +205,7 @@ func BenchmarkPeer(b *testing.B) {
 				server.SetAckTag(seq, uint64(i))
 				_, _ = client.Receive(now, down)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/package")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/packet")
 		})
 	}
 	b.Run("map twin", func(b *testing.B) { // one direction's worth of send, acks and receive each, as above
@@ -235,6 +235,6 @@ func BenchmarkPeer(b *testing.B) {
 				}
 			}
 		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/package")
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/packet")
 	})
 }

@@ -18,7 +18,7 @@ const (
 	ReasonKicked   Reason = 10 // the server removed this player
 	ReasonFault    Reason = 11 // an internal error ended the lobby
 	ReasonIdle     Reason = 12 // the player did nothing for too long
-	ReasonContent  Reason = 13 // the server plays another content packet
+	ReasonContent  Reason = 13 // the server plays another content pack
 	ReasonOverload Reason = 14 // the server is overloaded and removes spectators
 	lastReason            = ReasonOverload
 )
@@ -37,7 +37,7 @@ var reasonTexts = [lastReason + 1]string{
 	ReasonKicked:   "kicked",
 	ReasonFault:    "lobby closed by an internal fault",
 	ReasonIdle:     "player was idle for too long",
-	ReasonContent:  "server plays another content packet",
+	ReasonContent:  "server plays another content pack",
 	ReasonOverload: "server is overloaded",
 }
 

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// slowWindow is the honest twin of window: a map of everything that ever arrived.
+// slowWindow is the slow twin of the window: a map of all sequences received.
 type slowWindow struct {
 	seen   map[uint64]bool
 	newest uint64
@@ -33,8 +33,8 @@ func (w *slowWindow) bits() (mask uint64) {
 	return mask
 }
 
-// The window gives the twin's verdict, wide sequence and mask for any order of arrivals, across
-// wraps of 16 bits.
+// The window equals the twin in result, wide sequence and mask, for any order of arrivals and
+// across wraps of 16 bits.
 func TestRow18PacketHeaderSequencesAgreeWithMap(t *testing.T) {
 	step := rapid.OneOf(rapid.IntRange(-70, 70), rapid.IntRange(-70, 3), rapid.IntRange(-20000, 20000),
 		rapid.Just(maxAhead), rapid.Just(maxAhead+1))

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// drain hands over all reliable messages that are in order.
+// drain passes on all reliable messages that are in order.
 func drain(p *Peer, take func([]byte)) {
 	for e, ok := p.NextReliable(); ok; e, ok = p.NextReliable() {
 		take(e)
@@ -115,7 +115,7 @@ func TestQueueBounds(t *testing.T) {
 	}
 }
 
-// An reliable message that does not fit waits whole, a section that would be empty is not
+// A reliable message that does not fit waits whole, a section that would be empty is not
 // written, and a small reliable message does not overtake.
 func TestReliableBudget(t *testing.T) {
 	p, _ := pair()
@@ -133,8 +133,8 @@ func TestReliableBudget(t *testing.T) {
 	}
 }
 
-// Reliable messages are not repeated in every packet: not before an ack is overdue, at once when
-// a packet that had them is lost.
+// Reliable messages are not repeated in every packet: they are sent again when an ack is overdue,
+// and at once when their packet is lost.
 func TestReliableResend(t *testing.T) {
 	server, client := pair()
 	_ = server.QueueReliable([]byte("x"))
@@ -263,7 +263,7 @@ func TestBadReliable(t *testing.T) {
 	}
 }
 
-// slowReliable is the honest twin of incoming: a map of all reliable messages ever seen.
+// slowReliable is the slow twin of the receiver: a map of all reliable messages.
 type slowReliable struct {
 	next uint16
 	held map[uint16][]byte
@@ -310,7 +310,7 @@ func (q *slowReliable) pop() ([]byte, bool) {
 	return e, ok
 }
 
-// Any bytes as a row of sections: the same verdict, rest and reliable messages as the twin's.
+// Any bytes as sections: result, rest and reliable messages equal the twin's.
 func FuzzReliable(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 0, 0, 9}, uint64(0))
 	f.Add([]byte{1, 2, 0, 0, 0, 9, 1, 0, 1, 8, 8, 1, 1, 2, 0, 0, 7}, uint64(0))
@@ -320,7 +320,8 @@ func FuzzReliable(f *testing.F) {
 	// the same id with other bytes
 	f.Add([]byte{1, 1, 1, 0, 0, 9, 1, 1, 1, 0, 0, 8, 1, 1, 0, 0, 0, 5}, uint64(0))
 	f.Fuzz(func(t *testing.T, src []byte, next uint64) {
-		fast, slow := reliableReceiver{next: next}, slowReliable{next: uint16(next), held: map[uint16][]byte{}}
+		fast, slow := reliableReceiver{next: next},
+			slowReliable{next: uint16(next), held: map[uint16][]byte{}}
 		for len(src) > 0 {
 			rest, err := fast.parse(src)
 			want, ok := slow.parse(src)

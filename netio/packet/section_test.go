@@ -23,15 +23,15 @@ func TestDropsAreNamed(t *testing.T) {
 		Reason(200).String() != "unknown reason" {
 		t.Error("a number out of range has no name")
 	}
-	said := map[string]Reason{}
+	reasons := map[string]Reason{}
 	for r := Reason(0); ; r++ {
 		if r.Valid() != (r >= 1 && r <= 14) {
 			t.Errorf("reason %d is valid: %v", r, r.Valid())
 		}
-		if other, ok := said[r.String()]; r <= lastReason && (ok || r.String() == "") {
+		if other, ok := reasons[r.String()]; r <= lastReason && (ok || r.String() == "") {
 			t.Errorf("reason %d %q, as %d", r, r, other)
 		}
-		if said[r.String()] = r; r == 255 {
+		if reasons[r.String()] = r; r == 255 {
 			break
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slowSendWindow is the honest twin of outbox: maps, and the rule of loss as the document says it.
+// slowSendWindow is the slow twin of the send window: maps, and the rule of loss of PROTOCOL.md.
 type slowSendWindow struct {
 	newest, acked uint64
 	at            map[uint64]time.Duration
@@ -21,8 +21,8 @@ func (o *slowSendWindow) send(now time.Duration, ackTag uint64) {
 	o.ackTag[o.newest] = ackTag
 }
 
-// applyAck returns what an ack resolves. The wide ack is the newest sequence at or below the
-// newest sent with these low bits.
+// take returns what an ack resolves. The wide ack is the newest sequence at or below the newest
+// sent with these low bits.
 func (o *slowSendWindow) take(ack uint16, mask uint64) (delivered, lost []uint64) {
 	a := o.newest
 	for uint16(a) != ack {
@@ -45,14 +45,14 @@ func (o *slowSendWindow) take(ack uint16, mask uint64) (delivered, lost []uint64
 }
 
 // Over a bad link and more than one wrap of 16 bits, every ack tag comes back once, delivered or
-// lost, exactly when the twin says; and none is called delivered that the other end did not get.
+// lost, exactly when the twin says. None is delivered that the other end did not get.
 func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 	for i, c := range []struct {
 		name          string
 		loss, dup     float64
 		delay, jitter time.Duration
 		every, answer time.Duration // between packets, there and back
-		packages      int
+		packets       int
 	}{
 		0: {"clean", 0, 0, 20e6, 0, 16e6, 16e6, 70_000},
 		1: {"lossy", .3, .1, 40e6, 30e6, 16e6, 50e6, 70_000},
@@ -69,9 +69,9 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 			for _, l := range []*link{down, up} {
 				l.loss, l.dup, l.delay, l.jitter = c.loss, c.dup, c.delay, c.jitter
 			}
-			arrived, fate := map[uint64]bool{}, map[uint64]string{}
+			arrived, result := map[uint64]bool{}, map[uint64]string{}
 			var sent, refused, nDelivered, nLost int
-			for now := time.Duration(0); sent < c.packages; now += time.Millisecond {
+			for now := time.Duration(0); sent < c.packets; now += time.Millisecond {
 				if now%c.every == 0 && server.CanSend(now) {
 					d, seq := server.Append(now, nil)
 					sent++
@@ -115,16 +115,16 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 							server.Delivered(), got, delivered, lost)
 					}
 					for _, k := range server.Delivered() {
-						if fate[k] != "" || !arrived[k] {
-							t.Fatalf("ack tag %d delivered: before %q, arrived %v", k, fate[k], arrived[k])
+						if result[k] != "" || !arrived[k] {
+							t.Fatalf("ack tag %d delivered: before %q, arrived %v", k, result[k], arrived[k])
 						}
-						fate[k] = "delivered"
+						result[k] = "delivered"
 					}
 					for _, k := range server.Lost() {
-						if fate[k] != "" {
-							t.Fatalf("ack tag %d lost: before %q", k, fate[k])
+						if result[k] != "" {
+							t.Fatalf("ack tag %d lost: before %q", k, result[k])
 						}
-						fate[k] = "lost"
+						result[k] = "lost"
 					}
 					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
 				}
@@ -198,15 +198,14 @@ func TestRow20PacketInfoOverwritten(t *testing.T) {
 
 func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 
-// Three times round the 16 bits and a thousand times round the ring, with every seventh packet
-// lost and stalls of 100 packets: each ack tag comes back once, by the name of what happened to
-// it.
+// Over three wraps of 16 bits and a thousand of the ring, with every seventh packet lost and
+// stalls of 100 packets, each ack tag comes back once with the right result.
 func TestRow20PacketInfoWraps(t *testing.T) {
 	server, client := pair()
-	const packages = 200_000
-	var fate [packages]byte
+	const packets = 200_000
+	var result [packets]byte
 	var now time.Duration
-	for n := range packages {
+	for n := range packets {
 		now += 16 * time.Millisecond
 		d, seq := server.Append(now, nil)
 		if !server.SetAckTag(seq, uint64(n)) {
@@ -217,7 +216,7 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n%1000 < 100 && n < packages-1000 { // stalled: no acks
+		if n%1000 < 100 && n < packets-1000 { // stalled: no acks
 			continue
 		}
 		a, _ := client.Append(now, nil)
@@ -225,20 +224,20 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range server.Delivered() {
-			if fate[k] != 0 || k%7 == 3 {
-				t.Fatalf("ack tag %d delivered, before %q", k, fate[k])
+			if result[k] != 0 || k%7 == 3 {
+				t.Fatalf("ack tag %d delivered, before %q", k, result[k])
 			}
-			fate[k] = 'd'
+			result[k] = 'd'
 		}
 		for _, k := range server.Lost() {
-			if fate[k] != 0 {
-				t.Fatalf("ack tag %d lost, before %q", k, fate[k])
+			if result[k] != 0 {
+				t.Fatalf("ack tag %d lost, before %q", k, result[k])
 			}
-			fate[k] = 'l'
+			result[k] = 'l'
 		}
 	}
 	arrived := 0
-	for n, f := range fate[:packages-64] {
+	for n, f := range result[:packets-64] {
 		if f == 0 || f == 'l' && n%7 != 3 && n%1000 >= 101 {
 			t.Fatalf("ack tag %d: %q", n, f)
 		}
@@ -246,14 +245,13 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 			arrived++
 		}
 	}
-	if arrived < packages*8/10 {
-		t.Errorf("only %d of %d delivered", arrived, packages)
+	if arrived < packets*8/10 {
+		t.Errorf("only %d of %d delivered", arrived, packets)
 	}
 }
 
-// A packet is lost by acks when the newest is 65 ahead, however fast they came, and by time when
-// what was sent more than 250 ms after it arrived, however few they are; not a packet or a
-// millisecond sooner.
+// A packet is lost when the newest ack is 65 ahead, or when a packet that was sent more than 250
+// ms later arrived, and not a packet or a millisecond sooner.
 func TestRow18LossByAcksAndByTime(t *testing.T) {
 	for i, c := range []struct {
 		every time.Duration
@@ -281,7 +279,7 @@ func TestRow18LossByAcksAndByTime(t *testing.T) {
 	}
 }
 
-// An ack of a packet that the ring has forgotten says nothing about the one in its place.
+// An ack of a packet that the ring has overwritten has no effect on the one in its place.
 func TestRow20PacketInfoAncientAck(t *testing.T) {
 	server, _ := pair()
 	for n := range uint64(300) {
@@ -299,7 +297,7 @@ func TestRow20PacketInfoAncientAck(t *testing.T) {
 	}
 }
 
-// Acks of what was never sent are refused and change nothing, even when most of what they say is
+// Acks of packets that were never sent are refused and change nothing, even if part of them is
 // true.
 func TestForgedAcks(t *testing.T) {
 	server, _ := pair()
@@ -348,7 +346,7 @@ func TestForgedAcks(t *testing.T) {
 	}
 }
 
-// Any acks at all, honest or not, at any time: what the twin says, and never more held than fits.
+// For any acks at any time, the window equals the twin and stays within its bounds.
 func FuzzOutbox(f *testing.F) {
 	f.Add([]byte{1, 1, 1, 0, 1, 0, 255, 1, 1, 1, 1, 0, 0, 85})
 	f.Add([]byte{200, 0, 10, 255, 255, 0, 0, 0})

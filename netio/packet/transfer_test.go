@@ -22,8 +22,8 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// transferLink lets both ends talk at 60 Hz over links, with fragments on their way down, until
-// quit says so.
+// transferLink runs both ends at 60 Hz over links, with fragments on the way down, until quit
+// returns true.
 type transferLink struct {
 	t              *testing.T
 	server, client *Peer
@@ -34,12 +34,13 @@ type transferLink struct {
 	mute           bool // nothing comes back
 }
 
-func newTransferLink(t *testing.T, limit int, seed uint64, loss, dup float64, delay,
-	jitter time.Duration) *transferLink {
+// newTransferLink returns a pair whose client takes transfers of up to limit bytes. Its links have
+// the profile of path and seeds of their own.
+func newTransferLink(t *testing.T, limit int, seed uint64, path link) *transferLink {
 	c := &transferLink{t: t, down: newLink(seed), up: newLink(seed + 1000)}
 	c.server, c.client = transferPair(limit)
 	for _, l := range []*link{c.down, c.up} {
-		l.loss, l.dup, l.delay, l.jitter = loss, dup, delay, jitter
+		l.loss, l.dup, l.delay, l.jitter = path.loss, path.dup, path.delay, path.jitter
 	}
 	return c
 }
@@ -80,23 +81,22 @@ func (c *transferLink) step() {
 	}
 }
 
-// Transfers of every awkward size arrive whole, once and in order, whatever the link loses,
-// repeats or reorders; only what was lost or late is sent again.
+// Transfers of all critical sizes arrive whole, once and in order over any link. Only fragments
+// that were lost or late are sent again.
 func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	sizes := []int{1, 1023, 1024, 1025, 20_352, 23_000, 100_000, 2048, MaxTransferSize}
 	for i, c := range []struct {
-		name          string
-		loss, dup     float64
-		delay, jitter time.Duration
-		most          float64 // fragments sent for each that there is
+		name string
+		path link
+		most float64 // fragments sent for each of the transfer
 	}{
-		0: {"clean", 0, 0, 20e6, 0, 1},
-		1: {"30 % loss", .3, .1, 40e6, 10e6, 1.75},
-		2: {"reordered and doubled", 0, .5, 100e6, 100e6, 1.5},
-		3: {"all at once", .2, .3, 80e6, 80e6, 2},
+		0: {"clean", link{delay: ms(20)}, 1},
+		1: {"30 % loss", link{loss: .3, dup: .1, delay: ms(40), jitter: ms(10)}, 1.75},
+		2: {"reordered and doubled", link{dup: .5, delay: ms(100), jitter: ms(100)}, 1.5},
+		3: {"all at once", link{loss: .2, dup: .3, delay: ms(80), jitter: ms(80)}, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := newTransferLink(t, MaxTransferSize, uint64(i), c.loss, c.dup, c.delay, c.jitter)
+			l := newTransferLink(t, MaxTransferSize, uint64(i), c.path)
 			var want [][]byte
 			need := 0
 			for len(l.got) < len(sizes) {
@@ -131,11 +131,11 @@ func TestRow24TransfersSurviveTheLink(t *testing.T) {
 	}
 }
 
-// A transfer whose receiver falls silent is given up after 10 s; the next one begins and drops
-// what was there of it. A receiver whose sender falls silent gives the memory back after 20 s,
-// and late fragments do not bring it back to life.
+// A transfer whose receiver is silent is given up after 10 s, and the next one drops its
+// fragments. A receiver whose sender is silent frees the memory after 20 s, and late fragments do
+// not restore it.
 func TestRow24TransfersTimeOut(t *testing.T) {
-	l := newTransferLink(t, MaxTransferSize, 1, 0, 0, 10*time.Millisecond, 0)
+	l := newTransferLink(t, MaxTransferSize, 1, link{delay: ms(10)})
 	first, second := noise(1, 50_000), noise(2, 30_000)
 	for _, b := range [][]byte{first, second} {
 		if err := l.server.SendTransfer(b); err != nil {
@@ -203,8 +203,7 @@ func TestRow24TransfersTimeOut(t *testing.T) {
 	}
 }
 
-// Whatever fragments say, they are refused whole or take no more memory than the receiver allows;
-// one that allows none has none.
+// Any fragments are refused or stay within the memory limit of the receiver.
 func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 	const limit = 5000
 	piece := func(id uint16, i byte, size uint32, n int) []byte {
@@ -270,7 +269,7 @@ func TestRow24MaliciousFragmentsAreBounded(t *testing.T) {
 // model that the other end does not have, is a transfer: it is sent until it is acked, again when
 // it is lost, and not one byte of it after that.
 func TestRow22SchemaSentUntilAcked(t *testing.T) {
-	l := newTransferLink(t, 1000, 1, 0, 0, 20*time.Millisecond, 0)
+	l := newTransferLink(t, 1000, 1, link{delay: ms(20)})
 	schema := noise(3, 700)
 	if err := l.server.SendTransfer(schema); err != nil {
 		t.Fatal(err)
@@ -300,8 +299,8 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 // A slow transfer is not given up while it moves, however long it takes.
 func TestRow24SlowTransferArrives(t *testing.T) {
 	server, client := transferPair(MaxTransferSize)
-	blob, got := noise(1, MaxTransferSize), false
-	if err := server.SendTransfer(blob); err != nil {
+	transfer, got := noise(1, MaxTransferSize), false
+	if err := server.SendTransfer(transfer); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Duration(0)
@@ -312,7 +311,7 @@ func TestRow24SlowTransferArrives(t *testing.T) {
 			t.Fatal(err, err2)
 		}
 		b, done := client.NextTransfer()
-		got = done && bytes.Equal(b, blob)
+		got = done && bytes.Equal(b, transfer)
 		d, _ = client.Append(now, nil)
 		if _, err := server.Receive(now, d); err != nil {
 			t.Fatal(err)
@@ -381,15 +380,15 @@ func TestSendTransferBounds(t *testing.T) {
 
 func TestTransferAllocatesNothing(t *testing.T) {
 	server, client := transferPair(MaxTransferSize)
-	blob := noise(1, 40_000)
+	transfer := noise(1, 40_000)
 	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 	now, got := time.Duration(0), 0
 	round := func() {
 		now += 16 * time.Millisecond
 		if server.Transfers().Pending == 0 {
-			_ = server.SendTransfer(blob)
+			_ = server.SendTransfer(transfer)
 		}
-		_ = server.QueueUnreliable(blob[:9])
+		_ = server.QueueUnreliable(transfer[:9])
 		down, _ = server.Append(now, down[:0])
 		down = server.AppendUnreliable(down, 100)
 		down = server.AppendFragment(down, FragmentSectionSize)
@@ -397,7 +396,7 @@ func TestTransferAllocatesNothing(t *testing.T) {
 		_, _ = client.Sections(payload)
 		for _, ok := client.NextUnreliable(); ok; _, ok = client.NextUnreliable() {
 		}
-		if b, ok := client.NextTransfer(); ok && bytes.Equal(b, blob) {
+		if b, ok := client.NextTransfer(); ok && bytes.Equal(b, transfer) {
 			got++
 		}
 		up, _ = client.Append(now, up[:0])
@@ -415,18 +414,18 @@ func TestTransferAllocatesNothing(t *testing.T) {
 // keeps none of its memory. A sender reports whether it has fragments to send.
 func TestTakeTransfers(t *testing.T) {
 	server, client := transferPair(0)
-	blob := noise(5, 2500)
-	if server.FragmentDue(0) || server.SendTransfer(blob) != nil || !server.FragmentDue(0) {
+	transfer := noise(5, 2500)
+	if server.FragmentDue(0) || server.SendTransfer(transfer) != nil || !server.FragmentDue(0) {
 		t.Fatal("due without a transfer, or not with one")
 	}
 	now := time.Duration(0)
-	send := func() (pack []byte) {
+	send := func() (pkt []byte) {
 		now += 16 * time.Millisecond
-		pack, _ = server.Append(now, nil)
-		return server.AppendFragment(pack, FragmentSectionSize)
+		pkt, _ = server.Append(now, nil)
+		return server.AppendFragment(pkt, FragmentSectionSize)
 	}
-	hear := func(pack []byte) error {
-		sections, err := client.Receive(now, pack)
+	hear := func(pkt []byte) error {
+		sections, err := client.Receive(now, pkt)
 		if err == nil {
 			_, err = client.Sections(sections)
 		}
@@ -435,7 +434,7 @@ func TestTakeTransfers(t *testing.T) {
 	if err := hear(send()); err != DropFragment {
 		t.Errorf("unasked: %v", err)
 	}
-	client.AcceptTransfers(len(blob))
+	client.AcceptTransfers(len(transfer))
 	second, third := send(), send()
 	if server.FragmentDue(now) {
 		t.Error("all are under way, and one is due")
@@ -453,7 +452,7 @@ func TestTakeTransfers(t *testing.T) {
 	if err := hear(send()); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := client.NextTransfer(); !ok || !bytes.Equal(got, blob) {
+	if got, ok := client.NextTransfer(); !ok || !bytes.Equal(got, transfer) {
 		t.Fatalf("%d bytes, %v", len(got), ok)
 	}
 	client.AcceptTransfers(0)
@@ -464,7 +463,7 @@ func TestTakeTransfers(t *testing.T) {
 	if err := hear(send()); err != nil {
 		t.Errorf("a late copy: %v", err)
 	}
-	_ = server.SendTransfer(blob)
+	_ = server.SendTransfer(transfer)
 	for now += 11 * time.Second; server.Transfers().GivenUp == 0; now += time.Second {
 		server.FragmentDue(now)
 		if now > time.Minute {
@@ -482,13 +481,13 @@ func TestTakeTransfers(t *testing.T) {
 	}
 }
 
-// slowTransfers is the honest twin of transferReceiver: every fragment ever seen, by transfer.
+// slowTransfers is the slow twin of transferReceiver: all fragments by transfer.
 type slowTransfers struct {
 	limit, id, size int
 	seen            map[int][]byte
 }
 
-func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
+func (q *slowTransfers) parse(src []byte) (rest, transfer []byte, ok bool) {
 	if len(src) < 9 || src[0] != 5 {
 		return nil, nil, false
 	}
@@ -526,15 +525,15 @@ func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
 		return rest, nil, true
 	}
 	for k := 0; k*1024 < size; k++ {
-		blob = append(blob, q.seen[k]...)
+		transfer = append(transfer, q.seen[k]...)
 	}
 	q.id, q.seen = q.id+1, map[int][]byte{}
-	return rest, blob, true
+	return rest, transfer, true
 }
 
-// Any bytes as a row of fragments: the same verdict, rest and transfers as the twin's, and memory
-// within the limit. The first two bytes choose the limit; a fragment's bytes are made up from its
-// head, so that the fuzzer need not find thousands.
+// Any bytes as fragments: result, rest and transfers equal the twin's, within the memory limit.
+// The first two bytes choose the limit; the bytes of a fragment follow from its head, so that the
+// fuzzer need not find thousands.
 func FuzzFragments(f *testing.F) {
 	f.Add(uint16(3000), []byte{0, 0, 0, 3, 0, 0, 0})
 	f.Add(uint16(3000), []byte{0, 0, 0, 184, 11, 0, 0, 0, 0, 1, 184, 11, 0, 0, 0, 0, 2, 184, 11, 0, 0})
@@ -558,12 +557,13 @@ func FuzzFragments(f *testing.F) {
 				src = append(src, head[:n%3]...)
 			}
 			rest, err := fast.parse(0, src)
-			want, blob, ok := slow.parse(src)
+			want, transfer, ok := slow.parse(src)
 			if ok != (err == nil) || !bytes.Equal(rest, want) {
 				t.Fatalf("%x: rest %x, %v; the twin says %x, %v", src, rest, err, want, ok)
 			}
-			if fast.done != len(blob) || fast.done > 0 && !bytes.Equal(fast.memory.data[:fast.done], blob) {
-				t.Fatalf("%x: a transfer of %d bytes, the twin has %d", src, fast.done, len(blob))
+			if fast.done != len(transfer) ||
+				fast.done > 0 && !bytes.Equal(fast.memory.data[:fast.done], transfer) {
+				t.Fatalf("%x: a transfer of %d bytes, the twin has %d", src, fast.done, len(transfer))
 			}
 			if fast.memory != nil && cap(fast.memory.data) > int(limit) {
 				t.Fatalf("%d bytes of memory, the limit is %d", cap(fast.memory.data), limit)

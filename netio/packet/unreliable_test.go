@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Unreliable messages are sent once, each: at 30 % loss, with duplicates and reordering, exactly
-// those arrive whose packet did, in its order, never twice. They are not sent again when it is
-// lost, and do not wait for those that were.
+// Unreliable messages are sent once: at 30 % loss, with duplicates and reordering, exactly those
+// arrive whose packet arrived, in the order of packets, never twice. They are not sent again and
+// do not wait.
 func TestRow21UnreliableMessagesAreNeverResent(t *testing.T) {
 	server, client := pair()
 	down, up := newLink(1), newLink(2)
@@ -98,7 +98,7 @@ func TestUnreliableBounds(t *testing.T) {
 	}
 }
 
-// The unreliable messages of a packet are gone with the next, taken or not.
+// The unreliable messages of a packet are dropped with the next packet, read or not.
 func TestUnreliableAreOfOnePacket(t *testing.T) {
 	p, _ := pair()
 	if _, err := p.Sections([]byte{4, 2, 0, 9, 0, 8}); err != nil {
@@ -115,8 +115,8 @@ func TestUnreliableAreOfOnePacket(t *testing.T) {
 	}
 }
 
-// Any bytes as a Unreliable messages section: refused whole, or what was read writes back to the
-// same bytes.
+// Any bytes as a section of unreliable messages are refused whole, or are written back to the same
+// bytes.
 func FuzzUnreliable(f *testing.F) {
 	f.Add([]byte{4, 1, 0, 9})
 	f.Add([]byte{4, 2, 0, 9, 1, 8, 8, 5, 5})

@@ -18,7 +18,8 @@ import (
 func table() []Player {
 	return []Player{
 		{ID: 0x100, Name: "Ann"}, {ID: 0x101, Name: "Bob", Team: 1}, {ID: 0x102, Name: "Anna B"}, {},
-		{ID: 0x104, Name: "bob", Team: 1}, {ID: 0x105, Name: "Zoë"}, {ID: 0x106, Name: "Watcher", Team: -1}, {ID: 0x107, Name: "Mute", Muted: true},
+		{ID: 0x104, Name: "bob", Team: 1}, {ID: 0x105, Name: "Zoë"},
+		{ID: 0x106, Name: "Watcher", Team: -1}, {ID: 0x107, Name: "Mute", Muted: true},
 	}
 }
 
@@ -38,23 +39,27 @@ func TestRow57Routing(t *testing.T) {
 		to    []int32
 		shown string // to the first of them
 	}{
-		0:  {0, "hello", []int32{0, 1, 2, 4, 5, 6, 7}, "[1:05] Ann: hello"},
-		1:  {0, "/all hello", []int32{0, 1, 2, 4, 5, 6, 7}, "[1:05] Ann: hello"},
-		2:  {1, "/team go  left", []int32{1, 4}, "[1:05] (team) Bob: go left"},
-		3:  {1, "/t go", []int32{1, 4}, "[1:05] (team) Bob: go"},
-		4:  {6, "/t psst", []int32{6}, "[1:05] (team) Watcher: psst"},
-		5:  {1, `/whisper "Anna B" hi there`, []int32{2, 1}, "[1:05] Bob whispers: hi there"},
-		6:  {1, `/w Ann hi`, []int32{0, 1}, "[1:05] Bob whispers: hi"}, // exactly, though Anna begins so too
-		7:  {0, `/w Bob hi`, []int32{1, 0}, "[1:05] Ann whispers: hi"}, // exactly, though bob is called so too
+		0: {0, "hello", []int32{0, 1, 2, 4, 5, 6, 7}, "[1:05] Ann: hello"},
+		1: {0, "/all hello", []int32{0, 1, 2, 4, 5, 6, 7}, "[1:05] Ann: hello"},
+		2: {1, "/team go  left", []int32{1, 4}, "[1:05] (team) Bob: go left"},
+		3: {1, "/t go", []int32{1, 4}, "[1:05] (team) Bob: go"},
+		4: {6, "/t psst", []int32{6}, "[1:05] (team) Watcher: psst"},
+		5: {1, `/whisper "Anna B" hi there`, []int32{2, 1}, "[1:05] Bob whispers: hi there"},
+		6: {1, `/w Ann hi`, []int32{0, 1}, "[1:05] Bob whispers: hi"}, // exactly, though Anna begins so too
+		// exactly, though bob is called so too
+		7:  {0, `/w Bob hi`, []int32{1, 0}, "[1:05] Ann whispers: hi"},
 		8:  {0, `/w bob hi`, []int32{4, 0}, "[1:05] Ann whispers: hi"}, // likewise
 		9:  {0, `/w zOË hi`, []int32{5, 0}, "[1:05] Ann whispers: hi"}, // upper and lower case
 		10: {0, `/w wat hi`, []int32{6, 0}, "[1:05] Ann whispers: hi"}, // as much as tells it from others
 		11: {0, `/w BOB hi`, []int32{0}, `[1:05] "BOB" may be Bob, bob: write more of the name`},
 		12: {1, `/w an hi`, []int32{1}, `[1:05] "an" may be Ann, Anna B: write more of the name`},
 		13: {0, `/w Carl hi`, []int32{0}, `[1:05] nobody is called "Carl"`},
-		14: {0, `/w "Anna hi`, []int32{0}, `[1:05] whom do you mean? expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`},
-		15: {0, `/w "" hi`, []int32{0}, `[1:05] whom do you mean? expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`},
-		16: {0, `/w`, []int32{0}, `[1:05] whom do you mean? expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`},
+		14: {0, `/w "Anna hi`, []int32{0},
+			`[1:05] name a player: expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`},
+		15: {0, `/w "" hi`, []int32{0},
+			`[1:05] name a player: expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`},
+		16: {0, `/w`, []int32{0},
+			`[1:05] name a player: expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`},
 		17: {0, `/w Bob`, []int32{0}, `[1:05] there is nothing to see in your line`},
 		18: {0, `/w Ann hi`, []int32{0}, `[1:05] you are whispering to yourself`},
 		19: {0, `/r hi`, []int32{0}, `[1:05] nobody has whispered to you`},
@@ -64,7 +69,8 @@ func TestRow57Routing(t *testing.T) {
 		23: {0, "\xff", []int32{0}, "[1:05] your line is not UTF-8"},
 		24: {0, strings.Repeat("x", 257), []int32{0}, "[1:05] your line has 257 bytes: expected at most 256"},
 		25: {7, "let me speak", []int32{7}, "[1:05] you are muted"},
-		26: {0, strings.Repeat("x", 256), []int32{0, 1, 2, 4, 5, 6, 7}, "[1:05] Ann: " + strings.Repeat("x", 256)},
+		26: {0, strings.Repeat("x", 256), []int32{0, 1, 2, 4, 5, 6, 7},
+			"[1:05] Ann: " + strings.Repeat("x", 256)},
 		27: {3, "I am nobody", nil, ""},
 		28: {-1, "I am nobody", nil, ""},
 		29: {8, "I am nobody", nil, ""},
@@ -131,22 +137,24 @@ func TestRow57Reply(t *testing.T) {
 // senders are not limited.
 func TestRow57RateLimit(t *testing.T) {
 	r, players := newRoom(), table()
-	said, told := 0, 0
+	delivered, notices := 0, 0
 	for ms := 0; ms < 60_000; ms += 10 {
 		m, to := r.Post(time.Duration(ms)*time.Millisecond, players, 0, []byte("spam"), nil)
 		switch {
 		case len(to) == 7:
-			said++
+			delivered++
 		case m.Kind == Notice && len(to) == 1 && to[0] == 0:
-			if told++; string(m.Text) != "you say too much: wait 2 s" {
+			if notices++; string(m.Text) != "you say too much: wait 2 s" {
 				t.Errorf("%s", m.Text)
 			}
 		case len(to) != 0:
 			t.Fatalf("%v to %v", m, to)
 		}
 	}
-	if said < 5+38 || said > 5+40 || told != 1 || r.Refused()[RefusedRate] != uint64(6000-said) {
-		t.Errorf("said %d in a minute, told %d times, %d refused", said, told, r.Refused()[RefusedRate])
+	if delivered < 5+38 || delivered > 5+40 || notices != 1 ||
+		r.Refused()[RefusedRate] != uint64(6000-delivered) {
+		t.Errorf("said %d in a minute, told %d times, %d refused", delivered,
+			notices, r.Refused()[RefusedRate])
 	}
 	if _, to := r.Post(time.Minute, players, 1, []byte("hi"), nil); len(to) != 7 {
 		t.Error("somebody else may not speak")
@@ -179,7 +187,7 @@ func TestRow57Announcements(t *testing.T) {
 	}
 }
 
-// Row 57: what is invisible or turns the line is not passed on.
+// Row 57: invisible and bidirectional characters are removed.
 func TestRow57Clean(t *testing.T) {
 	for i, c := range []struct{ in, want string }{
 		0: {"  a \t\r\n b\u00a0\u3000 ", "a b"},
@@ -197,7 +205,8 @@ func TestRow57Clean(t *testing.T) {
 			t.Errorf("%d: %q, want %q", i, got, c.want)
 		}
 	}
-	for in, want := range map[string]string{"  \"Ann\u202e\" ": "Ann", "a very long name indeed": "a very long name", "0123456789abcde f": "0123456789abcde",
+	for in, want := range map[string]string{"  \"Ann\u202e\" ": "Ann",
+		"a very long name indeed": "a very long name", "0123456789abcde f": "0123456789abcde",
 		"\xff": "", strings.Repeat("ä", 300): strings.Repeat("ä", 16), "\u200b": ""} {
 		if got := CleanName(in); got != want {
 			t.Errorf("name %q became %q, want %q", in, got, want)
@@ -205,8 +214,8 @@ func TestRow57Clean(t *testing.T) {
 	}
 }
 
-// slowFind is find, written for reading: all exact ones, else all alike but for case, else all that
-// begin so.
+// slowFind is find, written for reading: exact names, else names that differ in case only, else
+// names with that prefix.
 func slowFind(players []Player, name string) (slots []int) {
 	fold := func(s string) string {
 		return strings.Map(func(r rune) rune { return []rune(strings.ToLower(string(r)))[0] }, s)
@@ -238,7 +247,8 @@ func TestFindAgreesWithItsTwin(t *testing.T) {
 		written := name.Draw(t, "written")
 		slot, _, why := find(players, written)
 		want := slowFind(players, written)
-		if len(want) == 1 && (why != RefusedNone || slot != want[0]) || len(want) == 0 && why != RefusedUnknown || len(want) > 1 && why != RefusedAmbiguous {
+		if len(want) == 1 && (why != RefusedNone || slot != want[0]) ||
+			len(want) == 0 && why != RefusedUnknown || len(want) > 1 && why != RefusedAmbiguous {
 			t.Errorf("%q among %v: %d %v, want %v", written, players, slot, why, want)
 		}
 	})
@@ -250,21 +260,23 @@ func FuzzClean(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		clean, ok := Clean(nil, text)
-		if ok != utf8.Valid(text) || len(clean) > len(text) || !protocol.ValidText(clean, len(text)) || bytes.Contains(clean, []byte("  ")) || len(bytes.TrimSpace(clean)) != len(clean) {
+		if ok != utf8.Valid(text) || len(clean) > len(text) || !protocol.ValidText(clean, len(text)) ||
+			bytes.Contains(clean, []byte("  ")) || len(bytes.TrimSpace(clean)) != len(clean) {
 			t.Errorf("%q became %q", text, clean)
 		}
 		if again, _ := Clean(nil, clean); !bytes.Equal(again, clean) {
 			t.Errorf("%q became %q and then %q", text, clean, again)
 		}
 		name := CleanName(string(text))
-		if utf8.RuneCountInString(name) > MaxName || CleanName(name) != name || !protocol.ValidText([]byte(name), 4*MaxName) {
+		if utf8.RuneCountInString(name) > MaxName || CleanName(name) != name ||
+			!protocol.ValidText([]byte(name), 4*MaxName) {
 			t.Errorf("name %q became %q", text, name)
 		}
 	})
 }
 
-// Whatever is said: what goes out is clean and short, a refusal goes to the sender alone, a team's
-// line stays in the team.
+// For any line, the text that goes out is clean and short, a refusal goes to the sender alone, and
+// team lines stay in the team.
 func FuzzPost(f *testing.F) {
 	for _, s := range []string{"hi", "/t hi", `/w "Anna B" hi`, "/r hi", "/w an x", "/\u202e", "/w \" \" x"} {
 		f.Add([]byte(s), uint8(0))
@@ -273,12 +285,15 @@ func FuzzPost(f *testing.F) {
 		r, players := newRoom(), table()
 		r.Post(noon, players, 1, []byte("/w Ann hi"), nil)
 		m, to := r.Post(noon, players, int(from), line, nil)
-		if len(m.Text) > MaxText || !protocol.ValidText(m.Text, MaxText) || (m.Kind == Notice) != (m.Refusal != RefusedNone) {
+		if len(m.Text) > MaxText || !protocol.ValidText(m.Text, MaxText) ||
+			(m.Kind == Notice) != (m.Refusal != RefusedNone) {
 			t.Fatalf("%q became %+v", line, m)
 		}
 		for _, slot := range to {
 			p := players[slot]
-			if p.ID == 0 || m.Kind == Notice && int(slot) != int(from) || m.Kind == Team && p.Team != m.FromTeam || m.Kind == Whisper && p.ID != m.From && p.ID != m.To {
+			if p.ID == 0 || m.Kind == Notice && int(slot) != int(from) ||
+				m.Kind == Team && p.Team != m.FromTeam ||
+				m.Kind == Whisper && p.ID != m.From && p.ID != m.To {
 				t.Errorf("%q went to slot %d as %+v", line, slot, m)
 			}
 		}

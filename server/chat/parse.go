@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// parsed is a line, taken apart.
+// parsed is a line split into command, recipient and text.
 type parsed struct {
 	kind  Kind
 	reply bool   // to the player whose whisper came last
@@ -14,7 +14,7 @@ type parsed struct {
 	text  string
 }
 
-// parse takes a clean line apart.
+// parse splits a clean line.
 func parse(line string) (s parsed, why Refusal) {
 	s.text = line
 	if strings.HasPrefix(line, "/") {

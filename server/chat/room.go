@@ -30,7 +30,7 @@ type Room struct {
 	text     []byte // of the last message
 }
 
-// speaker is what a room knows of one player.
+// speaker is the state of one player in a room.
 type speaker struct {
 	id        uint32
 	bucket    ratelimit.Bucket // of milliseconds: a line takes Limits.Every
@@ -38,7 +38,7 @@ type speaker struct {
 	whisperer uint32           // id of the player whose whisper came last
 }
 
-// NewRoom returns a chat with so many slots.
+// NewRoom returns a room with a number of slots.
 func NewRoom(slots int, limits Limits) *Room {
 	if limits.Burst <= 0 {
 		limits.Burst = 5
@@ -67,9 +67,11 @@ func (r *Room) server(now time.Duration, text string) Message {
 	return Message{Kind: Announcement, Seconds: r.seconds(now), Text: r.text}
 }
 
-// Post takes the line of the player in slot from. It returns the message and appends the slots that
-// get it: none if the slot is empty, or if the player says too much and has been told so.
-func (r *Room) Post(now time.Duration, players []Player, from int, line []byte, to []int32) (Message, []int32) {
+// Post takes the line of the player in slot from. It returns the message and appends the slots
+// that get it: none if the slot is empty, or if the player is over its limit and was told so
+// before.
+func (r *Room) Post(now time.Duration, players []Player, from int, line []byte,
+	to []int32) (Message, []int32) {
 	if from < 0 || from >= len(players) || from >= len(r.speakers) || players[from].ID == 0 {
 		return Message{}, to
 	}
@@ -133,7 +135,7 @@ func (r *Room) route(m *Message, players []Player, from int, line []byte) (targe
 	case RefusedCommand:
 		return tell(why, "no such command: expected /all, /team, /whisper or /reply")
 	case RefusedName:
-		return tell(why, `whom do you mean? expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`)
+		return tell(why, `name a player: expected /whisper NAME TEXT or /whisper "NAME WITH SPACES" TEXT`)
 	}
 	m.Kind = s.kind
 	if s.kind == Whisper {
@@ -178,7 +180,7 @@ func (r *Room) target(players []Player, from int, s parsed) (slot int, why Refus
 	return slot, why
 }
 
-// maxNames is the most names that a notice lists.
+// maxNames bounds the names in a notice.
 const maxNames = 4
 
 // appendNames appends the names of the players that match a written name as well as how.

@@ -51,7 +51,8 @@ func blank(r rune) bool { return unicode.IsSpace(r) || r == '\u2800' }
 // visible reports whether a rune has a shape. Control characters, characters without width and
 // those that turn the direction of writing have none.
 func visible(r rune) bool {
-	return unicode.IsPrint(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return unicode.IsPrint(r) &&
+		!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // CleanName returns a name as others may see it: a clean text of at most MaxName characters,

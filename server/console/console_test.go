@@ -29,7 +29,8 @@ func (d disk) put(name string, lines ...string) {
 	_ = d.write(name, []byte(strings.Join(lines, "\n")))
 }
 
-// newConsole is one with a variable of every kind, and a command that says what it is told.
+// newConsole returns a console with a variable of every kind, and a command that prints its
+// arguments.
 func newConsole() (*Console, disk) {
 	d := disk{fstest.MapFS{}}
 	c := New(Config{Files: d, Write: d.write})
@@ -37,16 +38,20 @@ func newConsole() (*Console, disk) {
 		NewBool(Entry{Name: "net.stats", Help: "show figures", Flags: Save}, false),
 		NewInt(Entry{Name: "server.tickrate", Help: "ticks a second", Flags: Save | ServerInfo}, 60, 20, 128),
 		NewFloat(Entry{Name: "net.chokesendinterval", Help: "seconds", Flags: Save | Remote}, 0.3, 0, 10),
-		NewDuration(Entry{Name: "game.respawndelay", Help: "until the dead are back", Flags: Save | ServerInfo | Remote, Needs: Moderator}, 10*time.Second, 0, time.Minute),
-		NewText(Entry{Name: "server.servername", Help: "for browsers", Flags: Save | ServerInfo | Remote}, "a server", 32),
-		NewEnum(Entry{Name: "game.modename", Help: "what is played", Flags: Save | ServerInfo}, "assault", "deathmatch"),
+		NewDuration(Entry{Name: "game.respawndelay", Help: "until the dead are back",
+			Flags: Save | ServerInfo | Remote, Needs: Moderator}, 10*time.Second, 0, time.Minute),
+		NewText(Entry{Name: "server.servername", Help: "for browsers", Flags: Save | ServerInfo | Remote},
+			"a server", 32),
+		NewEnum(Entry{Name: "game.modename", Help: "what is played", Flags: Save | ServerInfo},
+			"assault", "deathmatch"),
 		NewFloat(Entry{Name: "sim.gravity", Help: "m/s2", Flags: Cheat | ServerInfo}, 18, 0, 100),
 		NewText(Entry{Name: "server.secret", Help: "not for remote eyes"}, "hush", 32),
 	)
-	c.AddCommand(Command{Entry{Name: "say", Help: "say it", Flags: Remote, Needs: Guest}, "WORD...", 0, 8, func(call *Call) error {
-		call.Say("%s: %s", call.Caller.Name, strings.Join(call.Args, "|"))
-		return nil
-	}})
+	c.AddCommand(Command{Entry{Name: "say", Help: "say it", Flags: Remote, Needs: Guest},
+		"WORD...", 0, 8, func(call *Call) error {
+			call.Say("%s: %s", call.Caller.Name, strings.Join(call.Args, "|"))
+			return nil
+		}})
 	c.AddCommand(Command{Entry{Name: "quit", Help: "end the server"}, "", 0, 0, func(call *Call) error {
 		call.Say("bye")
 		return nil
@@ -54,7 +59,7 @@ func newConsole() (*Console, disk) {
 	return c, d
 }
 
-// state is all that lines could change.
+// state returns everything that lines could change.
 func state(c *Console) string {
 	var b strings.Builder
 	for v := range c.vars() {
@@ -64,17 +69,18 @@ func state(c *Console) string {
 	return b.String()
 }
 
-// Row 58: every kind is set within its range and refused outside, with the name and what was
-// expected; a refused line changes nothing.
+// Row 58: each kind is set within its range and refused outside, with the name and what was
+// expected. A refused line changes nothing.
 func TestRow58VariablesOfEveryKind(t *testing.T) {
 	for i, c := range []struct{ line, want string }{ // want: the value after it, or the error
-		0:  {"net.stats 1", "net.stats true (default false)"},
-		1:  {"net.stats off", "net.stats false"},
-		2:  {"net.stats yes", `net.stats "yes": expected true or false`},
-		3:  {"server.tickrate 128", "server.tickrate 128 (default 60)"},
-		4:  {"server.tickrate 129", `server.tickrate "129": expected an integer, 20 to 128`},
-		5:  {"server.tickrate abc", `server.tickrate "abc": expected an integer, 20 to 128`},
-		6:  {"server.tickrate 99999999999999999999", `server.tickrate "99999999999999999999": expected an integer, 20 to 128`},
+		0: {"net.stats 1", "net.stats true (default false)"},
+		1: {"net.stats off", "net.stats false"},
+		2: {"net.stats yes", `net.stats "yes": expected true or false`},
+		3: {"server.tickrate 128", "server.tickrate 128 (default 60)"},
+		4: {"server.tickrate 129", `server.tickrate "129": expected an integer, 20 to 128`},
+		5: {"server.tickrate abc", `server.tickrate "abc": expected an integer, 20 to 128`},
+		6: {"server.tickrate 99999999999999999999",
+			`server.tickrate "99999999999999999999": expected an integer, 20 to 128`},
 		7:  {"server.tickrate 30 40", "server.tickrate: 2 values: expected one, in quotes if it has spaces"},
 		8:  {"net.chokesendinterval 1e-1", "net.chokesendinterval 0.1 (default 0.3)"},
 		9:  {"net.chokesendinterval NaN", `net.chokesendinterval "NaN": expected a number, 0 to 10`},
@@ -83,8 +89,10 @@ func TestRow58VariablesOfEveryKind(t *testing.T) {
 		12: {"game.respawndelay 2.5s", "game.respawndelay 2.5s (default 10s)"},
 		13: {"game.respawndelay 3", `game.respawndelay "3": expected a time, 0s to 1m0s`},
 		14: {"game.respawndelay 2m", `game.respawndelay "2m": expected a time, 0s to 1m0s`},
-		15: {`server.servername "my \"own\" \\ server"`, `server.servername "my \"own\" \\ server" (default "a server")`},
-		16: {"server.servername " + strings.Repeat("x", 33), `server.servername "` + strings.Repeat("x", 33) + `": expected printable text of at most 32 bytes`},
+		15: {`server.servername "my \"own\" \\ server"`,
+			`server.servername "my \"own\" \\ server" (default "a server")`},
+		16: {"server.servername " + strings.Repeat("x", 33), `server.servername "` +
+			strings.Repeat("x", 33) + `": expected printable text of at most 32 bytes`},
 		17: {"server.servername \"\"", `server.servername "" (default "a server")`},
 		18: {"game.modename deathmatch", "game.modename deathmatch (default assault)"},
 		19: {"game.modename tag", `game.modename "tag": expected one of assault, deathmatch`},
@@ -167,10 +175,12 @@ func TestRow58RemoteNeedsPermission(t *testing.T) {
 	}
 	con, _ := newConsole()
 	out, err := con.Execute(nil, "vars", Caller{"eve", Guest})
-	if text := strings.Join(out, "\n"); err != nil || strings.Contains(text, "hush") || !strings.Contains(text, "server.tickrate 60") || strings.Contains(text, "choke") {
+	if text := strings.Join(out, "\n"); err != nil || strings.Contains(text, "hush") ||
+		!strings.Contains(text, "server.tickrate 60") || strings.Contains(text, "choke") {
 		t.Errorf("a guest's list: %v\n%s", err, text)
 	}
-	if _, words := con.Complete("", Caller{"eve", Guest}); slices.Contains(words, "quit") || slices.Contains(words, "server.secret") {
+	if _, words := con.Complete("", Caller{"eve", Guest}); slices.Contains(words, "quit") ||
+		slices.Contains(words, "server.secret") {
 		t.Errorf("a guest is offered %v", words)
 	}
 }
@@ -179,7 +189,8 @@ func TestRow58RemoteNeedsPermission(t *testing.T) {
 // file or nothing.
 func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	con, d := newConsole()
-	for _, line := range []string{"cheats 1", "sim.gravity 3", `server.servername "a \"b\" # // c"`, "server.tickrate 30", "net.stats 1", "net.stats 0",
+	for _, line := range []string{"cheats 1", "sim.gravity 3",
+		`server.servername "a \"b\" # // c"`, "server.tickrate 30", "net.stats 1", "net.stats 0",
 		"game.modename deathmatch", "server.secret x", "saveconfig my.cfg"} {
 		if _, err := con.Execute(nil, line, operator); err != nil {
 			t.Fatal(err)
@@ -198,20 +209,24 @@ func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	if _, err := other.Execute(nil, "loadconfig my.cfg", operator); err != nil {
 		t.Fatal(err)
 	}
-	if other.Var("server.servername").Text() != `a "b" # // c` || other.Var("server.tickrate").Int() != 30 || other.Var("game.modename").Choice() != 1 {
+	if other.Var("server.servername").Text() != `a "b" # // c` ||
+		other.Var("server.tickrate").Int() != 30 || other.Var("game.modename").Choice() != 1 {
 		t.Errorf("read\n%s", state(other))
 	}
+	const notSaved = ": expected a variable that is saved, and its value; nothing was changed"
 	for bad, want := range map[string]string{
-		"server.tickrate 50\nserver.tickrate 500":          `line 2: server.tickrate "500": expected an integer, 20 to 128; nothing was changed`,
-		"server.tickrate 50\nquit":                         `line 2: "quit": expected a variable that is saved, and its value; nothing was changed`,
-		"server.tickrate 50\nserver.secret x":              `line 2: "server.secret": expected a variable that is saved, and its value; nothing was changed`,
+		"server.tickrate 50\nserver.tickrate 500": `line 2: server.tickrate "500": expected an integer, ` +
+			`20 to 128; nothing was changed`,
+		"server.tickrate 50\nquit":                         `line 2: "quit"` + notSaved,
+		"server.tickrate 50\nserver.secret x":              `line 2: "server.secret"` + notSaved,
 		"server.tickrate 50\n\"":                           "line 2: " + ErrQuoteOpen.Error(),
 		"server.tickrate 50\n\xff":                         "line 2: " + ErrLineText.Error(),
 		strings.Repeat("server.tickrate 50\n", MaxFile/10): "file too long: expected at most 65536 bytes",
 	} {
 		d.put("bad.cfg", bad)
 		before := state(other)
-		if _, err := other.Execute(nil, "loadconfig bad.cfg", operator); err == nil || err.Error() != `loadconfig "bad.cfg": `+want || state(other) != before {
+		if _, err := other.Execute(nil, "loadconfig bad.cfg", operator); err == nil ||
+			err.Error() != `loadconfig "bad.cfg": `+want || state(other) != before {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -224,7 +239,8 @@ func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	if _, err := con.Execute(nil, "server.tickrate 31", operator); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := con.Execute(nil, "saveconfig", operator); err == nil || err.Error() != `saveconfig "user.cfg": disk full` {
+	if _, err := con.Execute(nil, "saveconfig", operator); err == nil ||
+		err.Error() != `saveconfig "user.cfg": disk full` {
 		t.Error(err)
 	}
 	for range con.Dirty(Save) {
@@ -233,11 +249,11 @@ func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	t.Error("what was not written counts as saved")
 }
 
-// Row 58: files run line by line; a wait lets ticks pass; what cannot be is shown with file and
-// line.
+// Row 58: files run line by line. A wait lets ticks pass, and errors name file and line.
 func TestRow58ExecFiles(t *testing.T) {
 	con, d := newConsole()
-	d.put("boot.cfg", "// comment", "say 1", "", "exec inner.cfg", "wait 2", "say 4", "nothing", "say 5 # end")
+	d.put("boot.cfg", "// comment", "say 1", "", "exec inner.cfg", "wait 2",
+		"say 4", "nothing", "say 5 # end")
 	d.put("inner.cfg", "say 2\r", "say 3")
 	if _, err := con.Execute(nil, "exec boot.cfg", operator); err != nil {
 		t.Fatal(err)
@@ -246,7 +262,8 @@ func TestRow58ExecFiles(t *testing.T) {
 	for range 4 {
 		got = append(got, con.Step(nil))
 	}
-	want := [][]string{{"stdin: 1", "stdin: 2", "stdin: 3"}, nil, {"stdin: 4", `boot.cfg:7: "nothing": expected a variable or command; see help`, "stdin: 5"}, nil}
+	want := [][]string{{"stdin: 1", "stdin: 2", "stdin: 3"}, nil,
+		{"stdin: 4", `boot.cfg:7: "nothing": expected a variable or command; see help`, "stdin: 5"}, nil}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -255,7 +272,8 @@ func TestRow58ExecFiles(t *testing.T) {
 		1: {"exec missing.cfg", `exec "missing.cfg": file does not exist`},
 		2: {"exec -x boot.cfg", `exec "-x": expected -s, or one file`},
 		3: {"exec ../secret", `exec "../secret": expected a path within the configuration's directory`},
-		4: {"exec -s /etc/passwd", `exec "/etc/passwd": expected a path within the configuration's directory`},
+		4: {"exec -s /etc/passwd",
+			`exec "/etc/passwd": expected a path within the configuration's directory`},
 		5: {"exec long.cfg", `exec "long.cfg": 129 lines would wait: expected at most 128`},
 		6: {"exec bad.cfg", `exec "bad.cfg": line 2: ` + ErrQuoteOpen.Error()},
 	} {
@@ -268,8 +286,7 @@ func TestRow58ExecFiles(t *testing.T) {
 	}
 }
 
-// Files that run one another, or themselves, end: by depth, by lines that wait, and by lines that
-// run.
+// Files that run one another end: by depth, by pending lines, and by lines run.
 func TestRow58FilesThatRunThemselvesEnd(t *testing.T) {
 	for _, lines := range []int{1, 2, 3, 15, 100, 128} {
 		con, d := newConsole()
@@ -306,7 +323,8 @@ func TestRow58ExecDepth(t *testing.T) {
 	if _, err := con.Execute(nil, "exec a.cfg", operator); err != nil {
 		t.Fatal(err)
 	}
-	want := append(slices.Repeat([]string{"stdin: again"}, maxDepth), `a.cfg:2: exec "a.cfg": files that run one another: expected at most 8`)
+	want := append(slices.Repeat([]string{"stdin: again"}, maxDepth),
+		`a.cfg:2: exec "a.cfg": files that run one another: expected at most 8`)
 	if out := con.Step(nil); !slices.Equal(out, want) {
 		t.Errorf("%q", out)
 	}
@@ -359,7 +377,8 @@ func TestRow58ListsAndHelp(t *testing.T) {
 		2: {"server.tickrate 30", ""},
 		3: {"vars -c server", "server.tickrate 30 (default 60)"},
 		4: {"help say", "say WORD...: say it"},
-		5: {"help server.tickrate", "server.tickrate 30 (default 60): ticks a second/an integer, 20 to 128; save serverinfo"},
+		5: {"help server.tickrate",
+			"server.tickrate 30 (default 60): ticks a second/an integer, 20 to 128; save serverinfo"},
 		6: {"# nothing", ""},
 		7: {"  say\t\"a b\"  c // d", "stdin: a b|c"},
 	} {
@@ -406,7 +425,7 @@ func TestRow58Completion(t *testing.T) {
 	}
 }
 
-// Entries that cannot be are bugs.
+// Invalid entries are bugs and panic.
 func TestBadEntriesPanic(t *testing.T) {
 	for i, f := range []func(*Console){
 		0: func(c *Console) { NewInt(Entry{Name: "Big"}, 0, 0, 1) },
@@ -465,10 +484,11 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// Whatever line comes, a guest changes nothing; whatever an operator's line does, what is saved can
-// be loaded, and is the same.
+// For any line, a guest changes nothing, and what an operator's line changes can be saved and
+// loaded to the same values.
 func FuzzExecute(f *testing.F) {
-	for _, s := range []string{"server.tickrate 30", `server.servername "x y"`, "exec a.cfg", "saveconfig", "cheats 1", "set net.stats on", "vars -c", "help help", "wait 3",
+	for _, s := range []string{"server.tickrate 30", `server.servername "x y"`,
+		"exec a.cfg", "saveconfig", "cheats 1", "set net.stats on", "vars -c", "help help", "wait 3",
 		"net.chokesendinterval 1e-300", "game.respawndelay 1h"} {
 		f.Add(s, uint8(Guest))
 		f.Add(s, uint8(Operator))
@@ -478,7 +498,8 @@ func FuzzExecute(f *testing.F) {
 		d.put("a.cfg", "exec a.cfg", "server.tickrate 25")
 		before, files := state(con), len(d.MapFS)
 		_, err := con.Execute(nil, line, Caller{"x", Rank(rank)})
-		if (err != nil || Rank(rank) <= Guest || Rank(rank) > Operator) && (state(con) != before || len(d.MapFS) != files) {
+		if (err != nil || Rank(rank) <= Guest || Rank(rank) > Operator) &&
+			(state(con) != before || len(d.MapFS) != files) {
 			t.Errorf("%q by rank %d: %v, and something changed", line, rank, err)
 		}
 		for range 20 {

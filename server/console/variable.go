@@ -65,7 +65,8 @@ func newVar(e Entry, kind Kind, normal value) *Var {
 		panic("console: variable " + e.Name + " is saved and a cheat: expected one of the two flags")
 	}
 	return &Var{
-		name: e.Name, help: e.Help, flags: e.Flags, needs: e.Needs, kind: kind, current: normal, initial: normal,
+		name: e.Name, help: e.Help, flags: e.Flags, needs: e.Needs, kind: kind,
+		current: normal, initial: normal,
 	}
 }
 

@@ -19,8 +19,8 @@ const (
 	readerFrames = 2 // that wait for a reader
 )
 
-// Dash is the live page of one lobby. The goroutine that makes frames calls Watched, Next and Hang;
-// all else is for any goroutine.
+// Dash is the live page of one lobby. The goroutine that makes frames calls Watched, Next and
+// Publish; all else is for any goroutine.
 type Dash struct {
 	// Set before the first reader. They are called, from any goroutine, for each frame that a
 	// reader had no room for, each reader that was closed because it took nothing, and each reader
@@ -28,7 +28,7 @@ type Dash struct {
 	Dropped, Kicked, Refused func()
 
 	about       []byte // as text
-	board       board
+	buffer      tripleBuffer
 	maps        atomic.Pointer[[]byte] // as text
 	watching    atomic.Bool
 	readTimeout time.Duration
@@ -54,7 +54,7 @@ type reader struct {
 func New(a About) *Dash {
 	d := &Dash{about: event("about", a), ended: make(chan struct{}),
 		readers: make(map[*reader]struct{}), readTimeout: readTimeout}
-	d.board.init(a.MaxPlayers, len(a.Stages), len(a.Parts), len(a.Bones))
+	d.buffer.init(a.MaxPlayers, len(a.Stages), len(a.Parts), len(a.Bones))
 	d.SetMap(Map{})
 	return d
 }
@@ -68,15 +68,15 @@ func (d *Dash) SetMap(m Map) {
 // Watched reports whether the page has readers.
 func (d *Dash) Watched() bool { return d.watching.Load() }
 
-// Next returns an empty frame to fill. It belongs to the caller until Hang.
+// Next returns an empty frame to fill. It belongs to the caller until Publish.
 func (d *Dash) Next() *Frame {
-	f := d.board.next()
+	f := d.buffer.next()
 	f.reset()
 	return f
 }
 
-// Hang publishes the frame of Next. It neither waits nor allocates.
-func (d *Dash) Hang() { d.board.hang() }
+// Publish makes the frame of Next the newest one for readers. It neither waits nor allocates.
+func (d *Dash) Publish() { d.buffer.publish() }
 
 // Close ends all streams and refuses new ones.
 func (d *Dash) Close() {
@@ -120,16 +120,16 @@ func (d *Dash) leave(r *reader) {
 // encodeFrames encodes frames while there are readers.
 func (d *Dash) encodeFrames() {
 	defer d.running.Done()
-	d.board.take() // an old frame
+	d.buffer.take() // an old frame
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for d.needed() {
 		select {
 		case <-d.ended:
 		case <-every.C:
-			if f := d.board.take(); f != nil {
-				f.Dropped = d.board.lost.Load()
-				d.share(event("frame", f))
+			if f := d.buffer.take(); f != nil {
+				f.Dropped = d.buffer.lost.Load()
+				d.broadcast(event("frame", f))
 			}
 		}
 	}
@@ -143,8 +143,8 @@ func (d *Dash) needed() bool {
 	return d.encoding
 }
 
-// share gives a frame to all readers.
-func (d *Dash) share(text []byte) {
+// broadcast sends a frame to all readers. It never waits: a slow reader loses its oldest frame.
+func (d *Dash) broadcast(text []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for r := range d.readers {
@@ -153,14 +153,15 @@ func (d *Dash) share(text []byte) {
 			case r.frames <- text:
 				done = true
 			default:
-				d.drop(r)
+				d.dropOldest(r)
 			}
 		}
 	}
 }
 
-// drop removes the oldest frame that waits for a reader, which makes room: there is one writer.
-func (d *Dash) drop(r *reader) {
+// dropOldest removes the oldest frame that waits for a reader, which makes room: there is one
+// writer.
+func (d *Dash) dropOldest(r *reader) {
 	select {
 	case <-r.frames:
 		r.missed.Add(1)
@@ -169,6 +170,7 @@ func (d *Dash) drop(r *reader) {
 	}
 }
 
+// count calls a counter, if there is one.
 func count(as func()) {
 	if as != nil {
 		as()

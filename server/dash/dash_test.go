@@ -19,9 +19,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sample is a page of a lobby that does not exist.
+// sample returns the page of a lobby that does not exist.
 func sample(players int) *Dash {
-	return New(About{Name: "here", Rate: 60, Interval: 3, MaxPlayers: players, Stages: []Stage{{"receive", "receive"}, {"move", "match"}}, Parts: []string{"heads", "rest"}, Bones: []string{"head"}})
+	return New(About{Name: "here", Rate: 60, Interval: 3, MaxPlayers: players,
+		Stages: []Stage{{"receive", "receive"}, {"move", "match"}},
+		Parts:  []string{"heads", "rest"}, Bones: []string{"head"}})
 }
 
 // site serves a page until the test ends.
@@ -38,7 +40,7 @@ func site(t *testing.T, d *Dash) *httptest.Server {
 	return s
 }
 
-// fill writes frame n, with so many players.
+// fill writes frame n with a number of players.
 func (d *Dash) fill(n uint64, players int) {
 	f := d.Next()
 	f.Tick = n
@@ -48,7 +50,7 @@ func (d *Dash) fill(n uint64, players int) {
 	if s := f.AddShot(); s != nil {
 		s.Then, s.Now = append(s.Then, Capsule{1, 2, 3, 4, 5, 6, 7}), append(s.Now, Capsule{float32(n)})
 	}
-	d.Hang()
+	d.Publish()
 }
 
 // watch reads a stream until the test ends and gives its events: name and data.
@@ -113,7 +115,9 @@ func TestStream(t *testing.T) {
 			d.fill(n, 3)
 			e := <-events
 			var f Frame
-			if err := json.Unmarshal([]byte(e[1]), &f); err != nil || e[0] != "frame" || f.Tick <= last || len(f.Players) != 3 || len(f.Shots) != 1 || f.Shots[0].Now[0][0] != float32(f.Tick) || len(f.Shots[0].Then) != 1 {
+			if err := json.Unmarshal([]byte(e[1]), &f); err != nil || e[0] != "frame" || f.Tick <= last ||
+				len(f.Players) != 3 || len(f.Shots) != 1 ||
+				f.Shots[0].Now[0][0] != float32(f.Tick) || len(f.Shots[0].Then) != 1 {
 				t.Fatalf("frame %d: %q, %v", n, e, err)
 			}
 			last = f.Tick
@@ -137,7 +141,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// There are so many readers and no more, and a place is free when one leaves.
+// The number of readers is bounded, and a slot is free when a reader leaves.
 func TestReadersAreBounded(t *testing.T) {
 	d := sample(1)
 	s := site(t, d)
@@ -151,7 +155,8 @@ func TestReadersAreBounded(t *testing.T) {
 	}
 	body, _ := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || string(body) != "16 readers already\n" {
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
+		string(body) != "16 readers already\n" {
 		t.Errorf("%d %q", resp.StatusCode, body)
 	}
 	d.leave(all[0])
@@ -209,7 +214,7 @@ func TestSlowReaderIsTold(t *testing.T) {
 	d := sample(1)
 	r := d.join()
 	for range readerFrames + 3 {
-		d.share([]byte("x"))
+		d.broadcast([]byte("x"))
 	}
 	if n := r.missed.Load(); n != 3 {
 		t.Errorf("%d missed", n)
@@ -225,16 +230,16 @@ func TestFramesAllocateNothing(t *testing.T) {
 	if a := testing.AllocsPerRun(100, func() { n++; d.fill(n, 64) }); a != 0 {
 		t.Errorf("%v allocations a frame", a)
 	}
-	if lost := d.board.lost.Load(); lost != n-1 {
+	if lost := d.buffer.lost.Load(); lost != n-1 {
 		t.Errorf("%d of %d frames counted as lost", lost, n-1)
 	}
 }
 
 // The reader sees whole frames, each newer than the one before, and every frame was read or is
 // counted as lost.
-func TestBoard(t *testing.T) {
+func TestTripleBuffer(t *testing.T) {
 	const frames = 20000
-	var b board
+	var b tripleBuffer
 	b.init(8, 0, 0, 0)
 	var writer sync.WaitGroup
 	writer.Add(1)
@@ -247,7 +252,7 @@ func TestBoard(t *testing.T) {
 			for range 8 {
 				f.Players = append(f.Players, Player{Slot: int(n)})
 			}
-			b.hang()
+			b.publish()
 		}
 	}()
 	var read, last uint64
@@ -273,12 +278,13 @@ func TestBoard(t *testing.T) {
 	}
 }
 
-// What comes says that it loads nothing from elsewhere, and it does not.
+// The response says that the page loads nothing from elsewhere, and it does not.
 func TestPageIsClosed(t *testing.T) {
 	d := sample(1)
 	d.SetMap(Map{Arena: "</script>", Solids: []Solid{{Shape: "box"}}})
 	s := site(t, d)
-	for path, kind := range map[string]string{"/": "text/html", "/dash/page.js": "text/javascript", "/dash/page.css": "text/css", "/dash/map.json": "application/json"} {
+	for path, kind := range map[string]string{"/": "text/html", "/dash/page.js": "text/javascript",
+		"/dash/page.css": "text/css", "/dash/map.json": "application/json"} {
 		resp, err := http.Get(s.URL + path)
 		if err != nil {
 			t.Fatal(err)
@@ -286,10 +292,12 @@ func TestPageIsClosed(t *testing.T) {
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		h := resp.Header
-		if resp.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) || h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
+		if resp.StatusCode != 200 || !strings.HasPrefix(h.Get("Content-Type"), kind) ||
+			h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", path, resp.StatusCode, h)
 		}
-		if path == "/" && (strings.Contains(string(body), "style=") || strings.Contains(string(body), "<style") || strings.Contains(string(body), "://")) {
+		if path == "/" && (strings.Contains(string(body), "style=") ||
+			strings.Contains(string(body), "<style") || strings.Contains(string(body), "://")) {
 			t.Error("the page has a style of its own or an address elsewhere")
 		}
 	}
@@ -323,7 +331,7 @@ func TestClose(t *testing.T) {
 func BenchmarkEncode1000(b *testing.B) {
 	d := sample(1000)
 	d.fill(1, 1000)
-	f := d.board.take()
+	f := d.buffer.take()
 	b.ReportAllocs()
 	for b.Loop() {
 		b.SetBytes(int64(len(event("frame", f))))

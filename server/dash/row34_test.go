@@ -52,7 +52,8 @@ func TestThreat34SlowReaders(t *testing.T) {
 	until(t, "the slow ones are in", func() bool { return count() == MaxReaders-1 })
 	events := watch(t, s)
 	<-events
-	if resp, err := http.Get(s.URL + "/dash/events"); err != nil || resp.StatusCode != http.StatusServiceUnavailable || refused.Load() != 1 {
+	if resp, err := http.Get(s.URL + "/dash/events"); err != nil ||
+		resp.StatusCode != http.StatusServiceUnavailable || refused.Load() != 1 {
 		t.Errorf("one more: %v, %v, %d refused", resp, err, refused.Load())
 	} else {
 		resp.Body.Close()
@@ -81,14 +82,14 @@ func TestThreat34SlowReaders(t *testing.T) {
 	}
 }
 
-// What a slow reader misses is what is oldest.
+// A slow reader misses the oldest frames.
 func TestThreat34OldestIsDropped(t *testing.T) {
 	d := sample(1)
 	defer d.Close()
 	r := d.join()
 	defer d.leave(r)
 	for _, text := range []string{"a", "b", "c", "d"} {
-		d.share([]byte(text))
+		d.broadcast([]byte(text))
 	}
 	if one, two := <-r.frames, <-r.frames; string(one)+string(two) != "cd" || r.missed.Load() != 2 {
 		t.Errorf("%s, %s, %d missed", one, two, r.missed.Load())

@@ -2,8 +2,8 @@ package host
 
 import "github.com/tickrate/tickrate/sim/replay"
 
-// background runs what a lobby leaves for after its ticks, one function at a time, on a goroutine of
-// its own: it encodes and compresses recordings and killcams.
+// background runs what a lobby leaves for after its ticks, one function at a time, on a goroutine
+// of its own: it encodes and compresses recordings and killcams.
 type background struct {
 	waiting []func() // of the tick in hand
 	queue   chan func()
@@ -14,7 +14,8 @@ type background struct {
 // may have waiting, and for the end of one recording before the next.
 func newBackground() *background {
 	const most = 2 * (replay.RawChunks + 1)
-	return &background{waiting: make([]func(), 0, most), queue: make(chan func(), most), done: make(chan struct{})}
+	return &background{waiting: make([]func(), 0, most), queue: make(chan func(), most),
+		done: make(chan struct{})}
 }
 
 // start starts the goroutine; close ends it.
@@ -30,8 +31,8 @@ func (b *background) start() {
 // add is server.Config.Background: the tick calls it.
 func (b *background) add(run func()) { b.waiting = append(b.waiting, run) }
 
-// flush begins what the tick has added. It is called behind the tick, since waking a goroutine takes
-// a system call, and what it runs takes cache and memory from the tick that is still sending.
+// flush begins what the tick has added. It is called behind the tick, since waking a goroutine
+// takes a system call, and what it runs takes cache and memory from the tick that is still sending.
 func (b *background) flush() {
 	for _, run := range b.waiting {
 		b.queue <- run

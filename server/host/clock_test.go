@@ -10,8 +10,7 @@ import (
 	"github.com/tickrate/tickrate/server/overload"
 )
 
-// What cannot be is refused by a line that says what was expected; what is left out has the
-// defaults that are documented.
+// Invalid rates are refused with what was expected, and zero fields have the documented defaults.
 func TestClockConfig(t *testing.T) {
 	for i, c := range []struct {
 		cfg      ClockConfig
@@ -33,7 +32,8 @@ func TestClockConfig(t *testing.T) {
 		12: {ClockConfig{MaxBatch: -1}, 0, "batches of -1 steps: expected 1 to 4"},
 	} {
 		got, interval, err := c.cfg.Check()
-		if c.want == "" && (err != nil || interval != c.interval || got.MaxSteps < 1 || got.MaxBatch < 1 || !got.Simulation.Valid()) {
+		if c.want == "" && (err != nil || interval != c.interval || got.MaxSteps < 1 ||
+			got.MaxBatch < 1 || !got.Simulation.Valid()) {
 			t.Errorf("%d: %+v, %d, %v", i, got, interval, err)
 		}
 		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -42,7 +42,7 @@ func TestClockConfig(t *testing.T) {
 	}
 }
 
-// host is a machine in virtual time: a clock, and what frames cost. cost is that of n ticks that
+// machine is a host in virtual time: a clock, and the cost of frames. cost is that of n ticks that
 // begin at an instant.
 type machine struct {
 	now     time.Duration
@@ -59,14 +59,15 @@ func (m *machine) until(end time.Duration) {
 	for m.now < end {
 		m.now = max(m.now, m.clock.Due())
 		steps, late, givenUp := m.clock.Frame(m.now)
-		m.played, m.most, m.givenUp, m.late = m.played+steps, max(m.most, steps), m.givenUp+givenUp, max(m.late, late)
+		m.played, m.most, m.givenUp, m.late = m.played+steps, max(m.most, steps), m.givenUp+
+			givenUp, max(m.late, late)
 		m.now += m.cost(m.now, steps)
 	}
 }
 
-// TestRow66TickRateConfig is row 66 of the reference's checklist: at 60 ticks and 20 snapshots a
-// second, and four steps a frame at most, a stall of a second costs that second, once. What can be
-// made up for is, what cannot is given up and counted, and the clock is on time again at once.
+// TestRow66TickRateConfig is row 66 of docs/features.md: at 60 ticks and 20 snapshots a second,
+// with at most four steps a frame, a stall of a second costs that second once. The clock catches
+// up where it can, counts the skipped ticks, and is on time again at once.
 func TestRow66TickRateConfig(t *testing.T) {
 	for _, batch := range []int{1, 4} {
 		cfg, interval, err := ClockConfig{60, 20, 4, batch}.Check()
@@ -80,21 +81,25 @@ func TestRow66TickRateConfig(t *testing.T) {
 				stalled = true
 				return time.Second
 			}
-			return time.Duration(n) * 8 * time.Millisecond // a spiral needs little: each tick is half of its period
+			// a spiral needs little: each tick is half of its period
+			return time.Duration(n) * 8 * time.Millisecond
 		}
 		m.until(10 * time.Second)
-		if m.played != 599 && m.played != 600 || m.most != 1 || m.givenUp != 0 || m.late != 0 || m.clock.Caught != 0 {
+		if m.played != 599 && m.played != 600 || m.most != 1 || m.givenUp != 0 ||
+			m.late != 0 || m.clock.Caught != 0 {
 			t.Fatalf("before: %+v", m)
 		}
 		m.until(11*time.Second + 1)
 		m.until(12 * time.Second) // within a second all is as it was
-		if m.most != 4 || m.givenUp < 55 || m.givenUp > 57 || m.clock.Stalls > 2 || m.clock.Skipped != m.givenUp || m.clock.Caught < 3 || m.clock.Caught > 8 {
+		if m.most != 4 || m.givenUp < 55 || m.givenUp > 57 || m.clock.Stalls > 2 ||
+			m.clock.Skipped != m.givenUp || m.clock.Caught < 3 || m.clock.Caught > 8 {
 			t.Errorf("the stall: most %d, %d given up, %+v", m.most, m.givenUp, m.clock)
 		}
 		played, caught := m.played, m.clock.Caught
 		m.late, m.most = 0, 0
 		m.until(22 * time.Second)
-		if n := m.played - played; n < 599 || n > 601 || m.late != 0 || m.most != 1 || m.clock.Caught != caught {
+		if n := m.played - played; n < 599 || n > 601 || m.late != 0 || m.most != 1 ||
+			m.clock.Caught != caught {
 			t.Errorf("after: %d ticks in 10 s, %v late, %d at once", n, m.late, m.most)
 		}
 		if total := uint64(m.played) + m.givenUp; total < 22*60-1 || total > 22*60+1 {
@@ -104,15 +109,18 @@ func TestRow66TickRateConfig(t *testing.T) {
 }
 
 // A machine that is too slow for its rate plays as many ticks as it can, and falls no further
-// behind than the steps of a frame: nothing piles up, so that the moment the load is gone it is on
-// time.
+// behind than the steps of a frame. It is on time as soon as the load is gone.
 func TestRow66NoSpiral(t *testing.T) {
 	for _, steps := range []int{1, 4, 16} {
 		cfg, _, _ := ClockConfig{MaxSteps: steps}.Check()
 		m := machine{clock: NewClock(cfg, 0)}
-		m.cost = func(_ time.Duration, n int) time.Duration { return time.Duration(n) * 25 * time.Millisecond } // of 16.7
+		// of 16.7
+		m.cost = func(_ time.Duration, n int) time.Duration {
+			return time.Duration(n) * 25 * time.Millisecond
+		}
 		m.until(10 * time.Second)
-		if m.played < 390 || m.played > 410 || m.late > time.Duration(steps+1)*25*time.Millisecond || uint64(m.played)+m.givenUp < 600-uint64(2*steps) {
+		if m.played < 390 || m.played > 410 || m.late > time.Duration(steps+1)*25*time.Millisecond ||
+			uint64(m.played)+m.givenUp < 600-uint64(2*steps) {
 			t.Errorf("%d steps: %d played, %d given up, at most %v late", steps, m.played, m.givenUp, m.late)
 		}
 		m.cost = func(time.Duration, int) time.Duration { return time.Millisecond }
@@ -127,7 +135,7 @@ func TestRow66NoSpiral(t *testing.T) {
 }
 
 // Ticks are due at even distances for hours, at rates whose period is no whole number of
-// nanoseconds, and whatever the tempo was.
+// nanoseconds, and at any timescale.
 func TestClockKeepsTime(t *testing.T) {
 	for _, rate := range []tick.Rate{20, 60, 64, 128} {
 		cfg, _, _ := ClockConfig{Simulation: rate}.Check()
@@ -150,7 +158,8 @@ func TestClockKeepsTime(t *testing.T) {
 			t.Errorf("%d Hz: four seconds of the match took %v", rate, took)
 		}
 		c.Dilate(protocol.FullTimescale)
-		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() || d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
+		if d := c.Due() - at + rate.Period()/4; c.Period() != rate.Period() ||
+			d < 5*time.Second-time.Microsecond || d > 5*time.Second+time.Microsecond {
 			t.Errorf("%d Hz: the next tick %v after", rate, d)
 		}
 		if steps, _, _ := c.Frame(c.Due() - 1); steps != 0 {
@@ -159,15 +168,16 @@ func TestClockKeepsTime(t *testing.T) {
 	}
 }
 
-// TestRow66Ladder is the overload ladder in virtual time, with the costs of a tick's parts made up:
-// each rung makes a tick cheaper by what it leaves out, the lobby climbs no higher than it must,
-// stays there while the load does, and comes down when that is gone, in the order in which it went
-// up.
+// TestRow66Ladder is the overload ladder in virtual time, with invented costs: each level makes a
+// tick cheaper by what it leaves out, the lobby goes no higher than it must, stays there under the
+// load, and returns in reverse order.
 func TestRow66Ladder(t *testing.T) {
 	for _, c := range []struct {
 		load float64 // of a tick without shedding, in periods
 		want overload.Level
-	}{{0.9, overload.Normal}, {1.2, overload.HalfRate}, {1.5, overload.QuarterRate}, {1.7, overload.LowDetail}, {1.85, overload.NoSpectators}, {1.95, overload.SlowMotion}, {2.5, overload.SlowMotion}} {
+	}{{0.9, overload.Normal}, {1.2, overload.HalfRate}, {1.5, overload.QuarterRate},
+		{1.7, overload.LowDetail}, {1.85, overload.NoSpectators}, {1.95, overload.SlowMotion},
+		{2.5, overload.SlowMotion}} {
 		cfg, _, _ := ClockConfig{}.Check()
 		m := machine{clock: NewClock(cfg, 0)}
 		var o overload.Controller
@@ -211,8 +221,8 @@ func TestRow66Ladder(t *testing.T) {
 	}
 }
 
-// shedCost is what is left of a tick on a rung, in this test: of 1, the snapshots are 0.45,
-// spectators 0.02.
+// shedCost is the remaining cost of a tick at a load level, in this test: of 1, snapshots are 0.45
+// and spectators 0.02.
 func shedCost(s overload.Level) float64 {
 	cost := 1.0
 	if s >= overload.HalfRate {

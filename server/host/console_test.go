@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// logBuffer is a log that many may write to and one reads.
+// logBuffer is a log with several writers and one reader.
 type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,10 +33,11 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// until waits for a text in a log.
+// until waits for a text in the log.
 func (b *logBuffer) until(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !strings.Contains(b.String(), text); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(5 * time.Second); !strings.Contains(b.String(),
+		text); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no %q in\n%s", text, b)
 		}
@@ -44,9 +45,11 @@ func (b *logBuffer) until(t *testing.T, text string) {
 }
 
 // post sends a line over HTTP.
-func post(t *testing.T, h *Host, line string, header ...string) (status int, r httpapi.ConsoleReply, body string) {
+func post(t *testing.T, h *Host, line string, header ...string) (status int,
+	r httpapi.ConsoleReply, body string) {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, "http://"+h.HTTPAddr()+"/v1/console", strings.NewReader(line))
+	req, err := http.NewRequest(http.MethodPost, "http://"+h.HTTPAddr()+"/v1/console",
+		strings.NewReader(line))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +95,16 @@ func TestConsoleOverHTTP(t *testing.T) {
 		9:  {"two\nlines", key, 400, `printable`},
 		10: {"server.name evil", nil, 401, `Bearer`},
 		11: {"server.name evil", []string{"Authorization", "Bearer open"}, 401, `Bearer`},
-		12: {"server.name evil", append([]string{"Origin", "http://evil.example"}, key...), 403, `other sites`},
+		12: {"server.name evil", append([]string{"Origin", "http://evil.example"}, key...),
+			403, `other sites`},
 	} {
 		status, _, body := post(t, h, c.line, c.header...)
 		if status != c.status || !strings.Contains(body, c.want) {
 			t.Errorf("%d: %d %s, want %d and %q", i, status, body, c.status, c.want)
 		}
 	}
-	if _, r, _ := post(t, h, "server.name", key...); len(r.Output) != 1 || r.Output[0] != `server.name 'x (default here)` {
+	if _, r, _ := post(t, h, "server.name", key...); len(r.Output) != 1 ||
+		r.Output[0] != `server.name 'x (default here)` {
 		t.Errorf("%q", r.Output)
 	}
 	for end := time.Now().Add(5 * time.Second); queried(t, h.QueryAddr()).Info.Name != "'x"; {
@@ -110,16 +115,19 @@ func TestConsoleOverHTTP(t *testing.T) {
 	stop()
 }
 
-// What is typed runs with all rights: files are run before the first tick, saved whole, and a quit
-// ends the server.
+// Lines of standard input run with all rights: files run before the first tick, are saved whole,
+// and quit ends the server.
 func TestConsoleIsTyped(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "start.cfg"), []byte("game.respawndelay 7s // a comment\nwait 3\nnonsense\nset net.kbps 640\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "start.cfg"),
+		[]byte("game.respawndelay 7s // a comment\nwait 3\nnonsense\nset net.kbps 640\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cfg, log := hostConfig("mmsg"), &logBuffer{}
 	in, typing := io.Pipe()
-	cfg.Console.Input, cfg.Console.Exec, cfg.Console.Dir, cfg.Log, cfg.HTTP.Listen = in, []string{"start.cfg"}, dir, log, ""
+	cfg.Console.Input, cfg.Console.Exec, cfg.Console.Dir, cfg.Log, cfg.HTTP.Listen = in,
+		[]string{"start.cfg"}, dir, log, ""
 	h, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +174,7 @@ func TestConsoleIsTyped(t *testing.T) {
 	}
 }
 
-// A file that cannot be run is said before anything begins, and nothing stays open.
+// A file that cannot be run is an error before anything starts, and nothing stays open.
 func TestBadFileEndsAHost(t *testing.T) {
 	for file, want := range map[string]string{"none.cfg": "no such file", "../x": "expected a path within"} {
 		cfg := hostConfig("mmsg")

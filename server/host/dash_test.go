@@ -20,7 +20,8 @@ func TestHostShowsLivePage(t *testing.T) {
 	if status, body := ask(t, "GET", at+"/"); status != 200 || !strings.Contains(body, "/dash/page.js") {
 		t.Errorf("%d %.80s", status, body)
 	}
-	if status, body := ask(t, "GET", at+"/dash/map.json"); status != 200 || !strings.Contains(body, `"arena":"arena-16"`) {
+	if status, body := ask(t, "GET", at+"/dash/map.json"); status != 200 ||
+		!strings.Contains(body, `"arena":"arena-16"`) {
 		t.Errorf("%d %.80s", status, body)
 	}
 	if h.dash.Watched() {
@@ -44,7 +45,8 @@ func TestHostShowsLivePage(t *testing.T) {
 			frames = append(frames, f)
 		}
 	}
-	if len(frames) < 3 || frames[2].Tick <= frames[1].Tick || len(frames[2].Ticks) == 0 || len(frames[2].Stages) != metrics.NumStages || len(frames[2].Parts) != int(metrics.NumSections) {
+	if len(frames) < 3 || frames[2].Tick <= frames[1].Tick || len(frames[2].Ticks) == 0 ||
+		len(frames[2].Stages) != metrics.NumStages || len(frames[2].Parts) != int(metrics.NumSections) {
 		t.Errorf("%+v, %v", frames, lines.Err())
 	}
 	stop() // fails if it takes longer than two seconds

@@ -30,13 +30,17 @@ func TestThreat36DiskFull(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := 0
-	a.file.Create = func(tick.Tick) (replay.File, string, error) { files++; return recordingFile{full}, "F", nil }
+	a.file.Create = func(tick.Tick) (replay.File, string, error) {
+		files++
+		return recordingFile{full}, "F", nil
+	}
 	a.run(func() { cut.Add(1) })
 	s := newSim(t, server.Config{Record: a.take}, 1)
 	steps(t, s, 600)
 	s.Lobby.FinishRecording()
 	a.close()
-	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" || cut.Load() != 1 || files != 1 {
+	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" ||
+		cut.Load() != 1 || files != 1 {
 		t.Errorf("%d cut, %d files, said %q", cut.Load(), files, text)
 	}
 	if now := s.Lobby.Match().Tick(); now < 600 {

@@ -37,8 +37,9 @@ func newEchoWorld(t *testing.T, clients int) *echoWorld {
 	if w.conn, err = w.net.Listen(netip.MustParseAddrPort("10.0.0.1:7913"), netio.Config{}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := netcode.ServerConfig{PrivateKey: labKey, ProtocolID: 5, Addresses: []netip.AddrPort{w.conn.LocalAddr()},
-		Entropy: [32]byte{1}, Clients: clients, AllowTokenReuse: true}
+	cfg := netcode.ServerConfig{PrivateKey: labKey, ProtocolID: 5,
+		Addresses: []netip.AddrPort{w.conn.LocalAddr()},
+		Entropy:   [32]byte{1}, Clients: clients, AllowTokenReuse: true}
 	if w.echo, err = NewEcho(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func (w *echoWorld) join(id uint64) *echoPeer {
 	return c
 }
 
-// step lets a millisecond pass.
+// step plays a millisecond.
 func (w *echoWorld) step() {
 	w.now += time.Millisecond
 	for _, c := range w.clients {
@@ -75,7 +76,7 @@ func (w *echoWorld) step() {
 	}
 }
 
-// step lets a client take in what has come and say what is due.
+// step receives what has arrived and sends what is due.
 func (c *echoPeer) step(t *testing.T, now time.Duration) {
 	var b netio.Batch
 	for {
@@ -155,7 +156,8 @@ func TestEcho(t *testing.T) {
 		t.Errorf("%d connected after one left", n)
 	}
 	count := w.echo.Server().Counters()
-	if !count.Balanced() || count.Accepted[netcode.KindPayload] != 120 || count.Sent[netcode.KindPayload] != 120 || w.echo.TooLong() != 0 {
+	if !count.Balanced() || count.Accepted[netcode.KindPayload] != 120 ||
+		count.Sent[netcode.KindPayload] != 120 || w.echo.TooLong() != 0 {
 		t.Errorf("%+v", *count)
 	}
 	kinds := map[netcode.EventKind]int{}

@@ -154,9 +154,12 @@ func (h *EchoHost) report() EchoReport {
 	c := s.Counters()
 	r := EchoReport{
 		Version: metrics.ReportVersion,
-		Seconds: h.since().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(), Slots: s.Clients(), Connected: s.Connected(),
-		Handshakes: s.PendingHandshakes(), Pressure: s.Pressure(), Received: c.Received, Kinds: byKind(c.Accepted[:]),
-		Drops: map[string]uint64{}, Sent: byKind(c.Sent[:]), Takeovers: c.Takeovers, Migrations: c.Migrations, Kicks: c.Kicks,
+		Seconds: h.since().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(),
+		Slots: s.Clients(), Connected: s.Connected(),
+		Handshakes: s.PendingHandshakes(), Pressure: s.Pressure(),
+		Received: c.Received, Kinds: byKind(c.Accepted[:]),
+		Drops: map[string]uint64{}, Sent: byKind(c.Sent[:]),
+		Takeovers: c.Takeovers, Migrations: c.Migrations, Kicks: c.Kicks,
 		Amplified: c.Amplification, TooLong: h.echo.TooLong(), Socket: h.sock.Stats(),
 	}
 	for _, n := range c.Accepted {

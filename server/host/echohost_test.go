@@ -18,8 +18,8 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 )
 
-// journey is a netcode client on a real socket.
-type journey struct {
+// netcodeClient is a netcode client on a real socket.
+type netcodeClient struct {
 	t      *testing.T
 	client *netcode.Client
 	udp    *net.UDPConn
@@ -27,15 +27,15 @@ type journey struct {
 	begin  time.Time
 }
 
-// connectOver asks for a token, as a game's launcher does, and connects with it.
-func connectOver(t *testing.T, url string) *journey {
+// connectOver requests a token, as the launcher of a game does, and connects with it.
+func connectOver(t *testing.T, url string) *netcodeClient {
 	t.Helper()
 	status, body := ask(t, "POST", url)
 	var r httpapi.ConnectReply
 	if err := json.Unmarshal([]byte(body), &r); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s: %v", status, body, err)
 	}
-	j := &journey{t: t, client: netcode.NewClient(r.Token, netcode.ClientConfig{}), begin: time.Now()}
+	j := &netcodeClient{t: t, client: netcode.NewClient(r.Token, netcode.ClientConfig{}), begin: time.Now()}
 	var err error
 	if j.udp, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(j.client.Server())); err != nil {
 		t.Fatal(err)
@@ -45,8 +45,9 @@ func connectOver(t *testing.T, url string) *journey {
 	return j
 }
 
-// until lives on until a payload, or nil for none, does what is wanted; five seconds at most.
-func (j *journey) until(done func(payload []byte) bool) {
+// until runs the client until done returns true for a payload, or nil for none; for at most five
+// seconds.
+func (j *netcodeClient) until(done func(payload []byte) bool) {
 	j.t.Helper()
 	buf := make([]byte, 2000)
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
@@ -71,8 +72,8 @@ func (j *journey) until(done func(payload []byte) bool) {
 	j.t.Fatalf("still waiting after five seconds, %v", j.client.State())
 }
 
-// echoes says whether a payload comes back.
-func (j *journey) echoes(payload []byte) {
+// echoes fails unless a payload comes back.
+func (j *netcodeClient) echoes(payload []byte) {
 	j.t.Helper()
 	if err := j.client.Send(time.Since(j.begin), payload, &j.out); err != nil {
 		j.t.Fatal(err)
@@ -85,8 +86,8 @@ func (j *journey) echoes(payload []byte) {
 	})
 }
 
-// A client that has nothing but the server's HTTP address gets in, hears its payloads come back,
-// and leaves; the figures account for it all.
+// A client that knows only the server's HTTP address connects, receives its payloads back, and
+// leaves. The report accounts for all of it.
 func TestEchoHost(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
 		cfg := hostConfig(socket)
@@ -110,7 +111,8 @@ func TestEchoHost(t *testing.T) {
 			}
 			return r
 		}
-		if r := stats(); r.Connected != 1 || r.Slots != 2 || r.Kinds["payload"] != 3 || r.Sent["payload"] != 3 || r.Seconds <= 0 {
+		if r := stats(); r.Connected != 1 || r.Slots != 2 || r.Kinds["payload"] != 3 ||
+			r.Sent["payload"] != 3 || r.Seconds <= 0 {
 			t.Errorf("%s: %+v", socket, r)
 		}
 		if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {
@@ -156,7 +158,7 @@ func (l *safeLog) String() string {
 	return l.text.String()
 }
 
-// Row 40: the end of an echo host is told to every client, and takes no longer than running allows.
+// Row 40: the end of an echo host is sent to every client, and Run returns in time.
 func TestThreat40EchoHost(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Lobby = server.Config{Netcode: cfg.Lobby.Netcode, Players: 8}
@@ -165,7 +167,7 @@ func TestThreat40EchoHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := runningOf(t, h.Run)
-	var all []*journey
+	var all []*netcodeClient
 	for range 8 {
 		all = append(all, connectOver(t, h.ConnectURL()))
 	}
@@ -185,7 +187,8 @@ func TestConnectOffLoopback(t *testing.T) {
 		http, secret string
 		want         int
 		url          bool
-	}{{"127.0.0.1:0", "", 200, true}, {"127.0.0.1:0", "s", 401, true}, {"0.0.0.0:0", "", 403, false}, {"0.0.0.0:0", "s", 401, true}} {
+	}{{"127.0.0.1:0", "", 200, true}, {"127.0.0.1:0", "s", 401, true},
+		{"0.0.0.0:0", "", 403, false}, {"0.0.0.0:0", "s", 401, true}} {
 		cfg := hostConfig("mmsg")
 		log := &safeLog{}
 		cfg.HTTP.Listen, cfg.HTTP.Secret, cfg.Log = c.http, c.secret, log
@@ -204,8 +207,8 @@ func TestConnectOffLoopback(t *testing.T) {
 	}
 }
 
-// Tokens name the address bound to, or what the host was told; and for a host on every address this
-// machine, which the log says.
+// Tokens name the bound address or the configured one. For a host on all addresses they name
+// loopback, and the log says so.
 func TestHostName(t *testing.T) {
 	for i, c := range []struct {
 		listen string
@@ -215,8 +218,10 @@ func TestHostName(t *testing.T) {
 		log := &safeLog{}
 		cfg.UDP.Listen, cfg.HTTP.Listen, cfg.Log = c.listen, "", log
 		h, stop := running(t, cfg)
-		if g := h.sessions; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" || g.Addresses[0].Port() != h.Addr().Port() ||
-			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID || g.Clients != 4 {
+		if g := h.sessions; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" ||
+			g.Addresses[0].Port() != h.Addr().Port() ||
+			g.Entropy == [32]byte{} || g.StartUnix == 0 || g.ProtocolID != protocol.ProtocolID ||
+			g.Clients != 4 {
 			t.Errorf("%d: %+v", i, g)
 		}
 		if strings.Contains(log.String(), "--public-addr") != c.log {
@@ -232,7 +237,7 @@ func TestHostName(t *testing.T) {
 	}
 }
 
-// A host that cannot be leaves nothing open behind it: neither the port nor the journal.
+// A host that fails to start leaves neither its port nor the journal open.
 func TestEchoHostRefuses(t *testing.T) {
 	good := hostConfig("mmsg")
 	good.Lobby = server.Config{Netcode: good.Lobby.Netcode, Players: 2}
@@ -243,7 +248,8 @@ func TestEchoHostRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good.UDP.Listen, good.HTTP.Listen = first.Addr().String(), first.HTTPAddr() // the last one wants these very ports
+	// the last one wants these very ports
+	good.UDP.Listen, good.HTTP.Listen = first.Addr().String(), first.HTTPAddr()
 	if err := first.close(); err != nil {
 		t.Fatal(err)
 	}
@@ -270,14 +276,15 @@ func TestEchoHostRefuses(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-		case err == nil || h != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n"):
+		case err == nil || h != nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n"):
 			t.Errorf("%d: %v, want one line with %q", i, err, c.want)
 		}
 	}
 }
 
-// What is refused is in the log: at once, then no more than a line in ten seconds. So is a wall
-// clock that was set (row 3).
+// Drops are logged: the first at once, then at most one line in ten seconds. So is a wall clock
+// that was set (row 3).
 func TestEchoHostLog(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	log := &safeLog{}
@@ -290,7 +297,8 @@ func TestEchoHostLog(t *testing.T) {
 	var out netcode.Outbox
 	refuse := func(n int) {
 		for range n {
-			if _, err := h.echo.server.Receive(0, echoUnix, publicAddrs[0], make([]byte, 1078), &out); err != netcode.DropReqVersion {
+			if _, err := h.echo.server.Receive(0, echoUnix, publicAddrs[0],
+				make([]byte, 1078), &out); err != netcode.DropReqVersion {
 				t.Fatal(err)
 			}
 		}

@@ -129,7 +129,8 @@ func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (er
 		Key: e.sessions.PrivateKey, ProtocolID: e.sessions.ProtocolID, Servers: e.sessions.Addresses,
 		TokenLifetime: lifetime, SessionTimeout: cfg.HTTP.SessionTimeout, Access: access,
 		// In the lifetime of a token these are no more than the server can remember.
-		Burst: e.sessions.MaxTokens / 2, PerSecond: max(1, e.sessions.MaxTokens/2/max(1, int(lifetime/time.Second))),
+		Burst:     e.sessions.MaxTokens / 2,
+		PerSecond: max(1, e.sessions.MaxTokens/2/max(1, int(lifetime/time.Second))),
 	}))
 	if open {
 		e.connect = "http://" + e.web.Addr() + "/v1/connect"

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// ground is the map of all these tests.
+// ground is the map of the tests.
 var ground = sync.OnceValue(func() *arena.Arena {
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -21,11 +21,12 @@ var ground = sync.OnceValue(func() *arena.Arena {
 })
 
 // publicAddrs are addresses of a server as tokens name it.
-var publicAddrs = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"), netip.MustParseAddrPort("[::1]:7913")}
+var publicAddrs = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"),
+	netip.MustParseAddrPort("[::1]:7913")}
 
 var labKey = netcode.Key{0: 29, 1: 7, 31: 9}
 
-// newSim is a lobby with clients in virtual time.
+// newSim returns a lobby with clients in virtual time.
 func newSim(t testing.TB, cfg server.Config, clients int) *lobbysim.Sim {
 	t.Helper()
 	if cfg.Arena == nil {
@@ -51,7 +52,7 @@ func steps(t testing.TB, s *lobbysim.Sim, n int) {
 	}
 }
 
-// alone skips a test under the race detector: it plays on one goroutine, for long.
+// alone skips a long test under the race detector if it runs on one goroutine.
 func alone(t *testing.T) {
 	t.Helper()
 	if raceEnabled {

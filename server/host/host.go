@@ -126,7 +126,8 @@ func (h *Host) source(cfg *Config) httpapi.Source {
 	return httpapi.Source{
 		Lobby: h.lobby, Schedule: h.schedule, Status: func() server.Status { return *h.status.Load() },
 		Rate: h.rates.Simulation, Interval: h.lobby.Config().SendInterval, Workers: h.pool.Workers(),
-		Socket: h.sock.Stats, Query: func() map[string]uint64 { return h.query.counters() }, Hiccup: cfg.Hiccup,
+		Socket: h.sock.Stats, Hiccup: cfg.Hiccup,
+		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: h.console.ended, Stages: h.labels, Dash: h.dash, Do: h.console.do,
 	}
 }

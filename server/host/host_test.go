@@ -23,17 +23,19 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// gnet's worker pool starts at its package's init and never ends; whatever else is left over is
-// ours.
+// gnet's worker pool starts with its package and never ends; any other goroutine that is left is a
+// leak.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) Config {
-	gate := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
-	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, Netcode: gate},
+	netcodeCfg := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
+	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16",
+		Players: 4, Netcode: netcodeCfg},
 		UDP: UDPConfig{Listen: "127.0.0.1:0", Backend: socket}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}}
 }
 
-// running starts a host and returns what ends it: like an interrupt, and within two seconds.
+// running starts a host and returns the function that ends it as an interrupt does, within two
+// seconds.
 func running(t *testing.T, cfg Config) (h *Host, stop func()) {
 	t.Helper()
 	h, err := New(cfg)
@@ -82,29 +84,35 @@ func ask(t *testing.T, method, url string) (status int, body string) {
 	return resp.StatusCode, string(b)
 }
 
-// A host answers a Hello over a real socket, tells its figures, forgets them when asked, and can be
-// started again on the same ports at once.
+// A host answers a handshake over a real socket, reports its figures, resets them on request, and
+// can be started again on the same ports at once.
 func TestHost(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
 		cfg := hostConfig(socket)
 		for round := range 2 {
 			h, stop := running(t, cfg)
-			cfg.UDP.Listen, cfg.HTTP.Listen = h.Addr().String(), h.HTTPAddr() // the next round wants these very ports
+			// the next round wants these very ports
+			cfg.UDP.Listen, cfg.HTTP.Listen = h.Addr().String(), h.HTTPAddr()
 			greet(t, h.Addr()).Close()
 			at := "http://" + h.HTTPAddr()
 			if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {
 				t.Errorf("%s, round %d: health %d %q", socket, round, status, body)
 			}
 			r := figures(t, at)
-			for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
+			// amid the first tick
+			for end := time.Now().Add(time.Second); r.TickWall.Max == 0 &&
+				time.Now().Before(end); r = figures(t, at) {
 				time.Sleep(time.Millisecond)
 			}
-			taken := r.Counts["rx_accepted"] // or, where this machine is so slow that a handshake is said twice, dropped
+			// or, where this machine is so slow that a handshake is said twice, dropped
+			taken := r.Counts["rx_accepted"]
 			for _, n := range r.Drops {
 				taken += n
 			}
-			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 || taken != r.Counts["rx_datagrams"] ||
-				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 || r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
+			if r.Rate != 60 || r.Interval != 3 || r.Counts["rx_datagrams"] == 0 ||
+				taken != r.Counts["rx_datagrams"] ||
+				r.Counts["tx_datagrams"] == 0 || r.Socket.DatagramsIn == 0 ||
+				r.Seconds <= 0 || r.TickWall.Max <= 0 || len(r.Stages) != metrics.NumStages {
 				t.Errorf("%s, round %d: %+v", socket, round, r)
 			}
 			if status, _ := ask(t, "POST", at+"/stats/reset"); status != http.StatusNoContent {
@@ -116,8 +124,10 @@ func TestHost(t *testing.T) {
 			for _, c := range []struct {
 				method, path string
 				status       int
-			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405}, {"GET", "/nothing", 404}, {"GET", "/debug/pprof/goroutine", 200},
-				{"GET", "/debug/pprof/cmdline", 404}, {"GET", "/v1/connect", 405}, {"POST", "/v1/connect", 200}} {
+			}{{"GET", "/stats/reset", 405}, {"POST", "/stats", 405},
+				{"GET", "/nothing", 404}, {"GET", "/debug/pprof/goroutine", 200},
+				{"GET", "/debug/pprof/cmdline", 404}, {"GET", "/v1/connect", 405},
+				{"POST", "/v1/connect", 200}} {
 				if status, _ := ask(t, c.method, at+c.path); status != c.status {
 					t.Errorf("%s: %s %s gave %d, want %d", socket, c.method, c.path, status, c.status)
 				}
@@ -127,7 +137,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// Before anybody can come a host prefaults its memory, if asked for, once.
+// A host prefaults its memory once, before the first client can join.
 func TestHostPrefaults(t *testing.T) {
 	for _, c := range []struct {
 		touch   bool
@@ -152,7 +162,7 @@ func TestHostPrefaults(t *testing.T) {
 	}
 }
 
-// greeted is a client of a host that has said Welcome, over a real socket.
+// greeted is a client of a host over a real socket that has its Welcome.
 type greeted struct {
 	*net.UDPConn
 	t    *testing.T
@@ -162,7 +172,7 @@ type greeted struct {
 	when time.Time
 }
 
-// greet joins until a Welcome comes.
+// greet connects until the Welcome arrives.
 func greet(t *testing.T, to netip.AddrPort) *greeted {
 	t.Helper()
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
@@ -170,7 +180,8 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7, Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7,
+		Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{to}}
 	token, err := m.Append(nil, &labKey, rand.Reader)
 	if err != nil {
@@ -188,7 +199,7 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 	return g
 }
 
-// until goes on until something has happened.
+// until runs the client until a condition holds.
 func (g *greeted) until(what string, happened func() bool) {
 	g.t.Helper()
 	var buf [2000]byte
@@ -207,12 +218,12 @@ func (g *greeted) until(what string, happened func() bool) {
 		if err != nil {
 			continue
 		}
-		pack, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
-		if err == nil && pack != nil {
+		pkt, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
+		if err == nil && pkt != nil {
 			if g.peer == nil {
 				g.peer = packet.NewPeer(now, packet.Config{})
 			}
-			if rest, err := g.peer.Receive(now, pack); err == nil {
+			if rest, err := g.peer.Receive(now, pkt); err == nil {
 				_, _ = g.peer.Sections(rest)
 			}
 		}
@@ -243,13 +254,15 @@ func TestPortInUse(t *testing.T) {
 			want string
 		}{{udp, h.Addr().String()}, {web, h.HTTPAddr()}} {
 			other, err := New(c.cfg)
-			if err == nil || other != nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			if err == nil || other != nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s %d: %v, want one line with %s", socket, i, err, c.want)
 			}
 		}
 		stop()
 	}
-	for i, cfg := range []Config{{UDP: UDPConfig{Listen: "no port"}}, {UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "no port"}},
+	for i, cfg := range []Config{{UDP: UDPConfig{Listen: "no port"}},
+		{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "no port"}},
 		{UDP: UDPConfig{Backend: "tcp", Listen: "127.0.0.1:0"}}} {
 		cfg.Lobby = hostConfig("").Lobby
 		if h, err := New(cfg); err == nil || h != nil || strings.Contains(err.Error(), "\n") {
@@ -258,7 +271,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// A host without an HTTP port has none; a connection is told when it closes.
+// A host without an HTTP port has none. Connections receive a close when it ends.
 func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen = ""

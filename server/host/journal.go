@@ -2,7 +2,7 @@ package host
 
 import "errors"
 
-// maxJournal is the largest journal, in bytes: a larger file is something else.
+// maxJournal is the size of the largest journal, in bytes. A larger file is no journal.
 const maxJournal = 1 << 30
 
 var (

@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// Records of a journal are in its file without a Close, another process reads what was written, and
-// only one process has it open at a time.
+// Records are in the file without a Close, another process reads them, and one process at a time
+// has the journal open.
 func TestJournal(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")
@@ -24,25 +24,30 @@ func TestJournal(t *testing.T) {
 	if len(j.bytes) != 10*netcode.JournalRecord || !bytes.Equal(j.bytes, make([]byte, len(j.bytes))) {
 		t.Fatalf("%d bytes, or not zeros", len(j.bytes))
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 || info.Size() != 10*netcode.JournalRecord {
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 ||
+		info.Size() != 10*netcode.JournalRecord {
 		t.Fatalf("%v, %v", info, err)
 	}
 	copy(j.bytes[netcode.JournalRecord:], "used")
-	if raw, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(raw[netcode.JournalRecord:], []byte("used")) {
+	if raw, err := os.ReadFile(path); err != nil ||
+		!bytes.HasPrefix(raw[netcode.JournalRecord:], []byte("used")) {
 		t.Errorf("%.40q, %v: what was written is not in the file", raw, err)
 	}
-	if other, err := openJournal(path, 10); err == nil || other != nil || !strings.Contains(err.Error(), path+": another server is using it") {
+	if other, err := openJournal(path, 10); err == nil || other != nil ||
+		!strings.Contains(err.Error(), path+": another server is using it") {
 		t.Errorf("a second server: %v", err)
 	}
 	if err := j.close(); err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range []struct{ records, want int }{{10, 10}, {25, 25}, {5, 25}} { // it grows, and never shrinks
+	// it grows, and never shrinks
+	for i, c := range []struct{ records, want int }{{10, 10}, {25, 25}, {5, 25}} {
 		again, err := openJournal(path, c.records)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(again.bytes) != c.want*netcode.JournalRecord || !bytes.HasPrefix(again.bytes[netcode.JournalRecord:], []byte("used")) {
+		if len(again.bytes) != c.want*netcode.JournalRecord ||
+			!bytes.HasPrefix(again.bytes[netcode.JournalRecord:], []byte("used")) {
 			t.Errorf("%d: %d bytes, %.40q", i, len(again.bytes), again.bytes)
 		}
 		if err := again.close(); err != nil {
@@ -51,7 +56,7 @@ func TestJournal(t *testing.T) {
 	}
 }
 
-// Files that are no journal are refused and left as they are.
+// Files that are no journals are refused and left as they are.
 func TestJournalRefuses(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")
@@ -70,7 +75,8 @@ func TestJournalRefuses(t *testing.T) {
 	}
 	for i, path := range []string{text, large, dir, filepath.Join(dir, "no", "folder")} {
 		j, err := openJournal(path, 10)
-		if err == nil || j != nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "\n") {
+		if err == nil || j != nil || !strings.Contains(err.Error(), path) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
@@ -82,7 +88,7 @@ func TestJournalRefuses(t *testing.T) {
 	}
 }
 
-// A host keeps its journal to itself while it runs, and lets go of it.
+// A host holds its journal while it runs, and releases it.
 func TestHostJournal(t *testing.T) {
 	if !HasJournal {
 		t.Skip("no journal on this system")

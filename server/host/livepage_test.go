@@ -42,8 +42,10 @@ func TestThreat35LivePage(t *testing.T) {
 		}
 		return resp.StatusCode, resp.Header, string(body)
 	}
-	if status, head, _ := get("GET", "/"); status != 200 || !strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'") ||
-		strings.Contains(head.Get("Content-Security-Policy"), "unsafe") || head.Get("X-Content-Type-Options") != "nosniff" || head.Get("Access-Control-Allow-Origin") != "" {
+	if status, head, _ := get("GET", "/"); status != 200 ||
+		!strings.Contains(head.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'") ||
+		strings.Contains(head.Get("Content-Security-Policy"), "unsafe") ||
+		head.Get("X-Content-Type-Options") != "nosniff" || head.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%d %v", status, head)
 	}
 	if n := refused.Load(); n != 0 {
@@ -54,7 +56,8 @@ func TestThreat35LivePage(t *testing.T) {
 		{"Sec-Fetch-Site", "cross-site"},
 		{"Host", "evil.example"}, // a name that leads here
 	} {
-		if status, _, body := get("GET", "/dash/events", header...); status != 403 || strings.Contains(body, "event:") {
+		if status, _, body := get("GET", "/dash/events", header...); status != 403 ||
+			strings.Contains(body, "event:") {
 			t.Errorf("%v: %d %.80s", header, status, body)
 		}
 		if n := refused.Load(); n != uint64(i+1) {
@@ -68,7 +71,8 @@ func TestThreat35LivePage(t *testing.T) {
 	if len(script) < 1000 || !strings.Contains(script, "textContent") {
 		t.Errorf("a script of %d bytes", len(script))
 	}
-	for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(", "new Function", "createContextualFragment", "setHTML"} {
+	for _, way := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML",
+		"document.write", "DOMParser", "eval(", "new Function", "createContextualFragment", "setHTML"} {
 		if strings.Contains(script, way) {
 			t.Errorf("the script makes markup by %s", way)
 		}

@@ -10,10 +10,9 @@ import (
 // quietFor is how long further lines of a kind are held back after one was written.
 const quietFor = 10 * time.Second
 
-// rateLog writes lines that may become many, such as refusals that anybody on the network can
-// cause. The first line of a kind is written at once; those of the next ten seconds are summed up
-// in one. Kinds are few: names in the source, never text from the network. Any goroutine may use
-// it.
+// rateLog writes lines that anybody on the network can cause in any number, such as refusals. The
+// first line of a kind is written at once; those of the next ten seconds are summed up in one.
+// Kinds are few: names in the source, never text from the network. Any goroutine may use it.
 type rateLog struct {
 	mu    sync.Mutex
 	w     io.Writer
@@ -119,8 +118,9 @@ type disconnectRepeats struct{ expected uint64 }
 // them.
 const repeatsPerDisconnect = 9
 
-// unknown returns how many of a second's datagrams from unknown addresses are no repeated
-// disconnects, after so many disconnects in it. Late repeats may come in the next second.
+// unknown returns the number of datagrams from unknown addresses in a second that are no repeated
+// disconnects. disconnects is the number of disconnects in that second; late repeats may arrive in
+// the next one.
 func (d *disconnectRepeats) unknown(datagrams, disconnects uint64) uint64 {
 	expected := d.expected + repeatsPerDisconnect*disconnects
 	repeats := min(datagrams, expected)

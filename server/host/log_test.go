@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// The first of a kind is written at once; a flood of a kind is one line in ten seconds, with its
-// count; other kinds are not kept waiting by it.
-func TestLogbook(t *testing.T) {
+// The first line of a kind is written at once. A flood of a kind is one line in ten seconds with
+// its count, and does not delay other kinds.
+func TestLogLimitsKinds(t *testing.T) {
 	var w bytes.Buffer
 	l := newRateLog(&w)
 	check := func(at time.Duration, want ...string) {
@@ -50,7 +50,7 @@ func TestLogbook(t *testing.T) {
 
 // Repeats of a client's disconnect belong to no session and are not logged. Datagrams beyond them
 // are.
-func TestTails(t *testing.T) {
+func TestDisconnectRepeatsAreNotLogged(t *testing.T) {
 	var l disconnectRepeats
 	for i, c := range []struct{ unknown, goodbyes, want uint64 }{
 		0:  {5, 0, 5},

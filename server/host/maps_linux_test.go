@@ -15,9 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// Where a host had its memory touched before anybody could come, that of another map is there
-// before the map changes, and elsewhere it comes when it is written to; what is touched holds what
-// it held.
+// A host that prefaults its memory also has the memory of the next map before the map changes.
+// Without prefault, pages come with the first write. Prefaulting keeps the content.
 func TestHostTouchesTheNextMap(t *testing.T) {
 	for _, touch := range []bool{false, true} {
 		cfg := hostConfig("mmsg")
@@ -42,7 +41,8 @@ func TestHostTouchesTheNextMap(t *testing.T) {
 		if f.err != nil {
 			t.Fatal(f.err)
 		}
-		if came := away(t, data) == 0; came != touch && (!touch || hugepage.Prefault(context.Background()) != 0) {
+		if came := pagesNotInMemory(t, data) == 0; came != touch &&
+			(!touch || hugepage.Prefault(context.Background()) != 0) {
 			t.Errorf("touch %v: all there %v", touch, came)
 		}
 		if data[5] != 7 || data[6] != 0 {
@@ -57,12 +57,13 @@ func TestHostTouchesTheNextMap(t *testing.T) {
 	}
 }
 
-// away is how many of the system's pages of data are not in memory.
-func away(t *testing.T, data []byte) (pages int) {
+// pagesNotInMemory returns the number of pages of data that are not in memory.
+func pagesNotInMemory(t *testing.T, data []byte) (pages int) {
 	t.Helper()
 	small := os.Getpagesize()
 	in := make([]byte, (len(data)+small-1)/small)
-	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)), uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
+	if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&data[0])),
+		uintptr(len(data)), uintptr(unsafe.Pointer(&in[0]))); errno != 0 {
 		t.Fatal(errno)
 	}
 	for _, b := range in {

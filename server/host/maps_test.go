@@ -34,8 +34,8 @@ func (s *sharedBuffer) String() string {
 	return s.buf.String()
 }
 
-// A host finds maps on a goroutine of its own while it ticks: what is there is played, and what
-// cannot be found, or panics on the way, is said and changes nothing.
+// A host loads maps on a goroutine of its own while it ticks. A map that is missing, or whose
+// loading panics, is logged and changes nothing.
 func TestHostChangesItsMap(t *testing.T) {
 	game := sim.DefaultGame()
 	find := func(c server.MapSpec) (g server.LoadedMap, err error) {
@@ -51,8 +51,10 @@ func TestHostChangesItsMap(t *testing.T) {
 	}
 	typed, keys := io.Pipe()
 	var log sharedBuffer
-	cfg := Config{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}, Console: ConsoleConfig{Input: typed}, Log: &log, Maps: find, MaxSteps: 4, MaxBatch: 2,
-		Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4, SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
+	cfg := Config{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"},
+		Console: ConsoleConfig{Input: typed}, Log: &log, Maps: find, MaxSteps: 4, MaxBatch: 2,
+		Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: 4,
+			SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
 	cfg.Lobby.Netcode.PrivateKey = labKey
 	h, err := New(cfg)
 	if err != nil {
@@ -62,7 +64,8 @@ func TestHostChangesItsMap(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- h.Run(ctx) }()
 	for _, c := range []struct{ line, want string }{
-		{"map gone", "map stays: deathmatch on gone: it is gone"}, {"map bad", "map stays: deathmatch on bad: load: it is bad"},
+		{"map gone", "map stays: deathmatch on gone: it is gone"},
+		{"map bad", "map stays: deathmatch on bad: load: it is bad"},
 		{"map arena-64", "map is now arena-64"}, {"map town:16:3", "map is now town:16:3"},
 	} {
 		if _, err := io.WriteString(keys, c.line+"\n"); err != nil {
@@ -72,21 +75,25 @@ func TestHostChangesItsMap(t *testing.T) {
 			if strings.Contains(log.String(), c.want) {
 				break
 			}
-			for _, page := range []string{"/healthz/ready", "/metrics", "/stats", "/v1/bandwidth"} { // meanwhile others may look
-				if status, body := ask(t, "GET", "http://"+h.HTTPAddr()+page); status != 200 && !strings.Contains(body, `"starting"`) {
+			// meanwhile others may look
+			for _, page := range []string{"/healthz/ready", "/metrics", "/stats", "/v1/bandwidth"} {
+				if status, body := ask(t, "GET", "http://"+h.HTTPAddr()+page); status != 200 &&
+					!strings.Contains(body, `"starting"`) {
 					t.Fatalf("%s: %s: %d %.200s", c.line, page, status, body)
 				}
 			}
 			time.Sleep(25 * time.Millisecond)
 		}
-		if said := log.String(); !strings.Contains(said, c.want) {
-			t.Fatalf("%s: %s", c.line, said)
+		if logged := log.String(); !strings.Contains(logged, c.want) {
+			t.Fatalf("%s: %s", c.line, logged)
 		}
 	}
 	if p := h.status.Load(); p.Map != "town:16:3" || p.Mode != "deathmatch" || p.Phase != server.PhaseIdle {
 		t.Errorf("%+v", p)
 	}
-	if r := figures(t, "http://"+h.HTTPAddr()); r.Counts["map_changes"] != 2 || r.Counts["map_changes_failed"] != 2 || r.Counts["ticks_slept"] == 0 || r.Map != "town:16:3" || r.LoadLevels["normal"] == 0 {
+	if r := figures(t, "http://"+h.HTTPAddr()); r.Counts["map_changes"] != 2 ||
+		r.Counts["map_changes_failed"] != 2 || r.Counts["ticks_slept"] == 0 ||
+		r.Map != "town:16:3" || r.LoadLevels["normal"] == 0 {
 		t.Errorf("%+v", r)
 	}
 	cancel()

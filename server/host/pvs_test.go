@@ -27,13 +27,15 @@ func TestWallsOfTheMap(t *testing.T) {
 		says  string
 	}{
 		{town, server.RelevanceAuto, true, server.RelevanceGrid, "cells of 4 m, a table of "},
-		{town, server.RelevanceGrid, true, server.RelevanceGrid, "cells of 4 m, a table of "}, // from the file
+		// from the file
+		{town, server.RelevanceGrid, true, server.RelevanceGrid, "cells of 4 m, a table of "},
 		{town, server.RelevanceAll, false, server.RelevanceAll, ""},
 		{town, server.RelevanceOff, false, server.RelevanceOff, ""},
 		{open, server.RelevanceAuto, false, server.RelevanceAll, "too few to leave players out"},
 		{open, server.RelevanceGrid, false, server.RelevanceGrid, "too few to leave players out"},
 	} {
-		cfg, found, err := server.PVSFor(server.Config{Arena: c.arena, ArenaName: "test", Relevance: c.asks}, cachedPVS(dir))
+		cfg, found, err :=
+			server.PVSFor(server.Config{Arena: c.arena, ArenaName: "test", Relevance: c.asks}, cachedPVS(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +45,8 @@ func TestWallsOfTheMap(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (cfg.PVS != nil) != c.walls || l.Config().Relevance != c.want || !strings.Contains(found, c.says) || c.says == "" && found != "" {
+		if (cfg.PVS != nil) != c.walls || l.Config().Relevance != c.want ||
+			!strings.Contains(found, c.says) || c.says == "" && found != "" {
 			t.Errorf("%d: walls %v, %v, %q", i, cfg.PVS, cfg.Relevance, found)
 		}
 	}
@@ -64,14 +67,17 @@ func TestWallsOfTheMap(t *testing.T) {
 		if err := os.WriteFile(files[0], bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := server.PVSFor(server.Config{Arena: town, ArenaName: "test"}, cachedPVS(dir)); err != nil {
+		if _, _, err := server.PVSFor(server.Config{Arena: town, ArenaName: "test"},
+			cachedPVS(dir)); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := os.ReadFile(files[0]); err != nil || !bytes.Equal(again, good) {
-			t.Errorf("after a bad file of %d bytes there are %d, want the %d as they were; %v", len(bad), len(again), len(good), err)
+			t.Errorf("after a bad file of %d bytes there are %d, want the %d as they were; %v",
+				len(bad), len(again), len(good), err)
 		}
 	}
-	if _, _, err := server.PVSFor(server.Config{Arena: town, ArenaName: "test"}, cachedPVS(filepath.Join(dir, "nowhere"))); err == nil {
+	if _, _, err := server.PVSFor(server.Config{Arena: town, ArenaName: "test"},
+		cachedPVS(filepath.Join(dir, "nowhere"))); err == nil {
 		t.Error("kept in a folder that does not exist")
 	}
 }

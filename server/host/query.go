@@ -14,8 +14,8 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queryPort answers server browsers on a UDP port of its own, so that they never delay a player. It
-// knows of the lobby what the tick published last.
+// queryPort answers server browsers on a UDP port of its own, so that they never delay a player.
+// It sees only what the tick published last.
 type queryPort struct {
 	conn  *net.UDPConn
 	score atomic.Pointer[scoreboard] // read-only once it is here
@@ -79,11 +79,11 @@ func (q *queryPort) serve(report *query.Report) {
 
 func (q *queryPort) answer(report *query.Report) {
 	var (
-		start  = time.Now()
-		buffer [query.RequestSize + 1]byte // a longer datagram is no request
-		sheet  query.Sheet
-		shown  *scoreboard // on the sheet
-		limit  queryLimit
+		start   = time.Now()
+		buffer  [query.RequestSize + 1]byte // a longer datagram is no request
+		encoded query.EncodedReport
+		shown   *scoreboard // in encoded
+		limit   queryLimit
 	)
 	for {
 		n, from, err := q.conn.ReadFromUDPAddrPort(buffer[:])
@@ -98,11 +98,11 @@ func (q *queryPort) answer(report *query.Report) {
 		}
 		if s := q.score.Load(); s != shown {
 			s.fill(report)
-			sheet.Fill(report)
+			encoded.Fill(report)
 			shown = s
 		}
 		q.mu.Lock()
-		q.responder.Answer(now, from, buffer[:n], &sheet, func(d []byte) {
+		q.responder.Answer(now, from, buffer[:n], &encoded, func(d []byte) {
 			_, _ = q.conn.WriteToUDPAddrPort(d, from) // an answer that cannot be sent is lost
 		})
 		q.mu.Unlock()
@@ -110,7 +110,7 @@ func (q *queryPort) answer(report *query.Report) {
 	}
 }
 
-// counters returns what became of datagrams so far, by name; nil without a port.
+// counters returns the results of all datagrams so far, by name; nil without a port.
 func (q *queryPort) counters() map[string]uint64 {
 	if q == nil {
 		return nil
@@ -163,8 +163,8 @@ func (h *Host) openQuery(cfg *Config) error {
 	return nil
 }
 
-// scoreboard is what the tick publishes for server browsers, once a second. It is a few bytes, made
-// in one go.
+// scoreboard is what the tick publishes for server browsers, once a second: some bytes for each
+// player.
 type scoreboard struct {
 	kills, members [2]uint32 // by team
 	name           string    // of the server
@@ -201,8 +201,9 @@ func (h *Host) publishScore(now time.Duration) {
 			name = "player " + strconv.Itoa(v.Slot)
 		}
 		s.players = append(s.players, scoreRow{
-			name: name, seconds: int32((now - v.Conn.Since) / time.Second), pingMillis: int32(v.Conn.RTT / time.Millisecond),
-			kills: v.Vital.Kills, deaths: v.Vital.Deaths, team: v.Vital.Team,
+			name: name, seconds: int32((now - v.Conn.Since) / time.Second),
+			pingMillis: int32(v.Conn.RTT / time.Millisecond),
+			kills:      v.Vital.Kills, deaths: v.Vital.Deaths, team: v.Vital.Team,
 		})
 	}
 	h.query.score.Store(s)

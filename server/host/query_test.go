@@ -12,7 +12,7 @@ import (
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queried asks a query port for all it has, until the answer is there or five seconds are over.
+// queried asks a query port for all chunks, for at most five seconds.
 func queried(t *testing.T, addr string) query.Report {
 	t.Helper()
 	conn, err := net.Dial("udp", addr)
@@ -46,8 +46,8 @@ func queried(t *testing.T, addr string) query.Report {
 	return r
 }
 
-// Row 61: a host answers on a port of its own, in and after a flood of nonsense, forged tokens and
-// challenges, and every datagram is counted once.
+// Row 61: a host answers on its query port, during and after a flood of junk, forged tokens and
+// challenges. Every datagram is counted once.
 func TestRow61HostAnswersQueries(t *testing.T) {
 	cfg := hostConfig("gnet")
 	cfg.Query.Listen, cfg.Name, cfg.Query.Build = "127.0.0.1:0", "here", "1.2.3"
@@ -68,7 +68,8 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 		}
 	}
 	r := queried(t, h.QueryAddr())
-	if want := (query.Info{MaxPlayers: 4, Name: "here", Game: "deathmatch", Build: "1.2.3", Map: "arena-16", Port: h.Addr().Port()}); r.Info != want {
+	if want := (query.Info{MaxPlayers: 4, Name: "here", Game: "deathmatch",
+		Build: "1.2.3", Map: "arena-16", Port: h.Addr().Port()}); r.Info != want {
 		t.Errorf("got %+v, want %+v", r.Info, want)
 	}
 	if len(r.Rules) != 5 || len(r.Teams.Rows) != 2 || len(r.Players.Rows) != 0 {
@@ -79,7 +80,8 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 	for i := query.DropNone + 1; i < query.NumDrops; i++ {
 		sum += c[i.String()]
 	}
-	if c["rx_datagrams"] != sum || c["answers"] != 1 || c["query_size"] == 0 || c["query_token"] == 0 || c["query_type"] == 0 {
+	if c["rx_datagrams"] != sum || c["answers"] != 1 || c["query_size"] == 0 ||
+		c["query_token"] == 0 || c["query_type"] == 0 {
 		t.Errorf("counted %v", c)
 	}
 	stop() // and nothing of the port is left: TestMain looks
@@ -107,7 +109,7 @@ func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
 	}
 }
 
-// A query port in use is an error that says so, and no socket stays open.
+// A query port in use is an error that names it, and no socket stays open.
 func TestQueryPortInUse(t *testing.T) {
 	taken, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -121,7 +123,7 @@ func TestQueryPortInUse(t *testing.T) {
 	}
 }
 
-// However many datagrams there are, 100 in 10 ms are looked at, and fewer cost no rest.
+// At most 100 datagrams in 10 ms are read, and fewer cause no pause.
 func TestQueryPace(t *testing.T) {
 	for _, c := range []struct{ gap, span, most time.Duration }{
 		{time.Microsecond, time.Second, 10_000},

@@ -18,8 +18,8 @@ import (
 const recorderQueue = 32
 
 // recorder writes a lobby's recording into files of a folder, one a round, on a goroutine of its
-// own. The background hands chunks over and never waits. A chunk that finds the queue full is left out
-// and logged; the recording goes on in another file with the next chunk that can begin one.
+// own. The background hands chunks over and never waits. A chunk that finds the queue full is left
+// out and logged; the recording goes on in another file with the next chunk that can begin one.
 type recorder struct {
 	dir   string
 	log   io.Writer
@@ -37,8 +37,7 @@ func newRecorder(dir string, log io.Writer) (*recorder, error) {
 	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
 		done: make(chan struct{})}
 	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
-		fmt.Fprintf(log,
-			"RECORDING: %s\n", text)
+		fmt.Fprintf(log, "RECORDING: %s\n", text)
 	}}
 	return r, nil
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// still is a file as it was at one instant: it is read until two readings agree, as one that is
-// written to meanwhile is read in pieces.
-func still(t *testing.T, name string) []byte {
+// readWhole returns a file as it was at one instant: it reads until two readings agree.
+func readWhole(t *testing.T, name string) []byte {
 	t.Helper()
 	for last := []byte(nil); ; {
 		raw, err := os.ReadFile(name)
@@ -31,7 +30,7 @@ func still(t *testing.T, name string) []byte {
 	}
 }
 
-// recordings are the files of a folder, oldest first, each with the first ticks of its chunks.
+// recordings returns the files of a folder, oldest first, each as the first ticks of its chunks.
 func recordings(t *testing.T, dir string) (out [][]int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.tkr"))
@@ -39,7 +38,7 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 		t.Fatal(err)
 	}
 	for _, name := range files {
-		raw := still(t, name)
+		raw := readWhole(t, name)
 		if len(raw) == 0 {
 			continue // made, and nothing written yet
 		}
@@ -65,7 +64,7 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 	return out
 }
 
-// testChunks are chunks of a lobby, as many as are wanted.
+// testChunks returns n chunks of a lobby.
 func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	t.Helper()
 	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
@@ -75,8 +74,8 @@ func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	return out
 }
 
-// What a disk cannot keep up with is left out and said, the tick never waits, and the recording
-// goes on in another file.
+// Chunks that a slow disk cannot take are dropped and logged, the tick never waits, and the
+// recording goes on in another file.
 func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	var log bytes.Buffer
 	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), &log)
@@ -87,8 +86,8 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
-	if said := strings.Count(log.String(), "RECORDING: the disk is too slow"); said != 1 {
-		t.Errorf("said %d times: %s", said, log.String())
+	if logged := strings.Count(log.String(), "RECORDING: the disk is too slow"); logged != 1 {
+		t.Errorf("said %d times: %s", logged, log.String())
 	}
 	a.run(nil)
 	for len(a.queue) > 0 {
@@ -99,7 +98,8 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	}
 	a.close()
 	got := recordings(t, a.dir)
-	if len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 || got[1][0] != int(all[recorderQueue+4].Chunk.First) {
+	if len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 ||
+		got[1][0] != int(all[recorderQueue+4].Chunk.First) {
 		t.Errorf("%v", got)
 	}
 	if !strings.Contains(log.String(), "on again") {
@@ -107,8 +107,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	}
 }
 
-// A round has a file; and what is there of one is whole after every chunk, as it is for a server
-// that is killed.
+// Each round has a file, which is whole after every chunk, as after a kill.
 func TestRecorderByRounds(t *testing.T) {
 	a, err := newRecorder(t.TempDir(), io.Discard)
 	if err != nil {
@@ -151,7 +150,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v: %v", files, err)
 	}
-	r, err := replay.NewReader(bytes.NewReader(still(t, files[0])))
+	r, err := replay.NewReader(bytes.NewReader(readWhole(t, files[0])))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +178,8 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 		chunks++
 	}
 	if r.End != replay.Complete || chunks < 2 || p.Match.Tick() != m.Tick() || p.Compared < 2 {
-		t.Errorf("%d chunks end %v at tick %d, the match at %d; %d checksums", chunks, r.End, p.Match.Tick(), m.Tick(),
+		t.Errorf("%d chunks end %v at tick %d, the match at %d; %d checksums",
+			chunks, r.End, p.Match.Tick(), m.Tick(),
 			p.Compared)
 	}
 }

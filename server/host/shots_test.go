@@ -12,7 +12,7 @@ import (
 
 // A running host serves filtered shot records to requests with access. One without a shot log says
 // so.
-func TestHostGivesReceipts(t *testing.T) {
+func TestHostGivesShotRecords(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.Lobby.ShotLogSize = 64
 	h, err := New(cfg)
@@ -21,7 +21,8 @@ func TestHostGivesReceipts(t *testing.T) {
 	}
 	for i := range 100 { // as if they had been fired
 		r := h.lobby.ShotLog().Next()
-		r.Tick, r.Shooter, r.Subject, r.Verdict, r.ClampReason = 1, uint32(i%4), 9, lagcomp.Verdict(i%3), lagcomp.ClampReason(i%8)
+		r.Tick, r.Shooter, r.Subject, r.Verdict, r.ClampReason = 1, uint32(i%4),
+			9, lagcomp.Verdict(i%3), lagcomp.ClampReason(i%8)
 		r.Miss = 0.1
 	}
 	stop := runningOf(t, h.Run)
@@ -31,8 +32,10 @@ func TestHostGivesReceipts(t *testing.T) {
 		query string
 		want  int
 	}{
-		{"", 64}, {"?last=10", 10}, {"?since=95", 5}, {"?number=100", 1}, {"?number=3", 0}, {"?shooter=2", 16}, {"?victim=8", 0}, {"?victim=9&last=3", 3},
-		{"?verdict=wall&verdict=object", 42}, {"?clamp=any&last=8", 7}, {"?from=2", 0}, {"?to=1", 64}, {"?since=18446744073709551615", 0},
+		{"", 64}, {"?last=10", 10}, {"?since=95", 5}, {"?number=100", 1},
+		{"?number=3", 0}, {"?shooter=2", 16}, {"?victim=8", 0}, {"?victim=9&last=3", 3},
+		{"?verdict=wall&verdict=object", 42}, {"?clamp=any&last=8", 7}, {"?from=2", 0},
+		{"?to=1", 64}, {"?since=18446744073709551615", 0},
 	} {
 		status, body := ask(t, "GET", page+c.query)
 		var s httpapi.ShotList
@@ -48,7 +51,8 @@ func TestHostGivesReceipts(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"?last=-1", "?last=x", "?since=18446744073709551616", "?verdict=grazed", "?clamp=x", "?shooter=4294967296"} {
+	for _, bad := range []string{"?last=-1", "?last=x", "?since=18446744073709551616",
+		"?verdict=grazed", "?clamp=x", "?shooter=4294967296"} {
 		if status, body := ask(t, "GET", page+bad); status != http.StatusBadRequest {
 			t.Errorf("%s: %d %.200s", bad, status, body)
 		}
@@ -64,7 +68,7 @@ func TestHostWithoutReceipts(t *testing.T) {
 }
 
 // Shot records tell positions, so they need the same access as the console.
-func TestReceiptsAreGuarded(t *testing.T) {
+func TestShotRecordsAreGuarded(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen, cfg.Lobby.ShotLogSize = "0.0.0.0:0", 8
 	h, stop := running(t, cfg)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A host with workers says so, and takes them with it when it ends (TestMain looks for what is
-// left); without, the tick is alone. Numbers that cannot be are refused before anything is opened.
+// A host with workers prints their number and ends them (TestMain checks). Invalid numbers are
+// refused before anything is opened.
 func TestHostWorkers(t *testing.T) {
 	for _, c := range []struct{ workers, want int }{{0, 1}, {1, 1}, {3, 3}} {
 		cfg := hostConfig("mmsg")
@@ -15,11 +15,15 @@ func TestHostWorkers(t *testing.T) {
 		h, stop := running(t, cfg)
 		at := "http://" + h.HTTPAddr()
 		r := figures(t, at)
-		for end := time.Now().Add(time.Second); r.TickWall.Max == 0 && time.Now().Before(end); r = figures(t, at) { // amid the first tick
+		// amid the first tick
+		for end := time.Now().Add(time.Second); r.TickWall.Max == 0 &&
+			time.Now().Before(end); r = figures(t, at) {
 			time.Sleep(time.Millisecond)
 		}
-		if r.Workers != c.want || h.pool.Workers() != c.want || (h.lobby.Config().Runner != nil) != (c.want > 1) {
-			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d", c.workers, r.Workers, h.pool.Workers(), c.want)
+		if r.Workers != c.want || h.pool.Workers() != c.want ||
+			(h.lobby.Config().Runner != nil) != (c.want > 1) {
+			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d",
+				c.workers, r.Workers, h.pool.Workers(), c.want)
 		}
 		stop()
 	}

@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// What slows the server or changes its figures is not for strangers: a trace of an hour, or a reset
+// Requests that slow the server or change its figures need access: a trace of an hour, or a reset
 // by a web page.
 func TestPagesGuarded(t *testing.T) {
-	const profile, reset, stats, page, events = "GET /debug/pprof/trace", "POST /stats/reset", "GET /stats", "GET /", "GET /dash/events"
+	const profile, reset, stats, page, events = "GET /debug/pprof/trace",
+		"POST /stats/reset", "GET /stats", "GET /", "GET /dash/events"
 	for i, c := range []struct {
 		secret  string
 		private bool
@@ -43,10 +44,13 @@ func TestPagesGuarded(t *testing.T) {
 		{"s", false, events, map[string]string{"Authorization": "Basic YTp0"}, 401}, // a:t
 		{"s", false, events, map[string]string{"Authorization": "Basic YTpz"}, 200}, // a:s
 		{"s", false, page, map[string]string{"Authorization": "Bearer s"}, 200},
-		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz"}, 401}, // a page's password opens the page
-		{"s", false, events, map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
+		// a page's password opens the page
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz"}, 401},
+		{"s", false, events,
+			map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
 	} {
-		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Access{c.private, c.secret}, nil)
+		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+			Access{c.private, c.secret}, nil)
 		var method, path string
 		for n := range c.page {
 			if c.page[n] == ' ' {
@@ -92,7 +96,8 @@ func TestAuth(t *testing.T) {
 		if no == nil {
 			no = new(refusal)
 		}
-		if no.status != c.want || !strings.Contains(no.text, c.text) || w.Header().Get("WWW-Authenticate") != c.asks {
+		if no.status != c.want || !strings.Contains(no.text, c.text) ||
+			w.Header().Get("WWW-Authenticate") != c.asks {
 			t.Errorf("%d: %d %q, asks for %q", i, no.status, no.text, w.Header().Get("WWW-Authenticate"))
 		}
 	}

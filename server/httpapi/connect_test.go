@@ -15,15 +15,18 @@ import (
 
 var (
 	connectKey = netcode.Key{9, 8, 7}
-	connectAt  = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"), netip.MustParseAddrPort("[::1]:7913")}
+	connectAt  = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"),
+		netip.MustParseAddrPort("[::1]:7913")}
 )
 
 // connectClock is the time of a Connect under test.
 type connectClock struct{ now time.Time }
 
-func newConnectTest(bearer string, private bool) (*Connect, *connectClock) {
+// newConnectTest returns a Connect with an access rule, ten tokens a second and 20 at once.
+func newConnectTest(access Access) (*Connect, *connectClock) {
 	clock := &connectClock{time.Unix(1_800_000_000, 0)}
-	return NewConnect(ConnectConfig{Key: connectKey, ProtocolID: 1<<63 + 5, Servers: connectAt, Access: Access{private, bearer},
+	return NewConnect(ConnectConfig{Key: connectKey, ProtocolID: 1<<63 + 5,
+		Servers: connectAt, Access: access,
 		PerSecond: 10, Burst: 20, Now: func() time.Time { return clock.now }}), clock
 }
 
@@ -55,23 +58,27 @@ func TestConnectRefuses(t *testing.T) {
 		status  int
 		want    string
 	}{
-		0:  {"", true, "POST", "", nil, 200, ""},
-		1:  {"", true, "POST", `{}`, []string{asJSON}, 200, ""},
-		2:  {"", true, "POST", `{"client_id":"0"}`, []string{"Content-Type: application/json; charset=utf-8"}, 200, ""},
-		3:  {"", true, "POST", " \n", nil, 200, ""},
-		4:  {"", true, "POST", "", []string{"Host: localhost:7914"}, 200, ""},
-		5:  {"", true, "POST", "", []string{"Host: [::1]:7914"}, 200, ""},
-		6:  {"", true, "POST", "", []string{"Host: [::1]"}, 200, ""},
-		7:  {"", true, "POST", "", []string{"Origin: http://127.0.0.1:7914"}, 200, ""},
-		8:  {"secret", false, "POST", "", []string{"Authorization: Bearer secret"}, 200, ""},
-		9:  {"secret", false, "POST", "", []string{"Authorization: bearer secret", "Host: play.example"}, 200, ""},
+		0: {"", true, "POST", "", nil, 200, ""},
+		1: {"", true, "POST", `{}`, []string{asJSON}, 200, ""},
+		2: {"", true, "POST", `{"client_id":"0"}`,
+			[]string{"Content-Type: application/json; charset=utf-8"}, 200, ""},
+		3: {"", true, "POST", " \n", nil, 200, ""},
+		4: {"", true, "POST", "", []string{"Host: localhost:7914"}, 200, ""},
+		5: {"", true, "POST", "", []string{"Host: [::1]:7914"}, 200, ""},
+		6: {"", true, "POST", "", []string{"Host: [::1]"}, 200, ""},
+		7: {"", true, "POST", "", []string{"Origin: http://127.0.0.1:7914"}, 200, ""},
+		8: {"secret", false, "POST", "", []string{"Authorization: Bearer secret"}, 200, ""},
+		9: {"secret", false, "POST", "", []string{"Authorization: bearer secret", "Host: play.example"},
+			200, ""},
 		10: {"", true, "GET", "", nil, 405, "expected POST"},
 		11: {"", true, "PUT", "", nil, 405, "expected POST"},
 		12: {"", true, "POST", "", []string{"Origin: http://evil.example"}, 403, "web pages"},
 		13: {"", true, "POST", "", []string{"Origin: null"}, 403, "web pages"},
 		14: {"", true, "POST", "", []string{"Origin: http://127.0.0.1:80"}, 403, "web pages"},
 		15: {"", true, "POST", "", []string{"Host: evil.example"}, 403, "Host"},
-		16: {"", true, "POST", "", []string{"Host: evil.example:7914", "Origin: http://evil.example:7914"}, 403, "Host"}, // DNS rebinding
+		// DNS rebinding
+		16: {"", true, "POST", "", []string{"Host: evil.example:7914", "Origin: http://evil.example:7914"},
+			403, "Host"},
 		17: {"", true, "POST", "", []string{"Host: 127.0.0.1.evil.example"}, 403, "Host"},
 		18: {"", true, "POST", "", []string{"Host: "}, 403, "Host"},
 		19: {"", false, "POST", "", nil, 403, "--http-token"},
@@ -81,7 +88,8 @@ func TestConnectRefuses(t *testing.T) {
 		23: {"secret", true, "POST", "", []string{"Authorization: Basic secret"}, 401, "Bearer"},
 		24: {"secret", false, "POST", "", []string{"Authorization: Bearer"}, 401, "Bearer"},
 		25: {"", true, "POST", `{"client_id":"1"}`, nil, 415, "application/json"},
-		26: {"", true, "POST", `{"client_id":"1"}`, []string{"Content-Type: text/plain"}, 415, "application/json"},
+		26: {"", true, "POST", `{"client_id":"1"}`, []string{"Content-Type: text/plain"},
+			415, "application/json"},
 		27: {"", true, "POST", strings.Repeat(" ", 4097), []string{asJSON}, 413, "4096"},
 		28: {"", true, "POST", `{"client_id":1}`, []string{asJSON}, 400, "client_id"},
 		29: {"", true, "POST", `{"client_id":""}`, []string{asJSON}, 400, "client_id"},
@@ -92,27 +100,28 @@ func TestConnectRefuses(t *testing.T) {
 		34: {"", true, "POST", `{"client_id":"1"}{}`, []string{asJSON}, 400, "client_id"},
 		35: {"", true, "POST", `[`, []string{asJSON}, 400, "client_id"},
 	} {
-		h, _ := newConnectTest(c.bearer, c.private)
+		h, _ := newConnectTest(Access{c.private, c.bearer})
 		w := requestToken(h, c.method, c.body, c.header...)
-		var said map[string]any
-		if err := json.Unmarshal(w.Body.Bytes(), &said); err != nil || w.Code != c.status {
+		var reply map[string]any
+		if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil || w.Code != c.status {
 			t.Errorf("%d: status %d, %q, %v; want %d", i, w.Code, w.Body, err, c.status)
 			continue
 		}
-		text, _ := said["error"].(string)
-		if (c.status == 200) != (said["token"] != nil) || (c.status == 200) != (text == "") || !strings.Contains(text, c.want) {
-			t.Errorf("%d: %v; want %q", i, said, c.want)
+		text, _ := reply["error"].(string)
+		if (c.status == 200) != (reply["token"] != nil) || (c.status == 200) != (text == "") ||
+			!strings.Contains(text, c.want) {
+			t.Errorf("%d: %v; want %q", i, reply, c.want)
 		}
-		if w.Header().Get("Content-Type") != "application/json" || w.Header().Get("Cache-Control") != "no-store" {
+		if w.Header().Get("Content-Type") != "application/json" ||
+			w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%d: header %v", i, w.Header())
 		}
 	}
 }
 
-// What comes is a token as netcode has it, for the client asked for, and it lives as long as it
-// says.
+// The response holds a valid token for the requested client, with the stated lifetime.
 func TestConnectMints(t *testing.T) {
-	h, clock := newConnectTest("", true)
+	h, clock := newConnectTest(Access{Loopback: true})
 	seen := map[string]bool{}
 	for i, body := range []string{`{"client_id":"18446744073709551615"}`, "", ""} {
 		w := requestToken(h, "POST", body, "Content-Type: application/json")
@@ -124,9 +133,12 @@ func TestConnectMints(t *testing.T) {
 		if err := p.Parse(r.Token); err != nil {
 			t.Fatalf("%d: %v", i, err)
 		}
-		if p.ProtocolID != 1<<63+5 || r.ProtocolID != "9223372036854775813" || p.Create != uint64(clock.now.Unix()) ||
-			p.Expire != p.Create+uint64(DefaultTokenLifetime/time.Second) || r.Expires != int64(p.Expire) || p.TimeoutSeconds != TimeoutSeconds(DefaultSessionTimeout) ||
-			p.NumServers != 2 || p.Servers[1] != connectAt[1] || strings.Join(r.Servers, " ") != "127.0.0.1:7913 [::1]:7913" {
+		if p.ProtocolID != 1<<63+5 || r.ProtocolID != "9223372036854775813" ||
+			p.Create != uint64(clock.now.Unix()) ||
+			p.Expire != p.Create+uint64(DefaultTokenLifetime/time.Second) ||
+			r.Expires != int64(p.Expire) || p.TimeoutSeconds != TimeoutSeconds(DefaultSessionTimeout) ||
+			p.NumServers != 2 || p.Servers[1] != connectAt[1] ||
+			strings.Join(r.Servers, " ") != "127.0.0.1:7913 [::1]:7913" {
 			t.Errorf("%d: %+v", i, r)
 		}
 		if i == 0 && r.ClientID != "18446744073709551615" || seen[r.ClientID] || seen[string(p.Nonce[:])] {
@@ -139,9 +151,9 @@ func TestConnectMints(t *testing.T) {
 	}
 }
 
-// Tokens are so many at once and so many a second: an hour of asking earns no more than the burst.
+// Tokens are limited by a burst and a rate: an hour of asking gains no more than the burst.
 func TestConnectLimit(t *testing.T) {
-	h, clock := newConnectTest("", true)
+	h, clock := newConnectTest(Access{Loopback: true})
 	given := func() (n int) {
 		for range 50 {
 			switch w := requestToken(h, "POST", ""); w.Code {
@@ -160,7 +172,8 @@ func TestConnectLimit(t *testing.T) {
 	for i, c := range []struct {
 		pause time.Duration
 		want  int
-	}{{0, 20}, {0, 0}, {time.Second, 10}, {50 * time.Millisecond, 0}, {60 * time.Millisecond, 1}, {time.Hour, 20}, {-time.Hour, 0}, {time.Second, 10}} {
+	}{{0, 20}, {0, 0}, {time.Second, 10}, {50 * time.Millisecond, 0},
+		{60 * time.Millisecond, 1}, {time.Hour, 20}, {-time.Hour, 0}, {time.Second, 10}} {
 		clock.now = clock.now.Add(c.pause)
 		if n := given(); n != c.want {
 			t.Errorf("%d: %d tokens after %v, want %d", i, n, c.pause, c.want)

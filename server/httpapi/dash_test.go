@@ -21,10 +21,11 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// windowed is a lobby at play with a live page that can be filled without a reader.
+// windowed returns a lobby that plays, with a live page that can be filled without a reader.
 func windowed(t testing.TB, players int, brain func(n int) swarm.Brain) (*lobbysim.Sim, *DashFeed) {
 	t.Helper()
-	b, err := lobbysim.New(lobbysim.Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16", Players: players}, Clients: players, Seed: 1, Brain: brain})
+	b, err := lobbysim.New(lobbysim.Config{Lobby: server.Config{Arena: ground(),
+		ArenaName: "arena-16", Players: players}, Clients: players, Seed: 1, Brain: brain})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,9 @@ func windowed(t testing.TB, players int, brain func(n int) swarm.Brain) (*lobbys
 // Without readers a tick does nothing for the page, and filling a frame allocates nothing either.
 func TestLivePageAllocatesNothing(t *testing.T) {
 	b, f := windowed(t, 40, nil)
-	if n := testing.AllocsPerRun(100, func() { f.Tick(b.Now(), 0, time.Millisecond) }); n != 0 || f.frame != nil {
+	if n := testing.AllocsPerRun(100, func() {
+		f.Tick(b.Now(), 0, time.Millisecond)
+	}); n != 0 || f.frame != nil {
 		t.Errorf("%v allocations without readers, frame %v", n, f.frame != nil)
 	}
 	if n := testing.AllocsPerRun(20, func() {
@@ -46,14 +49,14 @@ func TestLivePageAllocatesNothing(t *testing.T) {
 			f.addTick(time.Microsecond, time.Millisecond)
 		}
 		f.finish(b.Now() + 250*time.Millisecond)
-		f.page.Hang()
+		f.page.Publish()
 	}); n != 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
 }
 
-// What the page says is what the lobby did: bytes by part are bytes sent, each client's are what
-// its session had.
+// The figures of the page match the lobby: bytes by part are bytes sent, and those of each client
+// are those of its session.
 func TestLivePageTellsTheTruth(t *testing.T) {
 	b, feed := windowed(t, 40, nil)
 	l := b.Lobby
@@ -82,24 +85,30 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	near("span", f.Span, span, 1e-9)
 	near("down", f.Down, float64(count(metrics.BytesOut)-out)/span, float64(metrics.NumSections))
 	near("up", f.Up, float64(count(metrics.BytesIn)-in)/span, 1)
-	near("seals", f.Parts[metrics.SectionSeal]*span/float64(count(metrics.Sent)-sent), 19, 1.5) // a tag of 16, a prefix of 2 to 4
-	if f.Parts[metrics.SectionPlayer] < f.Parts[metrics.SectionOwner] || f.Parts[metrics.SectionSession] > 0.05*f.Down {
+	// a tag of 16, a prefix of 2 to 4
+	near("seals", f.Parts[metrics.SectionSeal]*span/float64(count(metrics.Sent)-sent), 19, 1.5)
+	if f.Parts[metrics.SectionPlayer] < f.Parts[metrics.SectionOwner] ||
+		f.Parts[metrics.SectionSession] > 0.05*f.Down {
 		t.Errorf("parts %v", f.Parts)
 	}
 	var down, up float64
 	for _, p := range f.Players {
-		if !p.Connected || !p.Body || !strings.HasPrefix(p.Name, "bot ") || p.RTT != 0 && p.RTT > 100 || p.LossDown != 0 || p.LossUp != 0 || p.InputsMissing > 20 || p.Down == 0 || p.Up == 0 {
+		if !p.Connected || !p.Body || !strings.HasPrefix(p.Name, "bot ") || p.RTT != 0 && p.RTT > 100 ||
+			p.LossDown != 0 || p.LossUp != 0 || p.InputsMissing > 20 || p.Down == 0 || p.Up == 0 {
 			t.Errorf("%+v", p)
 		}
 		down, up = down+float64(p.Down), up+float64(p.Up)
 	}
 	near("clients' share of down", down*125, f.Down, 0.02*f.Down)
 	near("clients' share of up", up*125, f.Up, 0.02*f.Up)
-	if len(f.Players) != 40 || len(f.Ticks) != 60 || f.Ticks[0].Wall != 2000 || f.Ticks[0].Late != 1000 || f.Tick != uint64(l.Match().Tick()) || f.Arena != "arena-16" {
+	if len(f.Players) != 40 || len(f.Ticks) != 60 || f.Ticks[0].Wall != 2000 ||
+		f.Ticks[0].Late != 1000 || f.Tick != uint64(l.Match().Tick()) || f.Arena != "arena-16" {
 		t.Errorf("%d players, %d ticks, %+v", len(f.Players), len(f.Ticks), f.Ticks[0])
 	}
-	if len(f.Shots) != min(hits, dash.MaxShots) || len(f.Rays) != min(int(count(metrics.Shots)-shots)-hits, dash.MaxRays) {
-		t.Errorf("%d shots and %d rays told of %d that hit among %d", len(f.Shots), len(f.Rays), hits, count(metrics.Shots)-shots)
+	if len(f.Shots) != min(hits, dash.MaxShots) ||
+		len(f.Rays) != min(int(count(metrics.Shots)-shots)-hits, dash.MaxRays) {
+		t.Errorf("%d shots and %d rays told of %d that hit among %d", len(f.Shots),
+			len(f.Rays), hits, count(metrics.Shots)-shots)
 	}
 	for i := range f.Shots {
 		touches(t, &f.Shots[i])
@@ -107,16 +116,18 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	if len(f.Shots) == 0 {
 		t.Error("nobody was hit: nothing is tested")
 	}
-	if again := feed.page.Next(); len(again.Players) != 0 || len(again.Ticks) != 0 { // what was written is not in the next
+	// what was written is not in the next
+	if again := feed.page.Next(); len(again.Players) != 0 || len(again.Ticks) != 0 {
 		t.Errorf("%+v", again)
 	}
 }
 
-// touches holds a shot to what it says: its ball, at the end of its way, touches that bone of the
-// rewound body.
+// touches checks a shot: its ball at the end of its path touches the named bone of the rewound
+// body.
 func touches(t *testing.T, s *dash.Shot) {
 	t.Helper()
-	if len(s.Then) != int(rig.Bones) || len(s.Now) != int(rig.Bones) || s.Shooter == s.Victim || s.Back <= 0 || s.Back > 500 {
+	if len(s.Then) != int(rig.Bones) || len(s.Now) != int(rig.Bones) ||
+		s.Shooter == s.Victim || s.Back <= 0 || s.Back > 500 {
 		t.Fatalf("%+v", s)
 	}
 	for bone := range rig.Bones {
@@ -124,7 +135,8 @@ func touches(t *testing.T, s *dash.Shot) {
 			continue
 		}
 		c := s.Then[bone]
-		a, b, p := geom.Vec3{X: c[0], Y: c[1], Z: c[2]}, geom.Vec3{X: c[3], Y: c[4], Z: c[5]}, geom.Vec3{X: s.To[0], Y: s.To[1], Z: s.To[2]}
+		a, b, p := geom.Vec3{X: c[0], Y: c[1], Z: c[2]}, geom.Vec3{X: c[3], Y: c[4], Z: c[5]},
+			geom.Vec3{X: s.To[0], Y: s.To[1], Z: s.To[2]}
 		along := max(0, min(1, p.Sub(a).Dot(b.Sub(a))/max(1e-9, b.Sub(a).Dot(b.Sub(a)))))
 		if gap := p.Sub(a.Add(b.Sub(a).Scale(along))).Len() - c[6] - s.Radius; gap > 0.005 || gap < -0.005 {
 			t.Errorf("the ball is %.3f m from the %s that it hit", gap, s.Bone)
@@ -134,7 +146,7 @@ func touches(t *testing.T, s *dash.Shot) {
 	t.Errorf("bone %q", s.Bone)
 }
 
-// The map has every solid once, and a team's areas as such.
+// The map has every solid once, and the areas of teams.
 func TestLivePageHasTheMap(t *testing.T) {
 	m := mapOf(ground(), "here")
 	if m.Arena != "here" || len(m.Solids) != len(ground().Solids) || m.Min == m.Max {
@@ -142,7 +154,7 @@ func TestLivePageHasTheMap(t *testing.T) {
 	}
 }
 
-// When the lobby goes on to another map, so does the page.
+// When the lobby changes its map, so does the page.
 func TestLivePageFollowsTheMap(t *testing.T) {
 	_, f := windowed(t, 4, nil)
 	mux := http.NewServeMux()
@@ -158,15 +170,16 @@ func TestLivePageFollowsTheMap(t *testing.T) {
 	f.page.SetMap(dash.Map{Arena: "another"})
 	f.arena = nil
 	f.followMap()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(shown(), `"arena":"arena-16"`); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !strings.Contains(shown(),
+		`"arena":"arena-16"`); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal(shown())
 		}
 	}
 }
 
-// BenchmarkLivePage prices a page with a reader: four frames a second, each with its ticks and
-// players, beside the lobby's own ticks.
+// BenchmarkLivePage measures a page with a reader: four frames a second, each with its ticks and
+// players, beside the ticks of the lobby.
 func BenchmarkLivePage(b *testing.B) {
 	for _, players := range []int{256} {
 		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
@@ -182,7 +195,7 @@ func BenchmarkLivePage(b *testing.B) {
 				f.addTick(0, 0)
 				if n%(rate/framesPerSecond) == 0 {
 					f.finish(s.Now())
-					f.page.Hang()
+					f.page.Publish()
 					f.begin(s.Now())
 				}
 				page += clock.ThreadCPU() - at

@@ -29,7 +29,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/metrics.md")
 
-// docs is docs/metrics.md as the table has it.
+// docs returns docs/metrics.md as the table has it.
 func docs() []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Metrics
@@ -61,7 +61,7 @@ the division of all bytes, scale the cells by the exact sections:
 	return b.Bytes()
 }
 
-// kind is the metric's type, by its name and help.
+// kind returns the metric's type, by its name and help.
 func (m *metric) kind() string {
 	switch {
 	case strings.HasSuffix(m.name, "_total"):
@@ -128,7 +128,10 @@ func TestMetricsKeepTheConventions(t *testing.T) {
 			}
 		}
 		for _, f := range families {
-			if strings.HasPrefix(f.GetName(), "tickrate_") && f.GetName() != "tickrate_bandwidth_sampled_bytes_total" && f.GetName() != "tickrate_sampled_objects_total" { // has as many as there are reasons to send
+			// has as many as there are reasons to send
+			if strings.HasPrefix(f.GetName(), "tickrate_") &&
+				f.GetName() != "tickrate_bandwidth_sampled_bytes_total" &&
+				f.GetName() != "tickrate_sampled_objects_total" {
 				series[i] += len(f.Metric)
 			}
 			for _, m := range f.Metric {
@@ -145,7 +148,7 @@ func TestMetricsKeepTheConventions(t *testing.T) {
 	}
 }
 
-// gathered is the families by name.
+// gathered returns the families by name.
 func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily {
 	t.Helper()
 	all, err := r.Gather()
@@ -159,9 +162,9 @@ func gathered(t *testing.T, r *prometheus.Registry) map[string]*dto.MetricFamily
 	return by
 }
 
-// What is told is what the lobby counts: the ledger's sections are the bytes, its cells the sampled
-// sections, and histograms have one value for each tick, snapshot, or connection and second, in
-// buckets that fit.
+// Metrics match the lobby's counters: sections of the byte account are the bytes sent, its cells
+// the sampled sections, and histograms have one value for each tick, snapshot, or connection and
+// second, in fitting buckets.
 func TestMetricsTellTheFigures(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 8, SampleEvery: 3}, 6, 200)
 	l.sim.Lobby.Publish()
@@ -179,8 +182,10 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	for i, c := range []struct{ got, want float64 }{
 		{sum("tickrate_sent_bytes_total"), float64(l.count(metrics.BytesOut))},
 		{sum("tickrate_sent_section_bytes_total"), float64(l.count(metrics.BytesOut))},
-		{sum("tickrate_bandwidth_sampled_bytes_total"), sum("tickrate_bandwidth_sampled_section_bytes_total")},
-		{sum("tickrate_lobby_players"), 6}, {sum("tickrate_lobby_players_ready"), 6}, {sum("tickrate_lobby_players_max"), 8},
+		{sum("tickrate_bandwidth_sampled_bytes_total"),
+			sum("tickrate_bandwidth_sampled_section_bytes_total")},
+		{sum("tickrate_lobby_players"), 6}, {sum("tickrate_lobby_players_ready"), 6},
+		{sum("tickrate_lobby_players_max"), 8},
 		{sum("tickrate_lobby_load_level"), 1}, {sum("tickrate_lobby_state"), 1},
 		{sum("tickrate_tick_period_seconds"), time.Duration(time.Second / 60).Seconds()},
 		{sum("tickrate_snapshots_total"), float64(l.count(metrics.Snapshots))},
@@ -190,12 +195,14 @@ func TestMetricsTellTheFigures(t *testing.T) {
 			t.Errorf("figure %d is %g, want %g", i, c.got, c.want)
 		}
 	}
-	if n, all := sum("tickrate_bandwidth_sampled_datagrams_total"), sum("tickrate_sent_datagrams_total"); n < all/5 || n > all/2 {
+	if n, all := sum("tickrate_bandwidth_sampled_datagrams_total"),
+		sum("tickrate_sent_datagrams_total"); n < all/5 || n > all/2 {
 		t.Errorf("%g of %g datagrams sampled, one in 3 should be", n, all)
 	}
 	ticks := float64(l.sim.Lobby.Match().Tick())
-	for name, want := range map[string]float64{"tickrate_tick_cpu_seconds": ticks, "tickrate_tick_duration_seconds": ticks,
-		"tickrate_snapshot_bytes": float64(l.count(metrics.Snapshots))} {
+	for name, want := range map[string]float64{"tickrate_tick_cpu_seconds": ticks,
+		"tickrate_tick_duration_seconds": ticks,
+		"tickrate_snapshot_bytes":        float64(l.count(metrics.Snapshots))} {
 		n := by[name].Metric[0].Histogram
 		if float64(n.GetSampleCount()) != want {
 			t.Errorf("%s has %d values, want %g", name, n.GetSampleCount(), want)
@@ -213,7 +220,8 @@ func TestMetricsTellTheFigures(t *testing.T) {
 			t.Errorf("%s: buckets of %d values, want %d", name, count, n.GetSampleCount())
 		}
 		if last := n.Bucket[len(n.Bucket)-1]; last.GetCumulativeCount() > n.GetSampleCount() {
-			t.Errorf("%s: classic buckets of %d values, want %d", name, last.GetCumulativeCount(), n.GetSampleCount())
+			t.Errorf("%s: classic buckets of %d values, want %d", name,
+				last.GetCumulativeCount(), n.GetSampleCount())
 		}
 	}
 	if n := len(by["tickrate_stage_duration_seconds"].Metric); n != metrics.NumStages {
@@ -221,10 +229,11 @@ func TestMetricsTellTheFigures(t *testing.T) {
 	}
 	for _, name := range []string{"tickrate_client_rtt_seconds", "tickrate_input_buffer_seconds"} {
 		if n := by[name].Metric[0].Histogram.GetSampleCount(); n < 6*2 || n > 6*5 {
-			t.Errorf("%s has %d values of 6 guests in some 3 s", name, n)
+			t.Errorf("%s has %d values of 6 connections in some 3 s", name, n)
 		}
 	}
-	if bytes := by["tickrate_snapshot_bytes"].Metric[0].Histogram.GetSampleSum(); bytes < 0.5*float64(l.count(metrics.BytesOut)) || bytes > float64(l.count(metrics.BytesOut)) {
+	if bytes := by["tickrate_snapshot_bytes"].Metric[0].Histogram.GetSampleSum(); bytes < 0.5*
+		float64(l.count(metrics.BytesOut)) || bytes > float64(l.count(metrics.BytesOut)) {
 		t.Errorf("snapshots of %g bytes, %d were sent", bytes, l.count(metrics.BytesOut))
 	}
 }
@@ -239,13 +248,16 @@ func TestMetricsInBothFormats(t *testing.T) {
 		return w
 	}
 	text := get("text/plain").Body.String()
-	for _, want := range []string{`tickrate_tick_cpu_seconds_bucket{lobby="0",le="0.015625"}`, `tickrate_stage_cpu_seconds_count{lobby="0",stage="move"}`, "go_goroutines"} {
+	for _, want := range []string{`tickrate_tick_cpu_seconds_bucket{lobby="0",le="0.015625"}`,
+		`tickrate_stage_cpu_seconds_count{lobby="0",stage="move"}`, "go_goroutines"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	const native = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
-	if w := get(native); w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "application/vnd.google.protobuf") {
+	const native = "application/vnd.google.protobuf;" +
+		"proto=io.prometheus.client.MetricFamily;encoding=delimited"
+	if w := get(native); w.Code != 200 ||
+		!strings.HasPrefix(w.Header().Get("Content-Type"), "application/vnd.google.protobuf") {
 		t.Errorf("asked for protobuf, got %d %s", w.Code, w.Header())
 	}
 }
@@ -276,7 +288,8 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 8}, 4, 60)
 	pages := l.pages("")
 	began, end, gone := make(chan string, 100), make(chan struct{}), make(chan struct{}, 100)
-	asked := []string{"/metrics", "/metrics", "/stats", "/stats", "/v1/bandwidth", "/v1/bandwidth", "/healthz", "/healthz/ready",
+	asked := []string{"/metrics", "/metrics", "/stats", "/stats", "/v1/bandwidth",
+		"/v1/bandwidth", "/healthz", "/healthz/ready",
 		fmt.Sprintf("/v1/explain?client=%d&entity=%d", l.sim.Clients[0].ID(), l.sim.Clients[1].ID())}
 	for _, page := range asked {
 		go func() {
@@ -313,7 +326,7 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 	}
 }
 
-// Health says whether ticks go on, readiness whether players find a place.
+// Health reports whether ticks go on, readiness whether players can join.
 func TestHealthByState(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 3}, 3, 60)
 	l.sim.Leave(2)
@@ -345,19 +358,24 @@ func TestHealthByState(t *testing.T) {
 		if err := json.Unmarshal(r.Body.Bytes(), &is); err != nil {
 			t.Fatal(err)
 		}
-		if w.Code != c.alive || r.Code != c.ready || is.Ready != (c.ready == 200) || is.Lobbies[0].State != c.state || is.Lobbies[0].PlayerSlots != 3 {
-			t.Errorf("%d: health %d, readiness %d %+v, want %d, %d, %s", i, w.Code, r.Code, is, c.alive, c.ready, c.state)
+		if w.Code != c.alive || r.Code != c.ready || is.Ready != (c.ready == 200) ||
+			is.Lobbies[0].State != c.state || is.Lobbies[0].PlayerSlots != 3 {
+			t.Errorf("%d: health %d, readiness %d %+v, want %d, %d, %s", i, w.Code,
+				r.Code, is, c.alive, c.ready, c.state)
 		}
 	}
 }
 
-// The goroutine of the ticks has the labels of the stage it is in, which takes no memory; while a
-// trace runs it has regions, too.
+// The goroutine of the ticks has the profiler labels of its stage, without allocating. During a
+// trace it has regions too.
 func TestStagesAreMarked(t *testing.T) {
 	m := NewStageLabels("7")
 	m.Always() // as while a profile runs
 	seen := map[metrics.Stage]bool{}
-	l := newTestHost(t, server.Config{Players: 4, Kbps: 64, EnterStage: func(s metrics.Stage) { seen[s] = true; m.Enter(s) }}, 3, 30)
+	l := newTestHost(t, server.Config{Players: 4, Kbps: 64, EnterStage: func(s metrics.Stage) {
+		seen[s] = true
+		m.Enter(s)
+	}}, 3, 30)
 	for s := range metrics.StageIdle + 1 {
 		if !seen[s] {
 			t.Errorf("stage %v was never entered", s)
@@ -399,8 +417,8 @@ func TestStagesAreMarked(t *testing.T) {
 	}
 }
 
-// An explanation comes from the goroutine of the lobby, for callers with the secret; a bad net id
-// is refused.
+// Explanations come from the goroutine of the lobby, for callers with the secret. A bad net id is
+// refused.
 func TestExplainOverHTTP(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 4}, 2, 60)
 	get := func(secret, query, bring string) *httptest.ResponseRecorder {
@@ -423,20 +441,26 @@ func TestExplainOverHTTP(t *testing.T) {
 	query := fmt.Sprintf("client=%d&entity=%d", l.sim.Clients[0].ID(), l.sim.Clients[1].ID())
 	var one ExplainReply
 	w := get("", query, "")
-	if err := json.Unmarshal(w.Body.Bytes(), &one); w.Code != 200 || err != nil || one.Version != 2 || len(one.Explanations) != 1 {
+	if err := json.Unmarshal(w.Body.Bytes(), &one); w.Code != 200 || err != nil ||
+		one.Version != 2 || len(one.Explanations) != 1 {
 		t.Fatalf("%d %s: %+v %v", w.Code, w.Body, one, err)
 	}
 	v := one.Explanations[0]
 	if v.Reason != server.ReasonSent || v.Client != uint32(l.sim.Clients[0].ID()) || v.Tick == 0 {
 		t.Errorf("%+v", v)
 	}
-	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400, "client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 404, "client=99999999999&entity=1": 404, "client=slot:0&entity=slot:1": 200, "client=slot:9": 404, "client=client:1": 200, "client=nobody": 404, "client=77&entity=78": 200, "client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
+	for query, want := range map[string]int{"": 400, "client=1": 200, "client=1&entity=cube:x": 400,
+		"client=1&entity=cube:0": 200, "client=0&entity=1": 400, "client=-1&entity=1": 404,
+		"client=99999999999&entity=1": 404, "client=slot:0&entity=slot:1": 200, "client=slot:9": 404,
+		"client=client:1": 200, "client=nobody": 404, "client=77&entity=78": 200,
+		"client=0.1&entity=1.1": 200, "client=0.0&entity=1.1": 400} {
 		if w := get("", query, ""); w.Code != want {
 			t.Errorf("%q: %d %s, want %d", query, w.Code, w.Body, want)
 		}
 	}
 	var all ExplainReply
-	if w := get("", fmt.Sprintf("client=%d", l.sim.Clients[0].ID()), ""); json.Unmarshal(w.Body.Bytes(), &all) != nil || len(all.Explanations) != 2 || all.Explanations[1] != v && all.Explanations[0] != v {
+	if w := get("", fmt.Sprintf("client=%d", l.sim.Clients[0].ID()), ""); json.Unmarshal(w.Body.Bytes(),
+		&all) != nil || len(all.Explanations) != 2 || all.Explanations[1] != v && all.Explanations[0] != v {
 		t.Errorf("about all: %s", w.Body)
 	}
 	if w := get("s", query, ""); w.Code != 401 {
@@ -446,7 +470,8 @@ func TestExplainOverHTTP(t *testing.T) {
 		t.Errorf("with the secret: %d", w.Code)
 	}
 	here := httptest.NewRecorder()
-	l.pages("s").ServeHTTP(here, httptest.NewRequest("GET", "/v1/explain?"+query, nil)) // as Guard lets pass on a loopback port
+	// as Guard lets pass on a loopback port
+	l.pages("s").ServeHTTP(here, httptest.NewRequest("GET", "/v1/explain?"+query, nil))
 	if here.Code != 401 {
 		t.Errorf("from this machine, without the secret: %d", here.Code)
 	}

@@ -16,11 +16,11 @@ import (
 // metric is a row of the table of metrics.
 type metric struct {
 	name   string
-	unit   string   // as docs/metrics.md says it
-	labels []string // after lobby
-	help   string
-	read   read
-	desc   *prometheus.Desc
+	unit   string           // as docs/metrics.md names it
+	labels []string         // after the label lobby
+	help   string           // one sentence
+	read   read             // exports the values
+	desc   *prometheus.Desc // set by init
 }
 
 // The types of figures below, for short lines.
@@ -251,6 +251,12 @@ var metricTable = []metric{
 		name: "tickrate_projectiles_no_slot_total", unit: "projectile ticks",
 		help: "Projectiles in a tick without a free slot: no client is told.",
 		read: counts(metrics.ProjectilesNoSlot),
+	},
+	{
+		name: "tickrate_spawns_refused_total", unit: "entities",
+		help: "Entities that were not spawned, since their kind was at its capacity " +
+			"(inspect world lists kinds).",
+		read: counts(metrics.SpawnsRefused),
 	},
 	{
 		name: "tickrate_snapshot_checksum_mismatches_total", unit: "snapshots",
@@ -486,7 +492,8 @@ var inputCounts = []metrics.Count{
 
 // sessionCounts are the events of sessions.
 var sessionCounts = []metrics.Count{
-	metrics.Joined, metrics.Left, metrics.TimedOut, metrics.Disconnected, metrics.Reconnected, metrics.Takeovers, metrics.Migrated,
+	metrics.Joined, metrics.Left, metrics.TimedOut, metrics.Disconnected,
+	metrics.Reconnected, metrics.Takeovers, metrics.Migrated,
 	metrics.FloodKicked, metrics.IdleWarned, metrics.IdleKicked, metrics.RejectedFull, metrics.SpectatorsShed,
 }
 
@@ -521,7 +528,7 @@ func readPlayers(s *sink) {
 }
 
 func readObjects(s *sink) {
-	for kind := netstate.Kind(1); kind < netstate.Kinds; kind++ {
+	for kind := netstate.Kind(1); kind.Known(); kind++ {
 		for why, n := range s.summary.Replication.Objects[kind] {
 			if n > 0 || server.Reason(why) == server.ReasonSent {
 				s.counter(float64(n), kind.String(), server.Reason(why).String())

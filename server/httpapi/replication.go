@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Bandwidth is the answer of GET /v1/bandwidth: what was sent, and what became of players and
-// objects.
+// Bandwidth is the answer of GET /v1/bandwidth: the bytes that were sent by purpose, and players
+// and objects by the reason why they were or were not sent.
 type Bandwidth struct {
 	Version      int            `json:"version"`
 	Lobby        string         `json:"lobby"` // LobbyName
@@ -37,13 +37,13 @@ type SectionBytes struct {
 	SampledBytes uint64 `json:"sampled_bytes"`
 }
 
-// ReasonCount counts players by what became of them.
+// ReasonCount counts players by reason.
 type ReasonCount struct {
 	Reason server.Reason `json:"reason"`
 	Count  uint64        `json:"count"`
 }
 
-// ObjectCount counts objects of a class by what became of them.
+// ObjectCount counts objects of a class by reason.
 type ObjectCount struct {
 	Class string `json:"class"`
 	ReasonCount

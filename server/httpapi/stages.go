@@ -28,8 +28,8 @@ type StageLabels struct {
 func NewStageLabels(lobby string) *StageLabels {
 	s := &StageLabels{lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
 	for stage := range metrics.StageIdle + 1 {
-		s.sets = append(s.sets, labels.WithLabels(context.Background(), labels.Labels("lobby", lobby,
-			"stage", stage.String())))
+		set := labels.Labels("lobby", lobby, "stage", stage.String())
+		s.sets = append(s.sets, labels.WithLabels(context.Background(), set))
 		s.names = append(s.names, "lobby "+lobby+" "+stage.String())
 	}
 	return s

@@ -18,7 +18,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// ground is the map of all these tests.
+// ground is the map of the tests.
 var ground = sync.OnceValue(func() *arena.Arena {
 	a, err := arena.Open("arena-16")
 	if err != nil {
@@ -27,7 +27,7 @@ var ground = sync.OnceValue(func() *arena.Arena {
 	return a
 })
 
-// newSim is a lobby with clients in virtual time.
+// newSim returns a lobby with clients in virtual time.
 func newSim(t testing.TB, cfg server.Config, clients int) *lobbysim.Sim {
 	t.Helper()
 	if cfg.Arena == nil {
@@ -76,7 +76,9 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
 		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },
-		Clock: func() time.Duration { return time.Since(l.start) }, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
+		Clock: func() time.Duration {
+			return time.Since(l.start)
+		}, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
 	}
 	steps(t, l.sim, ticks)
 	return l

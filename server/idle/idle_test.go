@@ -16,7 +16,7 @@ type controls struct {
 	Dir, Mag            uint8
 }
 
-// step is Step, or Exempt where the player may be idle.
+// step is Step, or Exempt for a player that may be idle.
 func step[I comparable](w *Tracker[I], now tick.Tick, input I, exempt bool, l Limits) Action {
 	if exempt {
 		return w.Exempt(now, input)
@@ -38,12 +38,23 @@ func TestRow10IdlePlayersLeave(t *testing.T) {
 		want   []event
 	}{
 		0: {func(tick.Tick) controls { return controls{} }, nil, []event{{160, Warn}, {280, Kick}}},
-		1: {func(tick.Tick) controls { return controls{Buttons: 1, Mag: 255} }, nil, []event{{160, Warn}, {280, Kick}}}, // holds a key for ever
+		// holds a key for ever
+		1: {func(tick.Tick) controls {
+			return controls{Buttons: 1, Mag: 255}
+		}, nil, []event{{160, Warn}, {280, Kick}}},
 		2: {func(now tick.Tick) controls { return controls{Yaw: uint16(now / 59)} }, nil, nil},
-		3: {func(now tick.Tick) controls { return controls{Yaw: uint16(now / 200)} }, nil, []event{{160, Warn}, {200, Back}, {260, Warn}, {380, Kick}}},
-		4: {func(tick.Tick) controls { return controls{} }, func(tick.Tick) bool { return true }, nil},                           // a bot
-		5: {func(tick.Tick) controls { return controls{} }, func(now tick.Tick) bool { return now < 300 }, []event{{359, Warn}}}, // looked on, then played
-		6: {func(tick.Tick) controls { return controls{} }, func(now tick.Tick) bool { return now >= 200 }, []event{{160, Warn}, {200, Back}}},
+		3: {func(now tick.Tick) controls {
+			return controls{Yaw: uint16(now / 200)}
+		}, nil, []event{{160, Warn}, {200, Back}, {260, Warn}, {380, Kick}}},
+		// a bot
+		4: {func(tick.Tick) controls { return controls{} }, func(tick.Tick) bool { return true }, nil},
+		// looked on, then played
+		5: {func(tick.Tick) controls {
+			return controls{}
+		}, func(now tick.Tick) bool { return now < 300 }, []event{{359, Warn}}},
+		6: {func(tick.Tick) controls {
+			return controls{}
+		}, func(now tick.Tick) bool { return now >= 200 }, []event{{160, Warn}, {200, Back}}},
 	} {
 		var w Tracker[controls]
 		var got []event
@@ -66,7 +77,7 @@ func TestRow10IdlePlayersLeave(t *testing.T) {
 	}
 }
 
-// The same from all that a player ever did, written for reading.
+// slow returns the same actions from all inputs so far, written for reading.
 func slow(inputs []uint8, exempt []bool, l Limits) (did []Action) {
 	warned, kicked := false, false
 	for now := range inputs {
@@ -113,7 +124,8 @@ func TestWatchAgreesWithItsTwin(t *testing.T) {
 			}
 			exempt[i] = rapid.IntRange(0, 19).Draw(t, "exempt") == 0
 		}
-		l := Limits{Warn: tick.Tick(rapid.IntRange(0, 5).Draw(t, "warn")), Kick: tick.Tick(rapid.SampledFrom([]int{0, 6, 9}).Draw(t, "kick"))}
+		l := Limits{Warn: tick.Tick(rapid.IntRange(0, 5).Draw(t, "warn")),
+			Kick: tick.Tick(rapid.SampledFrom([]int{0, 6, 9}).Draw(t, "kick"))}
 		var w Tracker[uint8]
 		var got []Action
 		for i := range n {

@@ -63,7 +63,9 @@ const MaxCells = 16 + int(packet.NumParts) + 16 +
 func NewBandwidthMeter(every int) BandwidthMeter {
 	return BandwidthMeter{
 		sampler: NewSampler(every, samplerSeed), total: Bandwidth{Every: max(every, 0)},
-		public: snapshot.NewMeter(netstate.Public), owner: snapshot.NewMeter(netstate.Owner), objects: snapshot.NewMeter(netstate.Objects),
+		public:  snapshot.NewMeter(netstate.Public),
+		owner:   snapshot.NewMeter(netstate.Owner),
+		objects: snapshot.NewMeter(netstate.Objects),
 	}
 }
 

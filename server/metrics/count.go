@@ -56,6 +56,7 @@ const (
 	SnapshotsClipped
 	ObjectsOverBudget // snapshots without room for all changed objects
 	ProjectilesNoSlot // projectile ticks without a free slot: no client is told
+	SpawnsRefused     // entities that were not spawned: their kind was at its capacity
 	ContentRequests   // models and maps that clients asked for
 	ContentRefused    // requests for content that came twice or too late
 	ContentBytes      // UDP payload out with content and killcams, which is in BytesOut
@@ -89,30 +90,34 @@ const (
 )
 
 var countNames = [NumCounts]string{
-	Received: "rx_datagrams", Accepted: "rx_accepted", BytesIn: "rx_bytes", Sent: "tx_datagrams", BytesOut: "tx_bytes",
+	Received: "rx_datagrams", Accepted: "rx_accepted", BytesIn: "rx_bytes",
+	Sent: "tx_datagrams", BytesOut: "tx_bytes",
 	InputsUsed: "inputs_used", InputsMissing: "inputs_missing", InputsDuplicate: "inputs_duplicate",
 	InputsStale: "inputs_stale", InputsFuture: "inputs_future", InputsConflict: "inputs_conflict",
 	InputsClamped: "inputs_clamped",
 	Shots:         "shots", ShotsClamped: "shots_clamped", Hits: "hits", Kills: "kills",
 	ReliableDropped: "reliable_dropped", MessagesUnknown: "messages_unknown",
-	Joined: "joined", Left: "left", TimedOut: "timed_out", Disconnected: "disconnected", Reconnected: "reconnected",
-	Takeovers: "takeovers", Migrated: "migrated", FloodKicked: "flood_kicked",
-	AmplificationBlocked: "amplification_blocked", SealFailed: "seal_failed", UnbalancedTicks: "unbalanced_ticks",
-	Resyncs: "resyncs", Snapshots: "snapshots", SnapshotsThrottled: "snapshots_throttled",
+	Joined: "joined", Left: "left", TimedOut: "timed_out", Disconnected: "disconnected",
+	Reconnected: "reconnected", Takeovers: "takeovers", Migrated: "migrated", FloodKicked: "flood_kicked",
+	AmplificationBlocked: "amplification_blocked", SealFailed: "seal_failed",
+	UnbalancedTicks: "unbalanced_ticks", Resyncs: "resyncs",
+	Snapshots: "snapshots", SnapshotsThrottled: "snapshots_throttled",
 	SnapshotsAckStalled: "snapshots_ack_stalled", SnapshotsUnacked: "snapshots_unacked",
-	LagSwitchSuspected: "lag_switch_suspected", ShotsStaleView: "shots_stale_view", HitsFiltered: "hits_filtered",
+	LagSwitchSuspected: "lag_switch_suspected",
+	ShotsStaleView:     "shots_stale_view", HitsFiltered: "hits_filtered",
 	ChecksumMismatches: "checksum_mismatches", SnapshotsOverBudget: "snapshots_over_budget",
 	SnapshotsClipped: "snapshots_clipped", ObjectsOverBudget: "objects_over_budget",
-	ProjectilesNoSlot: "projectiles_no_slot",
-	ContentRequests:   "content_requests", ContentRefused: "content_refused", ContentBytes: "content_bytes",
+	ProjectilesNoSlot: "projectiles_no_slot", SpawnsRefused: "spawns_refused",
+	ContentRequests: "content_requests", ContentRefused: "content_refused", ContentBytes: "content_bytes",
 	Killcams: "killcams", KillcamsTooLong: "killcams_too_long", RosterMessages: "roster_messages",
 	ChatLines: "chat_lines", ChatRateLimited: "chat_rate_limited", ChatDelivered: "chat_delivered",
 	ChatUndelivered: "chat_undelivered", ConsoleLines: "console_lines", ConsoleFailed: "console_failed",
 	IdleWarned: "idle_warned", IdleKicked: "idle_kicked", MapChanges: "map_changes",
 	MapChangesFailed: "map_changes_failed", StaleMapEpoch: "stale_map_epoch", TicksSlept: "ticks_slept",
 	RejectedFull: "rejected_full", SpectatorsShed: "spectators_shed", SpectateRefused: "spectate_refused",
-	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped", DashFramesDropped: "dash_frames_dropped",
-	DashSlowKicked: "dash_slow_kicked", DashRefused: "dash_refused",
+	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped",
+	DashFramesDropped: "dash_frames_dropped",
+	DashSlowKicked:    "dash_slow_kicked", DashRefused: "dash_refused",
 }
 
 // String is the counter's name in reports.

@@ -115,7 +115,8 @@ func TestScheduleCountsSkippedTicks(t *testing.T) {
 	s := NewSchedule()
 	const period = 10 * time.Millisecond
 	s.Frame(period, time.Millisecond, 2, 3)
-	if s.Lateness.Count() != 5 || s.Skipped.Load() != 3 || s.CaughtUp.Load() != 1 || s.LatenessRaw.Count() != 1 {
+	if s.Lateness.Count() != 5 || s.Skipped.Load() != 3 || s.CaughtUp.Load() != 1 ||
+		s.LatenessRaw.Count() != 1 {
 		t.Errorf("%d late, %d skipped, %d caught up", s.Lateness.Count(), s.Skipped.Load(), s.CaughtUp.Load())
 	}
 	if worst := time.Duration(s.Lateness.Max()); worst < 30*time.Millisecond {

@@ -74,8 +74,8 @@ type StageCost struct {
 func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
 	u := float64(unit)
 	return Spread{
-		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u, P999: float64(h.Quantile(0.999)) / u,
-		Max: float64(h.Max()) / u, Mean: h.Mean() / u,
+		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u,
+		P999: float64(h.Quantile(0.999)) / u, Max: float64(h.Max()) / u, Mean: h.Mean() / u,
 	}
 }
 

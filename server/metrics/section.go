@@ -28,7 +28,8 @@ const (
 )
 
 var sectionNames = [NumSections]string{
-	"seal", "session", "packet", "reliable", "unreliable", "transfer", "close", "snapshot", "owner", "object", "player",
+	"seal", "session", "packet", "reliable", "unreliable", "transfer", "close",
+	"snapshot", "owner", "object", "player",
 }
 
 // String is the section's name in tables and metrics.

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// What a datagram costs: one that is refused, a challenge, and a query of a lobby of 64, whose
-// answer is counted in pages/op.
+// BenchmarkAnswer measures the cost of a datagram: refused, a challenge, and a query of a lobby of
+// 64, whose answer has pages/op datagrams.
 func BenchmarkAnswer(b *testing.B) {
-	s := sheetOf(lobby(64))
+	s := encodedOf(lobby(64))
 	send := func([]byte) {}
 	run := func(name string, want Drop, datagram func(r *Responder) []byte) {
 		b.Run(name, func(b *testing.B) {
@@ -34,5 +34,7 @@ func BenchmarkAnswer(b *testing.B) {
 		return request{r.minter.mint(0, netip.AddrPort{}), AllChunks}.append(nil)
 	})
 	run("challenge", DropNone, func(*Responder) []byte { return appendChallenge(nil, 0) })
-	run("query", DropNone, func(r *Responder) []byte { return request{r.minter.mint(0, here), AllChunks}.append(nil) })
+	run("query", DropNone, func(r *Responder) []byte {
+		return request{r.minter.mint(0, here), AllChunks}.append(nil)
+	})
 }

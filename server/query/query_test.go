@@ -19,39 +19,45 @@ var (
 	there = netip.MustParseAddrPort("203.0.113.9:4242")
 )
 
-// lobby is a report of so many players.
+// lobby returns the report of a lobby with a number of players.
 func lobby(players int) *Report {
 	r := &Report{
-		Info:  Info{Players: uint16(players), MaxPlayers: 4096, Name: "Ännchen's", Game: "deathmatch", Build: "1.2", Map: "arena-64", Port: 7913},
-		Rules: []Rule{{"rate", Value{Type: Byte, Number: 60}}, {"mode", Words("assault")}, {"seed", Value{Type: Ulong, Number: 1 << 60}}},
-		Teams: Table{[]Field{{"team", Byte}, {"score", Uint}}, [][]Value{{{Type: Byte}, Number(3)}, {{Type: Byte, Number: 1}, Number(70000)}}},
+		Info: Info{Players: uint16(players), MaxPlayers: 4096, Name: "Ännchen's",
+			Game: "deathmatch", Build: "1.2", Map: "arena-64", Port: 7913},
+		Rules: []Rule{{"rate", Value{Type: Byte, Number: 60}}, {"mode", Words("assault")},
+			{"seed", Value{Type: Ulong, Number: 1 << 60}}},
+		Teams: Table{[]Field{{"team", Byte}, {"score", Uint}},
+			[][]Value{{{Type: Byte}, Number(3)}, {{Type: Byte, Number: 1}, Number(70000)}}},
 	}
 	r.Chunks = AllChunks
 	r.Players.Fields = []Field{{"name", Text}, {"team", Byte}, {"kills", Ushort}}
 	r.Players.Rows = [][]Value{}
 	for i := range players {
-		r.Players.Rows = append(r.Players.Rows, []Value{Words(fmt.Sprintf("player %d", i)), {Type: Byte, Number: uint64(i % 2)}, {Type: Ushort, Number: uint64(i)}})
+		r.Players.Rows = append(r.Players.Rows, []Value{Words(fmt.Sprintf("player %d", i)),
+			{Type: Byte, Number: uint64(i % 2)}, {Type: Ushort, Number: uint64(i)}})
 	}
 	return r
 }
 
-func sheetOf(r *Report) *Sheet {
-	s := new(Sheet)
+func encodedOf(r *Report) *EncodedReport {
+	s := new(EncodedReport)
 	s.Fill(r)
 	return s
 }
 
 func newResponder() *Responder { return NewResponder([4]uint64{1, 2, 3, 4}, Limits{}) }
 
-// answers are the datagrams that a responder has for one.
-func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []byte, s *Sheet) (out [][]byte, why Drop) {
+// answers returns the answers of a responder to a datagram.
+func answers(r *Responder, now time.Duration, from netip.AddrPort, datagram []byte,
+	s *EncodedReport) (out [][]byte, why Drop) {
 	why = r.Answer(now, from, datagram, s, func(d []byte) { out = append(out, bytes.Clone(d)) })
 	return out, why
 }
 
-// asked runs a client against a responder: path has the round trip, and what the path does to a
+// asked runs a client against a responder. path has the round trip, and what the path does to a
 // response.
-func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks, path func([][]byte) [][]byte) (Report, *Client) {
+func asked(t *testing.T, r *Responder, s *EncodedReport, chunks Chunks,
+	path func([][]byte) [][]byte) (Report, *Client) {
 	t.Helper()
 	c := NewClient(chunks)
 	now := 5 * time.Second
@@ -74,11 +80,11 @@ func asked(t *testing.T, r *Responder, s *Sheet, chunks Chunks, path func([][]by
 
 func straight(d [][]byte) [][]byte { return d }
 
-// Row 61: a client gets what the server has, every chunk of it, in one datagram or in many.
+// Row 61: a client gets every chunk of the report, in one datagram or several.
 func TestRow61ClientGetsTheReport(t *testing.T) {
 	for _, players := range []int{0, 1, 64, 4096} {
 		want := lobby(players)
-		got, c := asked(t, newResponder(), sheetOf(want), AllChunks, straight)
+		got, c := asked(t, newResponder(), encodedOf(want), AllChunks, straight)
 		if !reflect.DeepEqual(&got, want) {
 			t.Errorf("%d players: the report differs", players)
 		}
@@ -87,7 +93,7 @@ func TestRow61ClientGetsTheReport(t *testing.T) {
 		}
 	}
 	for chunks := Chunks(1); chunks <= AllChunks; chunks++ {
-		got, _ := asked(t, newResponder(), sheetOf(lobby(300)), chunks, straight)
+		got, _ := asked(t, newResponder(), encodedOf(lobby(300)), chunks, straight)
 		if got.Chunks != chunks {
 			t.Errorf("asked for chunks %b, got %b", chunks, got.Chunks)
 		}
@@ -96,12 +102,12 @@ func TestRow61ClientGetsTheReport(t *testing.T) {
 
 // Datagrams of a response come in any order, and twice.
 func TestRow61PagesInAnyOrder(t *testing.T) {
-	want, dice := lobby(2000), rand.New(rand.NewPCG(1, 2))
+	want, rng := lobby(2000), rand.New(rand.NewPCG(1, 2))
 	pages := 0
-	got, _ := asked(t, newResponder(), sheetOf(want), AllChunks, func(d [][]byte) [][]byte {
+	got, _ := asked(t, newResponder(), encodedOf(want), AllChunks, func(d [][]byte) [][]byte {
 		pages = len(d)
 		d = append(d, d...)
-		dice.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
+		rng.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
 		return d
 	})
 	if pages < 10 || !reflect.DeepEqual(&got, want) {
@@ -109,10 +115,11 @@ func TestRow61PagesInAnyOrder(t *testing.T) {
 	}
 }
 
-// The bytes of an info are those of the reference: counted out by hand from its layout.
+// The bytes of an info are those of the reference, counted by hand from its layout.
 func TestRow61InfoOnTheWire(t *testing.T) {
 	r := newResponder()
-	s := sheetOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv", Game: "dm", Build: "b1", Map: "m", Port: 7913}})
+	s := encodedOf(&Report{Info: Info{Players: 2, MaxPlayers: 8, Name: "srv",
+		Game: "dm", Build: "b1", Map: "m", Port: 7913}})
 	challenge, _ := answers(r, 0, here, make([]byte, 5), s)
 	token := challenge[0][1:]
 	request := append(append([]byte{1}, token...), 0, 0, 1) // version 0, as the reference's client says
@@ -124,10 +131,9 @@ func TestRow61InfoOnTheWire(t *testing.T) {
 	}
 }
 
-// A token is worth nothing from another address, with a bit changed, or after twenty seconds; then
-// there is silence.
+// A token from another address, with a changed bit, or older than twenty seconds gets no answer.
 func TestRow61TokensAreBoundAndExpire(t *testing.T) {
-	s := sheetOf(lobby(3))
+	s := encodedOf(lobby(3))
 	token := func(r *Responder, now time.Duration, at netip.AddrPort) uint32 {
 		out, _ := answers(r, now, at, appendChallenge(nil, 0), s)
 		n, err := parseChallenge(out[0])
@@ -151,7 +157,8 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 		6: {0, 0, netip.AddrPortFrom(here.Addr(), here.Port()+1), 0, DropToken},
 		7: {0, 0, here, 1, DropToken},
 		8: {0, 0, here, 1 << 31, DropToken},
-		9: {0, 0, netip.AddrPortFrom(netip.AddrFrom16(here.Addr().As16()), here.Port()), 0, DropNone}, // a dual-stack socket's name for it
+		// a dual-stack socket's name for it
+		9: {0, 0, netip.AddrPortFrom(netip.AddrFrom16(here.Addr().As16()), here.Port()), 0, DropNone},
 	} {
 		r := newResponder()
 		q := request{token(r, c.minted, here) ^ c.flip, AllChunks}.append(nil)
@@ -162,7 +169,8 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 	}
 	// The token of another process, which has another key.
 	other := NewResponder([4]uint64{9, 2, 3, 4}, Limits{})
-	if _, why := answers(newResponder(), 0, here, request{token(other, 0, here), AllChunks}.append(nil), s); why != DropToken {
+	if _, why := answers(newResponder(), 0, here, request{token(other, 0, here), AllChunks}.append(nil),
+		s); why != DropToken {
 		t.Errorf("another key's token: %v", why)
 	}
 	// A second challenge from one address is answered as the first, which the reference does not.
@@ -172,9 +180,9 @@ func TestRow61TokensAreBoundAndExpire(t *testing.T) {
 	}
 }
 
-// Whatever an address sends, it gets no more bytes than it sent until it has shown its token.
+// Until it has shown its token, an address gets no more bytes than it sent.
 func TestRow61NoAmplification(t *testing.T) {
-	s := sheetOf(lobby(4096))
+	s := encodedOf(lobby(4096))
 	rapid.Check(t, func(t *rapid.T) {
 		r := newResponder()
 		var in, out int
@@ -210,10 +218,10 @@ func TestRow61NoAmplification(t *testing.T) {
 	})
 }
 
-// A flood, from one network or from all, gets what the limits say and no more; another network is
+// A flood from one network or from all gets at most what the limits allow, and another network is
 // still answered.
 func TestRow61FloodIsBounded(t *testing.T) {
-	s := sheetOf(lobby(4096))
+	s := encodedOf(lobby(4096))
 	pages := uint64(s.packets(AllChunks))
 	r := newResponder()
 	q := request{r.minter.mint(0, here), AllChunks}.append(nil)
@@ -245,7 +253,8 @@ func TestRow61FloodIsBounded(t *testing.T) {
 	all := newResponder() // a botnet that owns its addresses
 	for i := range 20000 {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(i >> 8), byte(i), 1, 1}), 9)
-		all.Answer(time.Second, at, request{all.minter.mint(time.Second, at), AllChunks}.append(nil), s, func([]byte) {})
+		all.Answer(time.Second, at, request{all.minter.mint(time.Second, at), AllChunks}.append(nil),
+			s, func([]byte) {})
 	}
 	if c := all.Counters(); c.Packets > 1024 || c.Packets < 1024-2*pages || c.Drops[DropBudget] == 0 {
 		t.Errorf("%d packets at once, want at most 1024", c.Packets)
@@ -253,7 +262,7 @@ func TestRow61FloodIsBounded(t *testing.T) {
 }
 
 func TestAnswerAllocatesNothing(t *testing.T) {
-	r, s := newResponder(), sheetOf(lobby(200))
+	r, s := newResponder(), encodedOf(lobby(200))
 	q := request{r.minter.mint(0, here), AllChunks}.append(nil)
 	challenge, send, now := appendChallenge(nil, 0), func([]byte) {}, time.Duration(0)
 	if n := testing.AllocsPerRun(100, func() {
@@ -269,9 +278,9 @@ func TestAnswerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// What does not fit is left out from the end; the counts say what is there, and Info what there
-// would be.
-func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
+// Rows that do not fit are left out from the end. The counts are of the rows that are there, and
+// Info has all.
+func TestEncodedReportLeavesOutWhatDoesNotFit(t *testing.T) {
 	r := lobby(4096)
 	for i := range r.Players.Rows {
 		r.Players.Rows[i][0] = Words(strings.Repeat("ä", 200))
@@ -279,14 +288,16 @@ func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 	for range 10000 {
 		r.Rules = append(r.Rules, Rule{"again", Words("again")})
 	}
-	s := sheetOf(r)
+	s := encodedOf(r)
 	if n := s.packets(AllChunks); n != MaxPackets {
 		t.Errorf("%d packets, want %d", n, MaxPackets)
 	}
 	c := newResponder()
 	got, _ := asked(t, c, s, AllChunks, straight)
-	if n := len(got.Players.Rows); n < 500 || n >= 4096 || got.Info.Players != 4096 || len(got.Rules) > 2000 || len(got.Teams.Rows) != 2 {
-		t.Errorf("%d players of %d, %d rules, %d teams", n, got.Info.Players, len(got.Rules), len(got.Teams.Rows))
+	if n := len(got.Players.Rows); n < 500 || n >= 4096 || got.Info.Players != 4096 ||
+		len(got.Rules) > 2000 || len(got.Teams.Rows) != 2 {
+		t.Errorf("%d players of %d, %d rules, %d teams", n, got.Info.Players,
+			len(got.Rules), len(got.Teams.Rows))
 	}
 	if got.Players.Rows[0][0].Text != strings.Repeat("ä", 127) {
 		t.Error("a long text is not cut between runes")
@@ -296,7 +307,7 @@ func TestSheetLeavesOutWhatDoesNotFit(t *testing.T) {
 // Pages are the stream cut into equal pieces.
 func TestPagesAgreeWithTheStream(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := sheetOf(lobby(rapid.IntRange(0, 600).Draw(t, "players")))
+		s := encodedOf(lobby(rapid.IntRange(0, 600).Draw(t, "players")))
 		chunks := Chunks(rapid.IntRange(1, 255).Draw(t, "chunks"))
 		var stream, pages []byte
 		for i, c := range s.chunk {
@@ -305,7 +316,7 @@ func TestPagesAgreeWithTheStream(t *testing.T) {
 			}
 		}
 		for i := range s.packets(chunks) {
-			page := s.page(nil, chunks, i)
+			page := s.payload(nil, chunks, i)
 			if len(page) != min(payloadSize, len(stream)-i*payloadSize) {
 				t.Fatalf("page %d has %d bytes", i, len(page))
 			}
@@ -319,7 +330,7 @@ func TestPagesAgreeWithTheStream(t *testing.T) {
 
 // A client repeats lost datagrams, and accepts only answers with its token.
 func TestClientInsists(t *testing.T) {
-	r, s := newResponder(), sheetOf(lobby(300))
+	r, s := newResponder(), encodedOf(lobby(300))
 	c := NewClient(ChunkInfo | ChunkPlayers)
 	if c.Send(0) == nil || c.Send(retry-1) != nil {
 		t.Error("the first challenge is sent once, at once")
@@ -354,7 +365,8 @@ func TestClientInsists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := c.Report(); err != nil || got.Chunks != ChunkInfo|ChunkPlayers || len(got.Players.Rows) != 300 {
+	if got, err := c.Report(); err != nil || got.Chunks != ChunkInfo|ChunkPlayers ||
+		len(got.Players.Rows) != 300 {
 		t.Errorf("%v, %d players", err, len(got.Players.Rows))
 	}
 	if c.Send(time.Hour) != nil {
@@ -364,7 +376,7 @@ func TestClientInsists(t *testing.T) {
 
 // A server that has only an info, such as the reference, is understood when asked for all.
 func TestClientTakesLessThanItAsked(t *testing.T) {
-	full := sheetOf(lobby(5))
+	full := encodedOf(lobby(5))
 	r, err := ParseReport(full.chunk[0], AllChunks)
 	if err != nil || r.Chunks != ChunkInfo || r.Info.Players != 5 {
 		t.Errorf("%v %+v", err, r)
@@ -374,7 +386,8 @@ func TestClientTakesLessThanItAsked(t *testing.T) {
 // Vectors of the paper's authors: key 00 to 0f, messages 00, 00 01, ...
 func TestSiphash(t *testing.T) {
 	key := [2]uint64{0x0706050403020100, 0x0f0e0d0c0b0a0908}
-	for n, want := range map[int]uint64{0: 0x726fdb47dd0e0e31, 1: 0x74f839c593dc67fd, 7: 0xab0200f58b01d137, 8: 0x93f5f5799a932462, 15: 0xa129ca6149be45e5} {
+	for n, want := range map[int]uint64{0: 0x726fdb47dd0e0e31, 1: 0x74f839c593dc67fd,
+		7: 0xab0200f58b01d137, 8: 0x93f5f5799a932462, 15: 0xa129ca6149be45e5} {
 		src := make([]byte, n)
 		for i := range src {
 			src[i] = byte(i)
@@ -386,7 +399,7 @@ func TestSiphash(t *testing.T) {
 }
 
 func FuzzReport(f *testing.F) {
-	s := sheetOf(lobby(3))
+	s := encodedOf(lobby(3))
 	f.Add(bytes.Join(s.chunk[:], nil), uint8(AllChunks))
 	f.Add(s.chunk[2], uint8(ChunkPlayers))
 	f.Fuzz(func(t *testing.T, src []byte, asked uint8) {
@@ -394,11 +407,11 @@ func FuzzReport(f *testing.F) {
 		if err != nil || r.Chunks != Chunks(asked)&AllChunks || len(src) > maxStream {
 			return
 		}
-		var s Sheet
+		var s EncodedReport
 		s.Fill(&r)
 		var back []byte
 		for i := range s.packets(r.Chunks) {
-			back = s.page(back, r.Chunks, i)
+			back = s.payload(back, r.Chunks, i)
 		}
 		if len(s.chunk[1]) < smallChunk && len(s.chunk[3]) < smallChunk && !bytes.Equal(back, src) {
 			t.Errorf("written again it differs:\n%x\n%x", src, back)
@@ -407,7 +420,7 @@ func FuzzReport(f *testing.F) {
 }
 
 func FuzzAnswer(f *testing.F) {
-	s := sheetOf(lobby(300))
+	s := encodedOf(lobby(300))
 	f.Add(appendChallenge(nil, 0), uint16(1))
 	f.Add(request{newResponder().minter.mint(0, here), AllChunks}.append(nil), uint16(0))
 	f.Fuzz(func(t *testing.T, d []byte, port uint16) {
@@ -427,7 +440,7 @@ func FuzzAnswer(f *testing.F) {
 }
 
 func FuzzClient(f *testing.F) {
-	r, s := newResponder(), sheetOf(lobby(300))
+	r, s := newResponder(), encodedOf(lobby(300))
 	out, _ := answers(r, 0, here, appendChallenge(nil, 0), s)
 	pages, _ := answers(r, 0, here, request{r.minter.mint(0, here), AllChunks}.append(nil), s)
 	f.Add(out[0], pages[0], pages[1])

@@ -89,7 +89,7 @@ func (r *Responder) Counters() Counters { return r.counters }
 // Answer takes a datagram from an address, at a time since any fixed start, and calls send with
 // each datagram of the answer, in memory of the responder. Without a valid token, send gets at most
 // as many bytes as came.
-func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
+func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []byte, encoded *EncodedReport,
 	send func(datagram []byte)) Drop {
 	r.counters.Received++
 	r.counters.BytesIn += uint64(len(datagram))
@@ -100,7 +100,7 @@ func (r *Responder) Answer(now time.Duration, from netip.AddrPort, datagram []by
 	case len(datagram) == ChallengeSize && datagram[0] == typeChallenge:
 		why = r.challenge(now, from, send)
 	case len(datagram) == RequestSize && datagram[0] == typeQuery:
-		why = r.query(now, from, datagram, sheet, send)
+		why = r.query(now, from, datagram, encoded, send)
 	default:
 		why = DropType
 	}
@@ -119,7 +119,7 @@ func (r *Responder) challenge(now time.Duration, from netip.AddrPort, send func(
 	return DropNone
 }
 
-func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, sheet *Sheet,
+func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byte, encoded *EncodedReport,
 	send func([]byte)) Drop {
 	var q request
 	if err := q.parse(datagram); err != nil {
@@ -128,7 +128,7 @@ func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byt
 	if !r.minter.good(now, from, q.token) {
 		return DropToken
 	}
-	n := sheet.packets(q.chunks)
+	n := encoded.packets(q.chunks)
 	if n == 0 {
 		return DropChunks
 	}
@@ -141,8 +141,8 @@ func (r *Responder) query(now time.Duration, from netip.AddrPort, datagram []byt
 	r.counters.Answers++
 	for i := range n {
 		h := head{q.token, uint8(i), uint8(n - 1)}
-		length := min(payloadSize, sheet.size(q.chunks)-i*payloadSize)
-		r.send(sheet.page(h.append(r.packet[:0], length), q.chunks, i), send)
+		length := min(payloadSize, encoded.size(q.chunks)-i*payloadSize)
+		r.send(encoded.payload(h.append(r.packet[:0], length), q.chunks, i), send)
 	}
 	return DropNone
 }

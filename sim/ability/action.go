@@ -24,7 +24,7 @@ type Action struct {
 	Type    uint8      // a Projectile, or the number of a gesture, from 1
 	Damage  int16      // points
 	Cone    uint16     // half angle, 1/256 degree
-	Pitch   geom.Angle // so much above the view it leaves
+	Pitch   geom.Angle // above the view
 	Impulse float32    // m/s
 	Range   float32    // metres
 	Radius  float32    // metres

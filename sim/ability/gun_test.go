@@ -11,7 +11,7 @@ import (
 
 var rates = []tick.Rate{20, 30, 60, 64, 128}
 
-// slowRifle is the honest twin of a gun that nothing else disturbs.
+// slowRifle is a naive gun, for comparison with Step.
 type slowRifle struct {
 	ammo, clip    int
 	reloading     bool
@@ -89,8 +89,7 @@ func TestRow53RifleTwin(t *testing.T) {
 	}
 }
 
-// TestRow53Shot checks what a round of the rifle, a rivet, a rocket, a grenade and a punch are said
-// to be.
+// TestRow53Shot checks the actions of the rifle, rivet, rocket, grenade and punch.
 func TestRow53Shot(t *testing.T) {
 	for _, c := range []struct {
 		hero HeroParams

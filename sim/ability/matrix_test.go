@@ -48,9 +48,9 @@ func TestRow52ActivationMatrix(t *testing.T) {
 		if h.Len() != len(m.order) {
 			t.Fatalf("%s has %d abilities, want %d", m.hero.Name, h.Len(), len(m.order))
 		}
-		for i, who := range m.order {
-			if h.Name(i) != who {
-				t.Fatalf("%s: slot %d is %q, want %q", m.hero.Name, i, h.Name(i), who)
+		for i, name := range m.order {
+			if h.Name(i) != name {
+				t.Fatalf("%s: slot %d is %q, want %q", m.hero.Name, i, h.Name(i), name)
 			}
 			for j, other := range m.order {
 				want := m.rows[i][2*j]
@@ -70,11 +70,11 @@ func TestRow52ActivationMatrix(t *testing.T) {
 					got = 'x'
 				}
 				if got != want {
-					t.Errorf("%s: %s while %s is on: %c, want %c", m.hero.Name, who, other, got, want)
+					t.Errorf("%s: %s while %s is on: %c, want %c", m.hero.Name, name, other, got, want)
 				}
 				if (s.Asked == b) != (want == '?') || (s.Request == a) != (want == '?') ||
 					(out.Ended == b) != (want == 'x') || s.Active != s.On {
-					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, who, other, s,
+					t.Errorf("%s: %s while %s is on leaves %+v, ended %b", m.hero.Name, name, other, s,
 						out.Ended)
 				}
 			}
@@ -87,14 +87,14 @@ type slowAbility struct {
 	state               string // idle, request, active, cooldown
 	active, deactivate  bool
 	runsWith, interrupt []string
-	last, idly          bool // served after the others; starts only beside idle abilities
+	last, whenIdle      bool // served after the others; starts only beside idle abilities
 }
 
 // slowControl is the honest twin of control: names and lists for masks (spec 7.2, controller 1 to
 // 3).
 func slowControl(order []string, all map[string]*slowAbility) {
 	for _, a := range all {
-		a.last = a.idly || a.active && a.state != "active" && a.deactivate
+		a.last = a.whenIdle || a.active && a.state != "active" && a.deactivate
 		if a.active && a.state != "active" {
 			a.active, a.deactivate = false, false
 		}
@@ -111,7 +111,7 @@ func slowControl(order []string, all map[string]*slowAbility) {
 					conflicts = append(conflicts, other)
 				}
 			}
-			if a.idly && len(conflicts) > 0 {
+			if a.whenIdle && len(conflicts) > 0 {
 				continue
 			}
 			waits := false
@@ -138,7 +138,7 @@ func TestRow52ControllerTwin(t *testing.T) {
 		for range 20000 {
 			s := h.NewState()
 			var order []string
-			var idly uint8
+			var whenIdle uint8
 			twin := map[string]*slowAbility{}
 			for i, slot := range p.Slots {
 				bit := uint8(1) << i
@@ -150,8 +150,8 @@ func TestRow52ControllerTwin(t *testing.T) {
 				case 2, 3:
 					a.state = "request"
 					s.Request |= bit
-					if a.idly = r.IntN(4) == 0; a.idly {
-						idly |= bit
+					if a.whenIdle = r.IntN(4) == 0; a.whenIdle {
+						whenIdle |= bit
 					}
 				}
 				if a.state == "active" || r.IntN(3) == 0 { // or it has just ended
@@ -166,7 +166,7 @@ func TestRow52ControllerTwin(t *testing.T) {
 			}
 			before := s
 			var out Actions
-			s.control(idly, h, &out)
+			s.control(whenIdle, h, &out)
 			slowControl(order, twin)
 			for i, name := range order {
 				a := twin[name]
@@ -222,14 +222,15 @@ func TestRow52TwoWeapons(t *testing.T) {
 	}
 }
 
-// TestRow52Life walks through what the rules of ending are for, tick by tick at 60 Hz.
+// TestRow52Life checks the rules by which abilities end, tick by tick at 60 Hz.
 func TestRow52Life(t *testing.T) {
 	const ahead = SprintKey
 	run := Input{Buttons: ahead, MoveMag: 255, Alive: true, Grounded: true}
 	with := func(in Input, keys uint16) Input { in.Buttons |= keys; return in }
 	stand := Input{Alive: true, Grounded: true}
 
-	t.Run("fire stops a sprint, 0.2 s later the gun fires, and the sprint goes on when the trigger is let go", func(t *testing.T) {
+	// The gun fires 0.2 s later, and the sprint goes on when the trigger is released.
+	t.Run("fire stops a sprint", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
 		s := h.NewState()
 		ticks := script(h, &s, 10, run)
@@ -265,7 +266,8 @@ func TestRow52Life(t *testing.T) {
 	})
 	t.Run("sprinting sideways or not at all", func(t *testing.T) {
 		h := RobotParams().MustCompile(60)
-		for yaw, want := range map[uint8]bool{0: true, 63: true, 64: false, 128: false, 192: false, 193: true} {
+		for yaw, want := range map[uint8]bool{0: true, 63: true, 64: false, 128: false, 192: false,
+			193: true} {
 			s := h.NewState()
 			in := run
 			in.MoveYaw = yaw
@@ -335,7 +337,7 @@ func TestRow52Life(t *testing.T) {
 			t.Errorf("thrown after %d ticks", thrown)
 		}
 	})
-	t.Run("an empty gun reloads when nobody minds", func(t *testing.T) {
+	t.Run("an empty gun reloads when no ability is active", func(t *testing.T) {
 		h := TerraformerParams().MustCompile(60)
 		s := h.NewState()
 		s.Slots[0].Load = 0

@@ -108,7 +108,7 @@ type GunParams struct {
 type LauncherParams struct {
 	Projectile     Projectile // not Hitscan
 	Speed          float32    // m/s, of a Grenade; 0 to 200
-	PitchDegrees   float32    // so much above the view it flies; -90 to 90
+	PitchDegrees   float32    // above the view; -90 to 90
 	Range          float32    // metres, of a projectile; 0 to 4000
 	ActiveMillis   int32      // 0 to 60000
 	CooldownMillis int32      // until it can be thrown again; not below ActiveMillis

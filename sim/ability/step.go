@@ -13,8 +13,8 @@ func Step(s *State, in Input, h *Hero, out *Actions) {
 	if !in.Alive {
 		in.Buttons, in.MoveMag = 0, 0
 	}
-	idly := s.request(&in, h)
-	s.control(idly, h, out)
+	whenIdle := s.request(&in, h)
+	s.control(whenIdle, h, out)
 	for m := h.guns; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros8(m)
 		if w := &s.Slots[i]; s.On>>i&1 != 0 || w.Heat != 0 || w.Cool != 0 {
@@ -46,9 +46,9 @@ func (h *Hero) sprints(s *State) bool {
 	return s.Active&h.sprint != 0 && s.Slots[bits.TrailingZeros8(h.sprint)&(MaxSlots-1)].Cool == 0
 }
 
-// request is the first part of a tick. idly is the requests that are served only if no other
+// request is the first part of a tick. whenIdle is the requests that are served only if no other
 // ability is active.
-func (s *State) request(in *Input, h *Hero) (idly uint8) {
+func (s *State) request(in *Input, h *Hero) (whenIdle uint8) {
 	if !in.Alive {
 		s.Request = h.dead &^ s.Active
 		return 0
@@ -72,7 +72,7 @@ func (s *State) request(in *Input, h *Hero) (idly uint8) {
 		i := bits.TrailingZeros8(m)
 		load := s.Slots[i].Load
 		if load == 0 {
-			idly |= 1 << i
+			whenIdle |= 1 << i
 		}
 		if reload && load < h.slots[i].clip {
 			want |= 1 << i
@@ -81,31 +81,31 @@ func (s *State) request(in *Input, h *Hero) (idly uint8) {
 	if want&h.guns != 0 {
 		want &^= h.sprint // it would be asked to end at once
 	}
-	idly &^= want
-	s.Request = (want | idly | s.Request&h.sticky) &^ (s.Active | s.Cooling)
-	return idly
+	whenIdle &^= want
+	s.Request = (want | whenIdle | s.Request&h.sticky) &^ (s.Active | s.Cooling)
+	return whenIdle
 }
 
 // control is the second part of a tick.
-func (s *State) control(idly uint8, h *Hero, out *Actions) {
+func (s *State) control(whenIdle uint8, h *Hero, out *Actions) {
 	over := s.On &^ s.Active
-	last := over&s.Asked | idly // an ability that made room comes after those it made room for
+	last := over&s.Asked | whenIdle // an ability that made room comes after those it made room for
 	out.Ended = over
 	s.On &= s.Active
 	s.Asked &= s.On
 	if s.Request != 0 {
-		s.activate(s.Request&^last, idly, h, out)
-		s.activate(s.Request&last, idly, h, out)
+		s.activate(s.Request&^last, whenIdle, h, out)
+		s.activate(s.Request&last, whenIdle, h, out)
 	}
 }
 
 // activate serves requests in the order of the list.
-func (s *State) activate(requests, idly uint8, h *Hero, out *Actions) {
+func (s *State) activate(requests, whenIdle uint8, h *Hero, out *Actions) {
 	for m := requests; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros8(m)
 		bit, c := uint8(1)<<i, &h.slots[i]
 		if against := s.On &^ c.runsWith; against != 0 {
-			if idly&bit != 0 {
+			if whenIdle&bit != 0 {
 				continue
 			}
 			if off := against & c.interrupts; off != 0 {

@@ -31,7 +31,7 @@ func all() HeroParams {
 
 func heroes() []HeroParams { return []HeroParams{RobotParams(), TerraformerParams(), all()} }
 
-// referee holds a player's ticks to the rules.
+// referee checks the rules in each tick of a player.
 type referee struct {
 	h    *Hero
 	last [MaxSlots]int // tick of the last action, or far back
@@ -206,8 +206,8 @@ func TestRow42Hash(t *testing.T) {
 	}
 }
 
-// FuzzStep plays a script of bytes from a fresh player under the referee, and from any state at all
-// without one.
+// FuzzStep plays a script of bytes from a fresh player with the referee's checks, and from any
+// state without them.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("\x04\x00\xff\x06\x00\xff\x0c\x00\xff"), uint64(0), uint8(0), uint8(2))
 	f.Add([]byte("\x2e\x40\x01\x00\x80\xc1"), uint64(1<<40), uint8(1), uint8(0))

@@ -46,7 +46,7 @@ func (g *gallery) draw(n int) int {
 	return int(g.rng>>33) % n
 }
 
-// inSight is the nearest living foe that no wall hides.
+// inSight is the nearest living enemy that no wall hides.
 func (g *gallery) inSight(me rig.Pose) (best rig.Pose) {
 	for _, o := range g.m.Poses() {
 		if o.ID != 0 && o.Alive() && me.ID != 0 && o.Team() != me.Team() &&
@@ -103,9 +103,9 @@ func (g *gallery) step() {
 	g.m.Step()
 }
 
-// TestThreat27AimIsTold: the score separates the aimbot from humans; a replay of the recording
+// TestThreat27AimIsMeasured: the score separates the aimbot from humans; a replay of the recording
 // gives the same score; scoring does not allocate.
-func TestThreat27AimIsTold(t *testing.T) {
+func TestThreat27AimIsMeasured(t *testing.T) {
 	g := newGallery(t)
 	w := New(8)
 	g.step() // they come in

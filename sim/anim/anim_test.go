@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The whole script, both heroes, at 60 Hz: states to the bit and what others see of them, every
-// fourth tick.
+// The whole script, both heroes, at 60 Hz: states and public poses of every fourth tick, to the
+// bit.
 func TestRow68GoldenTrace(t *testing.T) {
 	var b strings.Builder
 	for h := range rig.Heroes {
@@ -31,7 +31,8 @@ func TestRow68GoldenTrace(t *testing.T) {
 			}
 			var p rig.Pose
 			WritePose(s, &p)
-			fmt.Fprintf(&b, "%4d %-18s %-6v phase %08x hips %04x move %04x gait %5d squat %5d bank %6d | %3d %3d %3d %4d %4d %3d %3d %3d\n",
+			fmt.Fprintf(&b, "%4d %-18s %-6v phase %08x hips %04x move %04x gait %5d squat %5d bank %6d "+
+				"| %3d %3d %3d %4d %4d %3d %3d %3d\n",
 				n, sc.name, s.Stance, s.Phase, s.Hips, s.Move, s.Gait, s.Squat, s.Bank,
 				p.Phase>>9, p.Move, p.Gait, p.Bank, p.Hips, p.Aim, p.Air, p.Squat)
 		})
@@ -55,11 +56,11 @@ func TestRow68GoldenTrace(t *testing.T) {
 	}
 }
 
-// Which stances the script goes through, and what the weights have come to when each scene ends.
+// The stances of each scene of the script, and the weights at its end.
 func TestRow68Stances(t *testing.T) {
 	type end struct {
 		stance          rig.Stance
-		aim, air, squat string // of what is drawn: none, some or full
+		aim, air, squat string // public weights: none, some or full
 	}
 	want := map[string]end{
 		"stands":             {rig.Stand, "full", "none", "none"},
@@ -138,8 +139,7 @@ func TestRow68PhaseIsTheWayWalked(t *testing.T) {
 	}
 }
 
-// slow is one tick in float64 as the documentation tells it: what of the state is a formula of the
-// last.
+// slow is one tick in float64 by the documented formulas.
 func slow(s State, in Input, p Params, rate tick.Rate) (speed, travel, gait, bank, slack float64) {
 	x, z := float64(in.Vel.X), float64(in.Vel.Z)
 	speed = math.Hypot(x, z)
@@ -186,7 +186,7 @@ func TestStepAgreesWithItsSlowTwin(t *testing.T) {
 
 // Any state and input lead to one whose hips are within a quarter turn of the view, and to a pose
 // that the wire can name.
-func TestAnyStateIsTamed(t *testing.T) {
+func TestAnyStateBecomesValid(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	table := DefaultTable(60)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
@@ -204,12 +204,12 @@ func TestAnyStateIsTamed(t *testing.T) {
 		}
 		var p rig.Pose
 		WritePose(&s, &p)
-		told, again := Tell(&p), rig.Pose{}
-		if told.ApplyTo(&again); again != p || Tell(&again) != told {
-			t.Fatalf("%+v is told as %+v, which shows %+v", p, told, again)
+		public, again := Tell(&p), rig.Pose{}
+		if public.ApplyTo(&again); again != p || Tell(&again) != public {
+			t.Fatalf("%+v is sent as %+v, which shows %+v", p, public, again)
 		}
-		if max(told.Phase, told.Heading) > 31 || told.Lean > 2 || max(told.Gait, told.Squat) > 3 {
-			t.Fatalf("beyond the bits: %+v", told)
+		if max(public.Phase, public.Heading) > 31 || public.Lean > 2 || max(public.Gait, public.Squat) > 3 {
+			t.Fatalf("beyond the bits: %+v", public)
 		}
 		near := func(name string, got, want, turn, most float64) {
 			if d := math.Abs(math.Remainder(got-want, turn)); d > most {
@@ -290,7 +290,8 @@ func TestBearing(t *testing.T) {
 			t.Fatalf("(%d, %d) is at %v, %d off", x, z, measure(float32(x)/1024, float32(z)/1024), d)
 		}
 	}
-	for at, want := range map[[2]int32]geom.Angle{{0, 9}: 0, {9, 0}: 0x4000, {0, -9}: 0x8000, {-9, 0}: 0xC000, {7, 7}: 0x2000, {-65536, -65536}: 0xA000} {
+	for at, want := range map[[2]int32]geom.Angle{{0, 9}: 0, {9, 0}: 0x4000, {0, -9}: 0x8000,
+		{-9, 0}: 0xC000, {7, 7}: 0x2000, {-65536, -65536}: 0xA000} {
 		if got := measure(float32(at[0])/1024, float32(at[1])/1024).bearing; got != want {
 			t.Errorf("%v: %#x, want %#x", at, got, want)
 		}
@@ -299,8 +300,10 @@ func TestBearing(t *testing.T) {
 
 func TestCompileRefuses(t *testing.T) {
 	for i, change := range []func(*Params){
-		func(p *Params) { p.Cycle = 0 }, func(p *Params) { p.FullBank = 1 }, func(p *Params) { p.TurnAfter = 180 },
-		func(p *Params) { p.TurnWithin = 70 }, func(p *Params) { p.HardFall = p.SoftFall }, func(p *Params) { p.RiseTime = -1 },
+		func(p *Params) { p.Cycle = 0 }, func(p *Params) { p.FullBank = 1 },
+		func(p *Params) { p.TurnAfter = 180 },
+		func(p *Params) { p.TurnWithin = 70 }, func(p *Params) { p.HardFall = p.SoftFall },
+		func(p *Params) { p.RiseTime = -1 },
 		func(p *Params) { p.SquatTime = math.NaN() }, func(p *Params) { p.TopSpeed = math.NaN() },
 	} {
 		p := DefaultParams(rig.Robot)

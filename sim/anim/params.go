@@ -97,7 +97,9 @@ func Compile(p Params, rate tick.Rate) Rates {
 		soft: int32(round(p.SoftFall * fallsPerMetre)), hard: int32(round(p.HardFall * fallsPerMetre)),
 		gaitStep: step(p.GaitTime), bankStep: step(2 * p.BankTime), riseStep: step(p.RiseTime),
 	}
-	cycles := func(metres float64) uint32 { return uint32(round(1 << 32 * move.VelUnit / float64(hz*metres))) }
+	cycles := func(metres float64) uint32 {
+		return uint32(round(1 << 32 * move.VelUnit / float64(hz*metres)))
+	}
 	gait := uint32(round(full * 256 * move.VelUnit / p.TopSpeed))
 	soften := step(p.SquatTime)
 	bank := int64(round(1 << 32 * 32767 * move.VelUnit * radians / (0x4000 * p.FullBank)))

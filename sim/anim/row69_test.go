@@ -8,16 +8,15 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// heard is the pose that what is told of a figure shows.
+// heard is the pose that a client decodes from the public state.
 func heard(t Public, yaw, pitch geom.Angle) rig.Pose {
 	p := rig.Pose{Yaw: yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
 	t.ApplyTo(&p)
 	return p
 }
 
-// For every tick t: the skeleton evaluated from the state at t, from a replay of the inputs up to t
-// on another machine, and from what the wire carried of t, are the stored pose's, bit for bit; and
-// so is what lies between two ticks.
+// For every tick t the skeletons from the state at t, from a replay of the inputs up to t, and from
+// the wire's row of t equal the stored pose's, bit for bit, and so do interpolated ones.
 func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 	for h := range rig.Heroes {
 		var inputs []Input

@@ -18,7 +18,7 @@ type scene struct {
 	gravity float64 // m/s2
 }
 
-// script does everything once: what the machine has a stance for.
+// script goes through every stance once.
 func script() []scene {
 	walk, run := move.GroundMove, geom.Vec3{Z: 6}
 	return []scene{
@@ -88,7 +88,7 @@ func randomState(r *rand.Rand) State {
 	}
 }
 
-// Tell is what others are told of a pose.
+// Tell is the public state of a pose.
 func Tell(p *rig.Pose) (t Public) {
 	t.FromPose(p)
 	return t

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the committed maps and goldens")
 
-// committed lists the maps under maps/: players, and the seed of Generate they were made with.
+// committed lists the maps under maps/ with the arguments of Generate: players and seed.
 var committed = []struct {
 	players int
 	seed    uint64
@@ -36,7 +36,8 @@ func TestCommittedMaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Hash() != want.Hash() {
-			t.Errorf("%s is not what Generate(%d, %d) makes; run with -update if the generator was meant to change", name, c.players, c.seed)
+			t.Errorf("%s is not what Generate(%d, %d) makes; -update accepts a changed generator",
+				name, c.players, c.seed)
 		}
 	}
 }

@@ -52,7 +52,7 @@ type builder struct {
 	solids []Solid
 }
 
-// next is splitmix64: the arena must be the same whatever a library's generator becomes.
+// next is splitmix64, so that arenas do not depend on a library's generator.
 func (b *builder) next() uint64 {
 	b.rng += 0x9e3779b97f4a7c15
 	z := b.rng

@@ -118,7 +118,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestNear holds Near to a look at every solid, and Overlaps to overlap.
+// TestNear compares Near with a scan of every solid, and Overlaps with overlap.
 func TestNear(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 60 {

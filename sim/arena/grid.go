@@ -9,7 +9,7 @@ import (
 // Implementation constants of the indexes.
 const (
 	Reach = 1.25 // Near finds everything within this many metres of the point asked for
-	// so much wider does the ray grid take each solid, to forgive rounding at cell borders
+	// metres by which the ray grid grows each solid, to cover rounding at cell borders
 	rayMargin = 1. / 16
 	cellSize  = 4 // metres; doubled until the grid has at most maxCells
 	// metres; doubled until the grid of what is near fits: the smaller, the shorter its lists

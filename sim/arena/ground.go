@@ -20,7 +20,7 @@ const (
 	LaneGuard  = 0x8000_8000_80008000 // the highest bit of each lane
 )
 
-// Ground tells which bodies nothing is in the way of: squares of the ground, each with the floor that
+// Ground finds bodies with no solid in their way: squares of the ground, each with the floor that
 // covers all of it and the few solids that rise above that.
 //
 // A solid is two words of four lanes of 16 bits, made so that one subtraction compares all four: it
@@ -58,8 +58,9 @@ func (g *Ground) Square(x, z float32) int {
 	return cz*g.nx + cx + 1
 }
 
-// Floor returns the height of the highest box that fills a square, team areas aside: no floor within
-// the square is higher, but for those of its obstacles. It is above everything if there is none.
+// Floor returns the height of the highest box that fills a square, team areas aside: no floor
+// within the square is higher, but for those of its obstacles. It is above everything if there is
+// none.
 func (g *Ground) Floor(square int) float32 { return g.squares[square].floor }
 
 // Count returns the number of a square's obstacles.

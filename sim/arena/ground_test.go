@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// TestGround holds the squares to all solids of the maps: a square's floor fills it, its obstacles are
-// all that rises above it within Beside, and their lanes tell what a box overlaps.
+// TestGround holds the squares to all solids of the maps: a square's floor fills it, its obstacles
+// are all that rises above it within Beside, and their lanes tell what a box overlaps.
 func TestGround(t *testing.T) {
 	r := rand.New(rand.NewPCG(24, 4))
 	floors, overlaps := 0, 0

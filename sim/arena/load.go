@@ -146,7 +146,8 @@ func vec3(row []float64) geom.Vec3 {
 	return geom.Vec3{X: exact(row[0]), Y: exact(row[1]), Z: exact(row[2])}
 }
 
-// exact keeps a number that float32 would round to a multiple of 1/64 from passing for one.
+// exact converts v to float32. A number that only float32's rounding makes a multiple of 1/64 comes
+// out as none, so that New refuses it.
 func exact(v float64) float32 {
 	f := float32(v)
 	if float64(f) != v && f*(1/Unit) == float32(int32(f*(1/Unit))) {

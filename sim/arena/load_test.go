@@ -67,9 +67,11 @@ func TestLoadErrors(t *testing.T) {
 		{"1.5", "1e99", "boxes[1]: y = +Inf, want a multiple of 1/64 from -2000 to 2000"},
 		{"1.5", "\"high\"", "boxes: string at byte 137, want a number"},
 		{"[[3, 0, 3, 5, 1, 4, 1]]", "7", "ramps: number at byte 151, want a list"},
-		{"1.5", "oops", "file: not JSON at byte 132 of 231: invalid character 'o' looking for beginning of value"},
+		{"1.5", "oops", "file: not JSON at byte 132 of 231: " +
+			"invalid character 'o' looking for beginning of value"},
 		{"1.5", "25", "boxes[1]: reaches from {1 0 1} to {2 25 2}, want within bounds"},
-		{"1.5", "0", "boxes[1]: reaches from {1 0 1} to {2 0 2}, want the smaller corner first and no side of length 0"},
+		{"1.5", "0", "boxes[1]: reaches from {1 0 1} to {2 0 2}, " +
+			"want the smaller corner first and no side of length 0"},
 		{"tickrate arena", "quake bsp", `format: "quake bsp", want "tickrate arena"`},
 		{`"version": 1`, `"version": 2`, "version: 2, want 1"},
 		{`"bounds"`, `"bonds"`, `file: json: unknown field "bonds"`},
@@ -129,7 +131,8 @@ func TestAreas(t *testing.T) {
 	for _, c := range []struct{ areas, want string }{
 		{"[1, 2]", "areas[0]: 2 numbers, want 7: x0 y0 z0 x1 y1 z1 team"},
 		{"[-2, 0, -2, -1, 2, 2, 2]", "areas[0]: team 2, want 0 or 1"},
-		{"[-2, 0, -2, -1, 0, 2, 1]", "areas[0]: reaches from {-2 0 -2} to {-1 0 2}, want the smaller corner first and no side of length 0"},
+		{"[-2, 0, -2, -1, 0, 2, 1]", "areas[0]: reaches from {-2 0 -2} to {-1 0 2}, " +
+			"want the smaller corner first and no side of length 0"},
 		{"[-20, 0, -2, -1, 2, 2, 1]", "areas[0]: reaches from {-20 0 -2} to {-1 2 2}, want within bounds"},
 	} {
 		text := strings.Replace(good, "]]}", "]], \"areas\": ["+c.areas+"]}", 1)
@@ -183,8 +186,9 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		path:            "arena " + path + ": boxes[1]: y = 1.51, want a multiple of 1/64 from -2000 to 2000",
-		"nosuch":        "arena nosuch: no such file, and built in are only arena-1024, arena-16, arena-256, arena-64; gen:PLAYERS:SEED and town:PLAYERS:SEED make more",
+		path: "arena " + path + ": boxes[1]: y = 1.51, want a multiple of 1/64 from -2000 to 2000",
+		"nosuch": "arena nosuch: no such file, and built in are only arena-1024, arena-16, arena-256, " +
+			"arena-64; gen:PLAYERS:SEED and town:PLAYERS:SEED make more",
 		"gen:":          "arena gen:: want gen:PLAYERS:SEED with 2 to 8192 players",
 		"town:1:1":      "arena town:1:1: want town:PLAYERS:SEED with 2 to 8192 players",
 		"gen:1:1":       "arena gen:1:1: want gen:PLAYERS:SEED with 2 to 8192 players",
@@ -205,8 +209,10 @@ func TestOpen(t *testing.T) {
 // FuzzLoad feeds Load any bytes: an arena it accepts answers questions and survives saving.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(good))
-	f.Add([]byte(`{"format":"tickrate arena","version":1,"bounds":[-2000,0,-2000,2000,1,2000],"boxes":[[-2000,0,-2000,2000,1,2000]]}`))
-	f.Add([]byte(`{"format":"tickrate arena","version":1,"bounds":[0,0,0,0.015625,0.015625,0.015625],"ramps":[[0,0,0,0.015625,0.015625,0.015625,4]]}`))
+	const head = `{"format":"tickrate arena","version":1,`
+	f.Add([]byte(head + `"bounds":[-2000,0,-2000,2000,1,2000],"boxes":[[-2000,0,-2000,2000,1,2000]]}`))
+	f.Add([]byte(head + `"bounds":[0,0,0,0.015625,0.015625,0.015625],` +
+		`"ramps":[[0,0,0,0.015625,0.015625,0.015625,4]]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		a, err := Load(bytes.NewReader(text))
 		if err != nil {

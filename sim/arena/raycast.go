@@ -37,8 +37,8 @@ func (a *Arena) walk(r geom.Ray, b *beam, from float32) (ok bool) {
 	g := &a.rays
 	p := r.At(from)
 	cx, cz := g.cell(p.X, p.Z)
-	stepX, nextX, deltaX := borders(r.Origin.X, r.Dir.X, b.inv.X, g.x0, g.inv, cx)
-	stepZ, nextZ, deltaZ := borders(r.Origin.Z, r.Dir.Z, b.inv.Z, g.z0, g.inv, cz)
+	stepX, nextX, deltaX := rayAxis{r.Origin.X, r.Dir.X, b.inv.X}.borders(g.x0, g.inv, cx)
+	stepZ, nextZ, deltaZ := rayAxis{r.Origin.Z, r.Dir.Z, b.inv.Z}.borders(g.z0, g.inv, cz)
 	for {
 		items := g.at(cx, cz)
 		for i := range items {
@@ -65,16 +65,19 @@ func (a *Arena) walk(r geom.Ray, b *beam, from float32) (ok bool) {
 	}
 }
 
-// borders prepares one axis: which way cells go, the distance to the first border, and from border
-// to border.
-func borders(origin, dir, inv, x0, cellInv float32, cell int) (step int, next, delta float32) {
+// rayAxis is a ray along one axis: its origin, its direction, and 1 / direction.
+type rayAxis struct{ origin, dir, inv float32 }
+
+// borders prepares the walk along one axis from a cell: which way cells go, the distance to the
+// first border, and from border to border. edge is where cell 0 begins, cellInv is 1 / cell size.
+func (r rayAxis) borders(edge, cellInv float32, cell int) (step int, next, delta float32) {
 	const far = math.MaxFloat32
 	size := 1 / cellInv
 	switch {
-	case dir > tinyDirection:
-		return 1, ((x0 + float32(float32(cell+1)*size)) - origin) * inv, size * inv
-	case dir < -tinyDirection:
-		return -1, ((x0 + float32(float32(cell)*size)) - origin) * inv, -size * inv
+	case r.dir > tinyDirection:
+		return 1, ((edge + float32(float32(cell+1)*size)) - r.origin) * r.inv, size * r.inv
+	case r.dir < -tinyDirection:
+		return -1, ((edge + float32(float32(cell)*size)) - r.origin) * r.inv, -size * r.inv
 	}
 	return 0, far, far
 }

@@ -56,8 +56,9 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		lo, hi := box(r.At(from), r.At(from+float32(2*half)), radius+rayMargin)
 		for i := range items {
 			s := &items[i]
-			if s.Min.Y > hi.Y || s.Max.Y < lo.Y || s.Min.X > hi.X || s.Max.X < lo.X || s.Min.Z > hi.Z ||
-				s.Max.Z < lo.Z {
+			// One branch: six in turn would be predicted wrong time and again.
+			if geom.Bit(s.Min.Y > hi.Y)|geom.Bit(s.Max.Y < lo.Y)|geom.Bit(s.Min.X > hi.X)|
+				geom.Bit(s.Max.X < lo.X)|geom.Bit(s.Min.Z > hi.Z)|geom.Bit(s.Max.Z < lo.Z) != 0 {
 				continue
 			}
 			if !made {
@@ -75,8 +76,7 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	}
 }
 
-// within reports that a way lies in the arena, all of it and not just so: then clip would cut
-// nothing off.
+// within reports whether a path lies in the arena with a margin. Then clip would cut nothing off.
 func (a *Arena) within(r *geom.Ray) bool {
 	const inset, short = 1. / 64, 64
 	p, q := r.Origin, r.At(r.Max)
@@ -105,19 +105,23 @@ func (a *Arena) clip(b *beam, radius float32) (from, to float32, ok bool) {
 
 // span3 is where the whole line of b lies within a box, from > to if nowhere.
 func span3(lo, hi geom.Vec3, b *beam) (from, to float32) {
-	from, to = -math.MaxFloat32, math.MaxFloat32
-	from, to = span1(from, to, lo.X, hi.X, b.origin.X, b.inv.X)
-	from, to = span1(from, to, lo.Z, hi.Z, b.origin.Z, b.inv.Z)
-	return span1(from, to, lo.Y, hi.Y, b.origin.Y, b.inv.Y)
+	s := span{-math.MaxFloat32, math.MaxFloat32}
+	s = s.cut(lo.X, hi.X, b.origin.X, b.inv.X)
+	s = s.cut(lo.Z, hi.Z, b.origin.Z, b.inv.Z)
+	s = s.cut(lo.Y, hi.Y, b.origin.Y, b.inv.Y)
+	return s.from, s.to
 }
 
-// span1 narrows [from, to] to where a line lies between lo and hi along one axis.
-func span1(from, to, lo, hi, origin, inv float32) (float32, float32) {
+// span is a part of a line, in distances from its origin; it is empty if from > to.
+type span struct{ from, to float32 }
+
+// cut narrows s to where a line lies between lo and hi along one axis. inv is 1 / direction.
+func (s span) cut(lo, hi, origin, inv float32) span {
 	t0, t1 := float32((lo-origin)*inv), float32((hi-origin)*inv)
 	if t0 > t1 {
 		t0, t1 = t1, t0
 	}
-	return max(from, t0), min(to, t1)
+	return span{max(s.from, t0), min(s.to, t1)}
 }
 
 // sweep is Sweep against one solid, up to b.max.

@@ -46,7 +46,8 @@ func slowDistance(s *Solid, p dvec) float64 {
 		return 0
 	}
 	best := math.Inf(1)
-	for _, t := range [8][3]int{{0, 1, 2}, {3, 4, 5}, {0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}, {0, 2, 5}, {0, 5, 3}} {
+	for _, t := range [8][3]int{{0, 1, 2}, {3, 4, 5}, {0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}, {0, 2, 5},
+		{0, 5, 3}} {
 		best = min(best, triangle(p, v[t[0]], v[t[1]], v[t[2]]))
 	}
 	return best
@@ -193,7 +194,7 @@ func TestSweepFromWithin(t *testing.T) {
 	}
 }
 
-// Long ways go through many squares; what a ray hits, a thin sphere hits at about the same place.
+// Long paths cross many squares; a thin sphere hits what a ray hits, at about the same place.
 func TestSweepFarAcrossAMap(t *testing.T) {
 	a := Generate(500, 3)
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -243,8 +244,8 @@ func TestSweepAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkSweep flies a tick's way of a rivet and a grenade, beside the ray of the same way and a
-// sweep of every solid.
+// BenchmarkSweep sweeps a tick's path of a rivet and of a grenade, beside a ray along the same path
+// and a sweep of every solid.
 func BenchmarkSweep(b *testing.B) {
 	a := Generate(1000, 1)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -275,7 +276,7 @@ func BenchmarkSweep(b *testing.B) {
 	}
 }
 
-// Where a way is found to lie within the arena, to cut it would cut nothing off, to the bit.
+// A path that within accepts is not shortened by clip, to the bit.
 func TestWithinCutsNothing(t *testing.T) {
 	a := Generate(32, 3)
 	rng := rand.New(rand.NewPCG(7, 7))

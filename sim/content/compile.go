@@ -134,7 +134,7 @@ type Stage struct {
 	Teleporters []object.Teleporter
 }
 
-// StageArea is a damage area of a map, without its memory of slots: object.NewArea gives it one.
+// StageArea is a damage area of a map.
 type StageArea struct {
 	Box  geom.AABB
 	Kind int // id

@@ -44,7 +44,7 @@ func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	same(t, "rules", p.Rules, Rules{HeadScale: 2, RewindMillis: 400})
 }
 
-// What a projectile is called by ability is what object calls it.
+// Packages ability and object name projectiles alike.
 func TestRow15ProjectileIDs(t *testing.T) {
 	p := Default()
 	for id, name := range map[ability.Projectile]string{
@@ -54,8 +54,8 @@ func TestRow15ProjectileIDs(t *testing.T) {
 	}
 }
 
-// Every map of the default pack can be played: what stands there stands free, and both modes have
-// what they need.
+// Every map of the default pack can be played: its objects stand free of solids, and both modes
+// have their points and spawns.
 func TestRow15DefaultMaps(t *testing.T) {
 	tables, err := Default().Compile(60)
 	if err != nil {
@@ -89,7 +89,8 @@ func TestRow15DefaultMaps(t *testing.T) {
 		for i := range s.Teleporters {
 			free("target", s.Teleporters[i].Target, 0.5)
 			for j := range s.Teleporters {
-				if b := s.Teleporters[j].Box; s.Teleporters[i].Target == s.Teleporters[i].Target.Max(b.Min).Min(b.Max) {
+				box, target := s.Teleporters[j].Box, s.Teleporters[i].Target
+				if target == target.Max(box.Min).Min(box.Max) {
 					t.Errorf("%s: teleporter %d leads into %d", s.Arena.Name, i, j)
 				}
 			}
@@ -109,7 +110,7 @@ func TestRow15DefaultMaps(t *testing.T) {
 	}
 }
 
-// Words in files mean what the packages mean by them.
+// The words of files convert to the constants of the packages.
 func TestRow15Words(t *testing.T) {
 	for i := range abilityKeys {
 		switch k := &abilityKeys[i]; k.name {
@@ -119,7 +120,8 @@ func TestRow15Words(t *testing.T) {
 			}
 			same(t, "one kind more", ability.Kind(len(k.choices)+k.first).String(), "?")
 		case "keys":
-			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary, ability.Secondary, ability.ReloadKey,
+			for i, want := range []uint16{ability.Jump, ability.SprintKey, ability.Primary,
+				ability.Secondary, ability.ReloadKey,
 				ability.MeleeKey, ability.EmoteVictory, ability.EmoteDefeat, ability.EmoteDance,
 				ability.RocketKey} {
 				same(t, k.choices[i], uint16(1)<<i, want)

@@ -119,7 +119,7 @@ func TestRow16Variants(t *testing.T) {
 			t.Errorf("%v: %v", side, err)
 		}
 	}
-	// What predicts is equal on both ends, damage is the server's.
+	// Predicted numbers are equal on both ends; damage is the server's alone.
 	s, c := DefaultFor(Server).HeroParams(0), DefaultFor(Client).HeroParams(0)
 	if s.Slots[0].Gun.Damage != 7 || c.Slots[0].Gun.Damage != 0 {
 		t.Errorf("damage %d and %d", s.Slots[0].Gun.Damage, c.Slots[0].Gun.Damage)
@@ -136,7 +136,7 @@ func TestRow16Variants(t *testing.T) {
 	}
 }
 
-// opened is a file system that remembers.
+// opened is a file system that records which files were opened.
 type opened struct {
 	fs.FS
 	names map[string]bool
@@ -147,7 +147,7 @@ func (o opened) Open(name string) (fs.File, error) {
 	return o.FS.Open(name)
 }
 
-// A server opens no asset of a client's, and does not miss it; a client does, and is told which.
+// A server needs no asset of a client; for a client a missing one is an error that names it.
 func TestRow16Assets(t *testing.T) {
 	const asset = "assets/crosshair.svg"
 	for side := range Side(3) {
@@ -169,7 +169,8 @@ func TestRow16Assets(t *testing.T) {
 			continue
 		}
 		_, err := LoadFor(missing, side)
-		if want := `pack.toml:13: asset[0].file: asset "crosshair": assets/crosshair.svg: no such file`; err == nil || err.Error() != want {
+		const want = `pack.toml:13: asset[0].file: asset "crosshair": assets/crosshair.svg: no such file`
+		if err == nil || err.Error() != want {
 			t.Errorf("%v: %v, want %s", side, err, want)
 		}
 		sum := sha256.Sum256(wrong[asset].Data)
@@ -181,7 +182,7 @@ func TestRow16Assets(t *testing.T) {
 	}
 }
 
-// A map may be the pack's own.
+// A map may be an asset of the pack.
 func TestRow16ArenaAsset(t *testing.T) {
 	text, err := os.ReadFile("../arena/maps/arena-16.json")
 	if err != nil {

@@ -129,6 +129,8 @@ var (
 		keyOf("damage", 0, 10000, func(a *Area) *int32 { return &a.Kind.Points }, server, when(lasting)),
 		keyOf("hits_per_sec", 0.01, 128, func(a *Area) *float32 { return &a.Kind.PerSecond }, server,
 			when(lasting)),
+		keyOf("burn_ms", 0, 60000, func(a *Area) *int32 { return &a.Kind.BurnMillis }, optional, server,
+			when(lasting)),
 	}
 	modeKeys = table{
 		nameKey(func(m *Mode) *string { return &m.Name }),
@@ -172,6 +174,11 @@ var (
 			keyOf("target_m", -arena.Limit, arena.Limit, func(p *Port) *geom.Vec3 { return &p.Target }),
 			keyOf("yaw", 0, 65535, func(p *Port) *geom.Angle { return &p.Yaw }),
 		}, func(m *Map) *[]Port { return &m.Teleporters }),
+		listOf("object", maxStands, table{
+			keyOf("kind", 1, 32, func(o *Object) *string { return &o.Kind }),
+			keyOf("at_m", -arena.Limit, arena.Limit, func(o *Object) *geom.Vec3 { return &o.At }),
+			keyOf("yaw", 0, 65535, func(o *Object) *geom.Angle { return &o.Yaw }, optional),
+		}, func(m *Map) *[]Object { return &m.Objects }),
 	}
 	standKeys = table{keyOf("at_m", -arena.Limit, arena.Limit, func(s *Stand) *geom.Vec3 { return &s.At })}
 	ruleKeys  = table{

@@ -39,7 +39,7 @@ func with(f fstest.MapFS, file, old, new string) fstest.MapFS {
 	return f
 }
 
-// refusal is the error of a pack that must be refused.
+// refusal loads a pack that must be refused and returns its error.
 func refusal(t *testing.T, f fs.FS, what string) *Error {
 	t.Helper()
 	p, err := Load(f)
@@ -56,7 +56,8 @@ var setting = regexp.MustCompile(`^([a-z0-9_]+) = ([^#]*)`)
 // the error names the file, the line and the key.
 func TestRow15EveryKeyIsChecked(t *testing.T) {
 	all := files()
-	optional := strings.Fields("files title keys runs_with interrupts fires most_per_sec spin_per_sec cone_degrees cone_per_shot cone_per_sec " +
+	optional := strings.Fields("files title keys runs_with interrupts fires most_per_sec spin_per_sec " +
+		"cone_degrees cone_per_shot cone_per_sec " +
 		"pitch_degrees speed instant")
 	checked := 0
 	for name, file := range all {
@@ -113,12 +114,13 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 
 var limits = regexp.MustCompile(`want a (?:whole )?number (\S+) to (\S+)$`)
 
-// The ranges of keys lie within what the packages take: a number at either end is good, or is told
-// by its key because of another one, and never only by a package.
+// The ranges of keys lie within what the packages take: a number at either end is accepted, or
+// refused by its key because of another key, and never only by a package.
 func TestRow15RangesAreThePackages(t *testing.T) {
 	all := files()
 	tried := 0
-	for _, name := range []string{"heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml", "modes.toml"} {
+	for _, name := range []string{"heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml",
+		"modes.toml"} {
 		rows := strings.Split(string(all[name].Data), "\n")
 		for i, line := range rows {
 			m := setting.FindStringSubmatch(line)
@@ -158,7 +160,7 @@ func TestRow15RangesAreThePackages(t *testing.T) {
 	}
 }
 
-// What one key alone does not tell.
+// Rules between several keys are checked.
 func TestRow15References(t *testing.T) {
 	for i, c := range []struct{ file, old, new, want string }{
 		{"heroes.toml", `"chaingun", `, `"chain gun", `,
@@ -177,7 +179,8 @@ func TestRow15References(t *testing.T) {
 		{"abilities.toml", `fires = "Rivet"`, `fires = "Bolt"`,
 			`abilities.toml:9: ability[0].fires: "Bolt", want the name of a row of [[projectile]]`},
 		{"abilities.toml", `throws = "Grenade"`, `throws = "Bomb"`,
-			`abilities.toml:22: ability[1].throws: "Bomb", want the name of a row of [[projectile]] or [[grenade]]`},
+			`abilities.toml:22: ability[1].throws: "Bomb", ` +
+				`want the name of a row of [[projectile]] or [[grenade]]`},
 		{"abilities.toml", "speed = 50\n", "", `ability[1].speed: want more than 0`},
 		{"abilities.toml", `throws = "GooRocket"`, "throws = \"GooRocket\"\nspeed = 3",
 			"abilities.toml:52: ability[3].speed: want none"},
@@ -255,7 +258,7 @@ func TestRow15References(t *testing.T) {
 	}
 }
 
-// Files that are made to be expensive are refused, and soon.
+// Files that are expensive to read are refused quickly.
 func TestRow15HostileFiles(t *testing.T) {
 	const start = "format = 1\nname = \"x\"\n"
 	for i, c := range []struct{ text, want string }{
@@ -284,7 +287,7 @@ func TestRow15HostileFiles(t *testing.T) {
 	}
 }
 
-// FuzzLoad reads any two files. What is taken comes back from its canonical text as it was.
+// FuzzLoad reads any two files. A pack that loads equals the pack of its canonical text.
 func FuzzLoad(f *testing.F) {
 	p := Default()
 	p.Assets = nil

@@ -120,6 +120,7 @@ type Map struct {
 	Cubes       []Stand
 	Areas       []Field
 	Teleporters []Port
+	Objects     []Object
 }
 
 // Home is a box in which a team's players may change their hero.
@@ -148,6 +149,13 @@ type Port struct {
 	Box    geom.AABB  // feet in it are teleported
 	Target geom.Vec3  // of the feet, metres
 	Yaw    geom.Angle // of the body at the target
+}
+
+// Object is where an object of a kind stands that the match knows by name.
+type Object struct {
+	Kind string     // package sim has the kinds
+	At   geom.Vec3  // its foot
+	Yaw  geom.Angle // where it faces
 }
 
 // Asset is a file that a pack carries besides its numbers.

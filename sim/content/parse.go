@@ -59,7 +59,7 @@ func (d *document) fail(key, format string, args ...any) error {
 	return &Error{File: p.file, Line: p.line, Key: short(key), Problem: fmt.Sprintf(format, args...)}
 }
 
-// short is a key for an error: keys of strangers may be long.
+// short is a key for an error: keys of an untrusted file may be long.
 func short(key string) string {
 	if len(key) > 120 {
 		return strings.ToValidUTF8(key[:120], "") + "..."

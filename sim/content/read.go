@@ -19,8 +19,8 @@ type reader struct {
 	side Side
 }
 
-// table reads the keys of a table into a row. A key that is not known is told before one that is
-// missing: it is likely that one, misspelt.
+// table reads the keys of a table into a row. A key that is not known is reported before one that
+// is missing: it is likely that one, misspelt.
 func (r *reader) table(row any, t table, values map[string]any, path string) error {
 	var missing error
 	known := map[string]bool{}
@@ -269,7 +269,7 @@ func kindOf(field any) string {
 	case *string:
 		return "text, bytes:"
 	case *[]string:
-		return "a list of names, so many:"
+		return "a list of names, length:"
 	case *geom.Vec3:
 		return "three numbers"
 	case *geom.AABB:

@@ -26,8 +26,8 @@ func TestThreat37HostileConfig(t *testing.T) {
 	}
 }
 
-// FuzzConfig reads any bytes as a pack. What is refused has a file, and a line of it where the file
-// can be read; what is taken can be played, and says the same again.
+// FuzzConfig reads any bytes as a pack. An error names a file, and a line if the file can be
+// parsed; a pack that loads can be compiled, and equals the pack of its canonical text.
 func FuzzConfig(f *testing.F) {
 	p := Default()
 	p.Assets = nil

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pull of every crowd is the square root, rounded down.
-func TestPullIsTheSquareRoot(t *testing.T) {
+// The capture rate of any number of players is their square root, rounded down.
+func TestCaptureRateIsTheSquareRoot(t *testing.T) {
 	for n := range uint32(math.MaxUint16 + 1) {
 		want := new(big.Int).Sqrt(new(big.Int).Mul(big.NewInt(int64(n)),
 			big.NewInt(captureUnit*captureUnit))).Uint64()
@@ -35,7 +35,8 @@ func TestRow56CaptureTime(t *testing.T) {
 			for ; s.Point == 0; ticks++ {
 				s = r.Step(s, &in, &out)
 			}
-			if want := 10 * float64(rate) / math.Sqrt(float64(n)); math.Abs(float64(ticks)-math.Ceil(want)) > 1 || n == 1 && ticks != 10*int(rate) {
+			want := 10 * float64(rate) / math.Sqrt(float64(n))
+			if math.Abs(float64(ticks)-math.Ceil(want)) > 1 || n == 1 && ticks != 10*int(rate) {
 				t.Errorf("%d Hz, %d attackers: %d ticks, want %.1f", rate, n, ticks, want)
 			}
 		}
@@ -71,12 +72,20 @@ func TestCompileNamesTheField(t *testing.T) {
 	}
 }
 
-// check holds a step against what must be true of every one.
-func check(t interface {
+// stepped is a step of a round: the states around it, its input and its output.
+type stepped struct {
+	was, is State
+	in      *Input
+	out     *Output
+}
+
+// check checks what must be true of every step.
+func (s stepped) check(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, r *Rules, was, is State, in *Input, out *Output) {
+}, r *Rules) {
 	t.Helper()
+	was, is, in, out := s.was, s.is, s.in, s.out
 	limits := [Phases]uint32{r.prematch, r.round, r.postmatch}
 	switch {
 	case is.Phase != was.Phase && is.Phase != (was.Phase+1)%Phases:
@@ -109,12 +118,12 @@ func check(t interface {
 	}
 	for _, a := range out.Announcements {
 		if a.Kind == 0 || a.Kind >= AnnouncementKinds {
-			t.Fatalf("told %+v", a)
+			t.Fatalf("announced %+v", a)
 		}
 	}
 }
 
-// Same inputs, same states, whatever else the Output held; and Step keeps nothing of its Input.
+// Equal inputs give equal states for any previous Output, and Step keeps nothing of its Input.
 func TestSameInputsSameStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SampledFrom([]Params{DefaultDeathmatch(), DefaultAssault()}).Draw(t, "mode")
@@ -139,7 +148,7 @@ func TestSameInputsSameStates(t *testing.T) {
 			}
 			was := a
 			a = r.Step(a, &in, &one)
-			check(t, r, was, a, &in, &one)
+			stepped{was, a, &in, &one}.check(t, r)
 			two = Output{Announcements: make([]Announcement, 7, 99), Awards: make([]netid.ID, 3),
 				KillAll: true, Restart: true}
 			b = r.Step(b, &Input{in.Players, slices.Clone(in.Kills), slices.Clone(in.Zones)}, &two)
@@ -174,7 +183,7 @@ func FuzzStep(f *testing.F) {
 			in.Zones = in.Zones[:script[4]%3]
 			was := s
 			s = r.Step(s, &in, &out)
-			check(t, r, was, s, &in, &out)
+			stepped{was, s, &in, &out}.check(t, r)
 			r.Spawn(&s, script[6])
 			if place := r.Spawn(&s, script[7]); int(place.Base) >= int(r.Points) {
 				t.Fatalf("base %d of %d", place.Base, r.Points)

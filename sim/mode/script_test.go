@@ -7,16 +7,16 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// game is a match that a test plays by hand, and all that it has told.
+// game is a match with scripted input, and all of its announcements.
 type game struct {
 	t     *testing.T
 	rules *Rules
 	State
-	in     Input
-	out    Output
-	now    int
-	told   []Announcement
-	awards map[netid.ID]int
+	in        Input
+	out       Output
+	now       int
+	announced []Announcement
+	awards    map[netid.ID]int
 }
 
 func newGame(t *testing.T, p Params) *game {
@@ -29,7 +29,7 @@ func (g *game) tick(kills ...Kill) {
 	g.now++
 	g.in.Kills = kills
 	g.State = g.rules.Step(g.State, &g.in, &g.out)
-	g.told = append(g.told, g.out.Announcements...)
+	g.announced = append(g.announced, g.out.Announcements...)
 	for _, id := range g.out.Awards {
 		g.awards[id]++
 	}
@@ -54,9 +54,9 @@ func (g *game) until(p Phase) int {
 	return 0
 }
 
-// heard reports how often something was told.
+// heard is the number of announcements of a kind.
 func (g *game) heard(what AnnouncementKind) (n int) {
-	for _, a := range g.told {
+	for _, a := range g.announced {
 		if a.Kind == what {
 			n++
 		}
@@ -81,13 +81,13 @@ func TestRow56Deathmatch(t *testing.T) {
 	g.in.Players = [Teams]uint16{1, 0}
 	g.ticks(1000)
 	g.want("waits for a second player in phase", int(g.Phase), int(Countdown))
-	g.want("announcements", len(g.told), 0)
+	g.want("announcements", len(g.announced), 0)
 	g.in.Players = [Teams]uint16{1, 1}
 	g.ticks(600)
-	g.tick(kill(2, 3)) // a death in prematch is told, and does not count
+	g.tick(kill(2, 3)) // a death in prematch is announced and does not count
 	g.in.Players = [Teams]uint16{1, 0}
 	g.tick()
-	g.want("told to wait", g.heard(WaitForPlayers), 1)
+	g.want("announced to wait", g.heard(WaitForPlayers), 1)
 	g.in.Players = [Teams]uint16{1, 1}
 	g.want("ticks of prematch", g.until(Active), 20*60)
 	g.want("countdowns", g.heard(CountdownBegan), 2)
@@ -108,8 +108,8 @@ func TestRow56Deathmatch(t *testing.T) {
 		t.Error("the end of the round kills nobody")
 	}
 	g.want("winner", int(g.Winner), 0)
-	if last := g.told[len(g.told)-1]; last != (Announcement{Kind: RoundWon}) {
-		t.Errorf("told %+v at the end", last)
+	if last := g.announced[len(g.announced)-1]; last != (Announcement{Kind: RoundWon}) {
+		t.Errorf("announced %+v at the end", last)
 	}
 	g.tick(kill(3, 2))
 	g.want("score after the end", int(g.Score[1]), 1)
@@ -135,7 +135,7 @@ func TestRow56TieAndLimit(t *testing.T) {
 	g.tick(kill(2, 3), kill(3, 2)) // both in the last tick: in time
 	g.want("score", int(g.Score[0]), 1)
 	g.want("winner", int(g.Winner), Tie)
-	g.want("told of the tie", g.heard(RoundTied), 1)
+	g.want("ties announced", g.heard(RoundTied), 1)
 
 	p := DefaultDeathmatch()
 	p.ScoreLimit = 2
@@ -190,8 +190,8 @@ func TestRow56AssaultAttackersWin(t *testing.T) {
 	g.zones(Occupancy{9, 0}, Occupancy{9, 0}, Occupancy{9, 0})
 	g.want("ticks for the last point", g.until(Ended), 200)
 	g.want("winner", int(g.Winner), Attackers)
-	g.want("captures told", g.heard(PointCaptured), 3)
-	g.want("attacks told", g.heard(PointAttacked), 3)
+	g.want("captures announced", g.heard(PointCaptured), 3)
+	g.want("attacks announced", g.heard(PointAttacked), 3)
 	g.want("score", int(g.Score[Attackers]), 3)
 	g.until(Countdown)
 	g.want("point of the next round", int(g.Point), 0)
@@ -227,7 +227,7 @@ func TestRow56LateJoiner(t *testing.T) {
 	g.ticks(450)
 	late := *g
 	late.in.Players[Assign(late.in.Players)]++
-	late.told, late.awards = nil, map[netid.ID]int{}
+	late.announced, late.awards = nil, map[netid.ID]int{}
 	g.in.Players = late.in.Players
 	g.want("team of the smallest", int(g.in.Players[1]), 3)
 	if !g.rules.MayRespawn(&g.State, 0, 450) {
@@ -240,12 +240,12 @@ func TestRow56LateJoiner(t *testing.T) {
 		g.tick()
 		late.tick()
 		if g.State != late.State || !slices.Equal(g.out.Announcements, late.out.Announcements) {
-			t.Fatalf("%+v, and who joined late has %+v", g.State, late.State)
+			t.Fatalf("%+v, and a match that joined late has %+v", g.State, late.State)
 		}
 	}
 	g.until(Ended)
 	if g.rules.MayRespawn(&g.State, 0, 1) {
-		t.Error("somebody may join a round that is over")
+		t.Error("a player may spawn in a round that is over")
 	}
 }
 

@@ -4,7 +4,8 @@ import "github.com/tickrate/tickrate/ecs/tick"
 
 // UpdateIntervals says how often rows of each class may change, in snapshots: 1 is each, 2 every
 // second one, up to MaxUpdateInterval. A class that changes rarely is sent at once, at 1. Zero
-// means DefaultUpdateIntervals. New and removed rows are never delayed.
+// means DefaultUpdateIntervals. New and removed rows are never delayed, and classes of declareClass
+// change at 1.
 type UpdateIntervals [Kinds]uint8
 
 // MaxUpdateInterval is the longest interval of a class.
@@ -45,13 +46,13 @@ const TagUpdateIntervals byte = 0x92
 
 // Append writes the message, 7 bytes.
 func (p *UpdateIntervals) Append(dst []byte) []byte {
-	return append(append(dst, TagUpdateIntervals), p[1:]...)
+	return append(append(dst, TagUpdateIntervals), p[1:firstDeclared]...)
 }
 
 // ParseUpdateIntervals reads what Append wrote. It reports false for any other message, or
 // intervals out of range.
 func ParseUpdateIntervals(src []byte) (p UpdateIntervals, ok bool) {
-	if len(src) != int(Kinds) || src[0] != TagUpdateIntervals {
+	if len(src) != int(firstDeclared) || src[0] != TagUpdateIntervals {
 		return p, false
 	}
 	for i, n := range src[1:] {

@@ -22,9 +22,18 @@ func mixHashes(public, owner, things uint64) uint64 {
 	return max(1, (public*odd^owner)*odd^things)
 }
 
-// WithCodec returns the models for a codec of the public rows. Owner rows and objects have one
-// codec.
-func (m Models) WithCodec(c schema.Codec) Models { return Models{m.Public.With(c), m.Owner, m.Objects} }
+// WithCodec returns the models for a codec of the public rows. Objects have that codec if it packs
+// by zstd, else Huffman; owner rows always have Huffman.
+func (m Models) WithCodec(c schema.Codec) Models {
+	m.Public = m.Public.With(c)
+	if !c.Packs() {
+		c = schema.Huffman
+	}
+	if m.Objects.Codec() != c {
+		m.Objects = m.Objects.With(c)
+	}
+	return m
+}
 
 // WithHash returns the models for the codec that has a hash, or m if there is none, which means
 // other models.
@@ -46,6 +55,7 @@ func SchemaHash() uint64 { return mixHashes(Public.Hash(), Owner.Hash(), Objects
 //
 //go:generate go run ../../ecs/schema/gen/structgen
 //go:generate go run ../../cmd/tickrate codec train --players 48 --duration 4m --people ../../../shared/traces/qw_duel_aerowalk_2p.csv.gz --people ../../../shared/traces/qw_duel_povdmm4_2p.csv.gz --out trained.tkm
+//go:generate go run ../../cmd/tickrate codec dict --rows --players 48 --duration 2m --out trained.zdict
 
 //go:embed trained.tkm
 var trained []byte
@@ -70,12 +80,16 @@ var ErrModels = errors.New("not a file of models")
 
 // Append writes the models as a file:
 //
+//	   dictionaries, if the codec packs by zstd: as Dictionaries.Append
 //	4  length of the model of public rows
 //	n  model of public rows
 //	4  length of the model of owner rows
 //	n  model of owner rows
 //	n  model of objects, to the end
 func (m Models) Append(dst []byte) []byte {
+	if m.Public.Codec().Packs() {
+		dst = Dictionaries{m.Public.Dictionaries(), m.Objects.Dictionaries()}.Append(dst)
+	}
 	for _, part := range []*schema.Model{m.Public, m.Owner} {
 		file := part.Append(nil)
 		dst = append(binary.LittleEndian.AppendUint32(dst, uint32(len(file))), file...)
@@ -83,8 +97,15 @@ func (m Models) Append(dst []byte) []byte {
 	return m.Objects.Append(dst)
 }
 
-// ParseModels reads a file of Append. Errors say which of the three is wrong and how.
+// ParseModels reads a file of Append. Models without dictionaries have those of this build. Errors
+// say which of the three is wrong and how.
 func ParseModels(src []byte) (m Models, err error) {
+	d := TrainedDictionaries()
+	if hasDictionaries(src) {
+		if d, src, err = ParseDictionaries(src); err != nil {
+			return m, err
+		}
+	}
 	public, rest, err := cutModel("public", src)
 	if err != nil {
 		return m, err
@@ -102,7 +123,7 @@ func ParseModels(src []byte) (m Models, err error) {
 	if m.Objects, err = schema.ParseModel(things, Objects); err != nil {
 		return Models{}, fmt.Errorf("objects: %w", err)
 	}
-	return m, nil
+	return m.WithDictionaries(d), nil
 }
 
 // cutModel reads a length and that many bytes, and returns what follows them.

@@ -12,7 +12,7 @@ import (
 // Kind is a class of objects.
 type Kind uint8
 
-// The classes. Zero is no object.
+// The classes. Zero is no object. The last one is free for a class of declareClass.
 const (
 	Projectile Kind = 1 + iota
 	Grenade
@@ -20,18 +20,22 @@ const (
 	Cube
 	Teleporter
 	Zone
-	Kinds = iota + 1 // how many there are, none included
+	firstDeclared
+	Kinds = 8 // how many a row can tell apart, none included
 )
 
 var kindNames = [Kinds]string{"none", "projectile", "grenade", "barrel", "cube", "teleporter", "zone"}
 
 // String names the class.
 func (k Kind) String() string {
-	if k < Kinds {
+	if k.Known() {
 		return kindNames[k]
 	}
 	return "invalid"
 }
+
+// Known reports whether there is such a class.
+func (k Kind) Known() bool { return k < Kinds && kindNames[k] != "" }
 
 // Flies reports whether objects of the class are launched by a player and move by a formula of
 // their launch.

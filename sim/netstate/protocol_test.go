@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +132,43 @@ func TestRangeExample(t *testing.T) {
 		if id := others.At(at).Row(exampleID.Index(), public[:]); id != exampleID ||
 			fmt.Sprint(public) != fmt.Sprint(row) {
 			t.Errorf("%s: %v %v", name, id, public)
+		}
+		k.Acked(at, first, count)
+	}
+	if got := fmt.Sprintf("%016x", m.Hash()); got != doc["model hash"] {
+		t.Errorf("hash %s, the page says %s", got, doc["model hash"])
+	}
+}
+
+// TestZstdExample is eight players like those of the first example with the codec zstd.
+func TestZstdExample(t *testing.T) {
+	doc := page(t, "golden-zstd")
+	m := Untrained().WithDictionaries(TrainedDictionaries()).WithCodec(schema.Zstd)
+	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
+		snapshot.NewTracker(1, 3)
+	others := snapshot.NewDecoder(m.Public, 16, 3)
+	var p snapshot.Packer
+	for i, name := range []string{"first", "second"} {
+		at := exampleTicks[i]
+		frame := ring.Begin(at)
+		for slot := range 8 {
+			row := slices.Clone(examplePublic[i])
+			row[PlayerStateX] += int32(128 * slot)
+			frame.Set(slot, netid.Make(slot, 1), row)
+		}
+		e.Begin(frame, ring)
+		k.Advance(at)
+		p.Begin(e, k, 0, 1)
+		got, first, count := p.Next(nil, 1000)
+		want, err := hex.DecodeString(doc[name])
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: wrote %x, the page says %s (%v)", name, got, doc[name], err)
+		}
+		if err := others.Section(at, want); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !others.At(at).GroupEqual(frame, 0) {
+			t.Errorf("%s: other rows than were sent", name)
 		}
 		k.Acked(at, first, count)
 	}

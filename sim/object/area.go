@@ -2,6 +2,7 @@ package object
 
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -13,6 +14,8 @@ type AreaKind struct {
 	Points    int32   // each time
 	PerSecond float32 // frequency
 	Instant   bool    // kills at once instead
+	// how long a player that it hits burns on, hurt at the same interval; 0: not at all
+	BurnMillis int32
 }
 
 // Interval is the ticks between two hits: 1/(PerSecond*dt) rounded down, at least 1; 2^31 for an
@@ -29,24 +32,39 @@ func (k AreaKind) Interval(rate tick.Rate) tick.Tick {
 type Area struct {
 	Box  geom.AABB
 	Kind AreaKind
-	next []tick.Tick // by slot: not before
 }
 
-// NewArea makes an area for players in the given number of slots.
-func NewArea(box geom.AABB, kind AreaKind, slots int) Area {
-	return Area{Box: box, Kind: kind, next: make([]tick.Tick, slots)}
+// AreaHits is when each area may hit each player again.
+type AreaHits struct {
+	slots int
+	next  []tick.Tick // by area, then slot: not before
 }
 
-// Forget makes the area ready to hit a slot at once, for a new player.
-func (a *Area) Forget(slot int) { a.next[slot] = 0 }
+// NewAreaHits is the memory of a number of areas, for players in the given number of slots.
+func NewAreaHits(areas, slots int) AreaHits { return AreaHits{slots, make([]tick.Tick, areas*slots)} }
 
-// NextHits is, by slot, the tick before which the area does not hit: its whole state; read-only.
-func (a *Area) NextHits() []tick.Tick { return a.next }
+// Forget makes all areas ready to hit a slot at once, for a new player.
+func (h *AreaHits) Forget(slot int) {
+	for i := slot; i < len(h.next); i += h.slots {
+		h.next[i] = 0
+	}
+}
 
-// StepAreas queues the damage of the tick.
-func (s *Scene) StepAreas(areas []Area, all Bodies) {
+// Next is, by area and slot, the tick before which the area does not hit: the whole state.
+func (h *AreaHits) Next() []tick.Tick { return h.next }
+
+// Fire is what an area lights at a player that it hits.
+type Fire struct {
+	ID         netid.ID
+	Points     int32
+	Every      tick.Tick
+	BurnMillis int32
+}
+
+// StepAreas queues the damage of the tick, and appends to out the fires that it lights.
+func (s *Scene) StepAreas(areas []Area, all Bodies, hits *AreaHits, out []Fire) []Fire {
 	for i := range areas {
-		a := &areas[i]
+		a, next := &areas[i], hits.next[i*hits.slots:][:hits.slots]
 		interval := a.Kind.Interval(s.Rate)
 		points := a.Kind.Points
 		if a.Kind.Instant {
@@ -56,12 +74,16 @@ func (s *Scene) StepAreas(areas []Area, all Bodies) {
 			if !all.Alive[row] || !contains(a.Box, p) {
 				continue
 			}
-			if slot := all.ID[row].Index(); s.Now >= a.next[slot] {
-				a.next[slot] = s.Now + interval
+			if slot := all.ID[row].Index(); s.Now >= next[slot] {
+				next[slot] = s.Now + interval
 				s.Damage.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
+				if a.Kind.BurnMillis > 0 {
+					out = append(out, Fire{all.ID[row], points, interval, a.Kind.BurnMillis})
+				}
 			}
 		}
 	}
+	return out
 }
 
 // contains reports whether p lies in a box, its faces included.

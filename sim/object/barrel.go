@@ -62,11 +62,13 @@ func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok
 	}
 	end := r.At(r.Max)
 	grow := s.BarrelKind.Radius + radius
-	lo, hi := r.Origin.Min(end), r.Origin.Max(end)
+	x0, x1 := min(r.Origin.X, end.X)-grow, max(r.Origin.X, end.X)+grow
+	z0, z1 := min(r.Origin.Z, end.Z)-grow, max(r.Origin.Z, end.Z)+grow
 	for i := range s.Barrels {
 		b := &s.Barrels[i]
-		if b.Health <= 0 || b.Pos.X < lo.X-grow || b.Pos.X > hi.X+grow || b.Pos.Z < lo.Z-grow ||
-			b.Pos.Z > hi.Z+grow {
+		// One branch: four in turn would be predicted wrong time and again.
+		if geom.Bit(b.Pos.X < x0)|geom.Bit(b.Pos.X > x1)|geom.Bit(b.Pos.Z < z0)|geom.Bit(b.Pos.Z > z1) != 0 ||
+			b.Health <= 0 {
 			continue
 		}
 		if d, hit := r.Capsule(b.capsule(&s.BarrelKind, radius)); hit && d <= r.Max && (!ok || d < t) {

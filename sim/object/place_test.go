@@ -35,15 +35,15 @@ func TestRow55AreaInterval(t *testing.T) {
 // in it.
 func TestRow55DamageArea(t *testing.T) {
 	s := newStage(plain(t), 4)
-	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)},
-		AreaKind{Points: 25, PerSecond: 3}, 4)}
+	areas := []Area{{geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Points: 25, PerSecond: 3}}}
+	again := NewAreaHits(len(areas), 4)
 	all := crowd(v3(1, 0, 1), v3(2, 0, 2), v3(9, 0, 9), v3(3, 0, 3))
 	all.Alive[3] = false
 	var hits [4][]tick.Tick
 	for range 70 {
 		s.next()
 		all.Pos[1].X = 2 + 40*float32(s.Now/2%2) // every second pair of ticks
-		s.StepAreas(areas, all)
+		s.StepAreas(areas, all, &again, nil)
 		for _, w := range s.settle() {
 			if hits[w.Victim.Index()] = append(hits[w.Victim.Index()], s.Now); w.Points != 25 ||
 				w.Cause != CauseArea || w.Instigator != 0 {
@@ -62,10 +62,10 @@ func TestRow55DamageArea(t *testing.T) {
 	if len(hits[1]) < 3 || len(hits[2])+len(hits[3]) != 0 {
 		t.Errorf("%v", hits)
 	}
-	areas[0].Forget(0)
+	again.Forget(0)
 	s.health[0] = 100
 	s.next()
-	s.StepAreas(areas, all)
+	s.StepAreas(areas, all, &again, nil)
 	if w := find(s.settle(), player(0)); w.Taken != 25 {
 		t.Errorf("a new life: %+v", w)
 	}
@@ -73,9 +73,10 @@ func TestRow55DamageArea(t *testing.T) {
 
 func TestRow55InstantKill(t *testing.T) {
 	s := newStage(plain(t), 1)
-	areas := []Area{NewArea(geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Instant: true}, 1)}
+	areas := []Area{{geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Instant: true}}}
+	again := NewAreaHits(len(areas), 1)
 	s.next()
-	s.StepAreas(areas, crowd(v3(4, 0, 0)))
+	s.StepAreas(areas, crowd(v3(4, 0, 0)), &again, nil)
 	if w := find(s.settle(), player(0)); !w.Killed || w.Points != 100000 || w.Taken != 100 {
 		t.Errorf("%+v", w)
 	}

@@ -2,12 +2,8 @@ package object
 
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/move"
 )
-
-// RestoreNextHits restores what NextHits returned; next must have that length.
-func (a *Area) RestoreNextHits(next []tick.Tick) { copy(a.next, next) }
 
 // Valid reports whether p is a projectile that Launch and the steps could have made, as far as
 // anything depends on it.

@@ -34,9 +34,10 @@ func BenchmarkVisible(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	crowd := NewCrowd(t)
+	occupancy := NewOccupancy(t)
 	n := t.Cells()
-	for name, f := range map[string]func(from, to int) bool{"table": t.Visible, "crowd": crowd.Visible} {
+	queries := map[string]func(from, to int) bool{"table": t.Visible, "occupancy": occupancy.Visible}
+	for name, f := range queries {
 		b.Run(name, func(b *testing.B) {
 			seen, at := 0, uint32(1)
 			for range b.N {

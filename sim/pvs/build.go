@@ -55,8 +55,7 @@ type builder struct {
 	tree     [][]block     // cells, blocks of 2 x 2 cells, of 4 x 4, ...
 	wides    []int         // of each: blocks along x
 	lastWall uint32        // the wall that hid the last pair
-	// the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
-	// the smallest parts of two nodes that were not hidden, the latest first; 0: none yet
+	// the smallest parts of pairs of nodes that were not hidden, the latest first; 0: none yet
 	recent     [recentPairs][2]uint8
 	effortLeft int // pairs of parts that may still be tested
 }

@@ -101,7 +101,8 @@ func (c *Config) check() error {
 		last = h
 	}
 	if need := c.bytes(); need > c.MaxBytes {
-		return fmt.Errorf("pvs: %d x %d cells on %d levels take a table of %d bytes, want at most %d: take larger cells or fewer levels",
+		return fmt.Errorf("pvs: %d x %d cells on %d levels take a table of %d bytes, "+
+			"want at most %d: take larger cells or fewer levels",
 			c.Wide, c.Deep, c.levels(), need, c.MaxBytes)
 	}
 	return nil

@@ -1,8 +1,8 @@
 // Package pvs computes potentially visible sets: which cells of the ground can never see each
 // other, wherever players stand in them. An arena and a grid go in at load time; a table of bits
 // comes out that answers in a few nanoseconds. It is meant for ecs/interest, whose VisibleFunc is
-// Table.Visible or, sharper, Crowd.Visible. It keeps no time, draws no random number and starts no
-// goroutine; any number of goroutines may read a Table.
+// Table.Visible or, sharper, Occupancy.Visible. It keeps no time, draws no random number and starts
+// no goroutine; any number of goroutines may read a Table.
 //
 // # What a "no" means
 //
@@ -21,7 +21,7 @@
 // A double jump lifts the eyes over most walls, so a table for any height above a cell hides
 // little in an arena without roofs. The table therefore has levels: on level l < Levels()-1 the
 // feet are now at most Config.Levels[l] above the lowest ground of the cell, on the highest level
-// they are anywhere. Level returns a player's level, Crowd keeps the highest level of each cell
+// they are anywhere. Level returns a player's level, Occupancy keeps the highest level of each cell
 // for a snapshot.
 //
 // # What breaks the promise

@@ -12,14 +12,10 @@ import (
 const (
 	patchSize  = 0.5  // metres; doubled until a cell with its reach is at most 64 wide
 	sideMargin = 0.35 // metres, below the radius: nearer to a side the feet are on top
-	// what is less above the ground leaves no room to stand: less than the body's straight part
-	// ends at
-	// less space above the ground leaves no room to stand: less than where the body's straight part
-	// ends
+	// metres; less space above the ground leaves no room for the straight part of a body
 	headroom  = 1.35
 	stepSlack = 1. / 16
-	// of a double jump: each rises, then coasts 0.31 m; and a push by an edge
-	// of a double jump: each jump rises, then coasts 0.31 m; and a push by an edge
+	// metres that a double jump rises: each jump rises and coasts 0.31 m, and an edge adds a push
 	topRise = 2*(move.JumpHeight+0.35) + 0.5
 
 	unreachableHeight = math.MaxFloat32 // the height of ground where no player can be
@@ -46,8 +42,7 @@ func newGround(a *arena.Arena, c *Config) *ground {
 	for i := range g.low {
 		g.low[i] = a.Bounds.Min.Y
 	}
-	// From below: what a box that starts higher keeps out never makes one that starts lower keep
-	// out more.
+	// In order from below: ground that a higher box blocks never makes a lower box block more.
 	solids := slices.Clone(a.Solids)
 	slices.SortStableFunc(solids, func(x, y arena.Solid) int {
 		switch {

@@ -21,14 +21,23 @@ func (w *walls) testPair(eye, body *box, last *uint32) verdict {
 	if w.all[*last].blocks(eye, body) {
 		return hidden
 	}
-	p, d := middle(eye, body)
-	return w.traceLine(&p, &d, eye, body, last)
+	t := lineTest{eye: eye, body: body, last: last}
+	t.p, t.d = middle(eye, body)
+	return w.traceLine(&t)
 }
 
 // lineFree reports whether the line between the middles of two boxes is free, at its top.
 func (w *walls) lineFree(eye, body *box) bool {
-	p, d := middle(eye, body)
-	return w.traceLine(&p, &d, nil, nil, nil) == open
+	var t lineTest
+	t.p, t.d = middle(eye, body)
+	return w.traceLine(&t) == open
+}
+
+// lineTest is the line from p to p+d, and the boxes that walls on it may hide from each other.
+type lineTest struct {
+	p, d      point
+	eye, body *box    // nil: any wall on the line ends the test
+	last      *uint32 // the wall that hid a pair last; set if another one does
 }
 
 // middle is the line between the middles of two boxes, at its top, from p to p+d.
@@ -39,23 +48,23 @@ func middle(eye, body *box) (p, d point) {
 	return p, point{half(body.lo.x, body.hi.x) - p.x, body.hi.y - p.y, half(body.lo.z, body.hi.z) - p.z}
 }
 
-// traceLine walks along the line from p to p+d. Without boxes it ends at the first wall that it
-// meets.
-func (w *walls) traceLine(p, d *point, eye, body *box, last *uint32) verdict {
+// traceLine walks along the line of a test. Without boxes it ends at the first wall that it meets.
+func (w *walls) traceLine(t *lineTest) verdict {
 	w.beginTrace()
-	found := w.testWalls(w.large, p, d, eye, body, last)
-	if found == hidden || found == unclear && eye == nil {
+	p, d := &t.p, &t.d
+	found := w.testWalls(w.large, t)
+	if found == hidden || found == unclear && t.eye == nil {
 		return found
 	}
 	x, z := bin(p.x-w.x0, w.size, w.wide), bin(p.z-w.z0, w.size, w.deep)
 	stepX, nextX, deltaX := borders(p.x-w.x0, d.x, w.size, x)
 	stepZ, nextZ, deltaZ := borders(p.z-w.z0, d.z, w.size, z)
 	for {
-		switch w.testWalls(w.at(x, z), p, d, eye, body, last) {
+		switch w.testWalls(w.at(x, z), t) {
 		case hidden:
 			return hidden
 		case unclear:
-			if found = unclear; eye == nil {
+			if found = unclear; t.eye == nil {
 				return found
 			}
 		}
@@ -79,7 +88,7 @@ func (w *walls) traceLine(p, d *point, eye, body *box, last *uint32) verdict {
 }
 
 // testWalls tests the walls of one bin.
-func (w *walls) testWalls(items []uint32, p, d *point, eye, body *box, last *uint32) verdict {
+func (w *walls) testWalls(items []uint32, t *lineTest) verdict {
 	found := open
 	for _, i := range items {
 		if w.testedIn[i] == w.trace { // tested in an earlier bin: it does not hide
@@ -87,15 +96,15 @@ func (w *walls) testWalls(items []uint32, p, d *point, eye, body *box, last *uin
 		}
 		w.testedIn[i] = w.trace
 		s := &w.all[i]
-		if !s.intersects(p, d) {
+		if !s.intersects(&t.p, &t.d) {
 			continue
 		}
-		if eye == nil {
+		if t.eye == nil {
 			return unclear
 		}
 		found = unclear
-		if i != *last && s.blocks(eye, body) {
-			*last = i
+		if i != *t.last && s.blocks(t.eye, t.body) {
+			*t.last = i
 			return hidden
 		}
 	}
@@ -124,36 +133,44 @@ func (w *wall) blocks(eye, body *box) bool {
 				w.blocksAt(eye, body, eye.lo.y, body.hi.y) && w.blocksAt(eye, body, eye.lo.y, body.lo.y))
 	}
 	x, z, y := blockedSpan{0, 1}, blockedSpan{0, 1}, blockedSpan{0, 1}
-	if !x.lines(w.lo.x, w.hi.x, eye.lo.x, eye.hi.x, body.lo.x, body.hi.x) ||
-		!z.lines(w.lo.z, w.hi.z, eye.lo.z, eye.hi.z, body.lo.z, body.hi.z) || !x.meets(&z) {
+	if !x.lines(interval{w.lo.x, w.hi.x}, interval{eye.lo.x, eye.hi.x}, interval{body.lo.x, body.hi.x}) ||
+		!z.lines(interval{w.lo.z, w.hi.z}, interval{eye.lo.z, eye.hi.z}, interval{body.lo.z, body.hi.z}) ||
+		!x.meets(&z) {
 		return false
 	}
-	if low && !y.line(w.lo.y, w.hi.y, eye.hi.y, body.hi.y) || !low && !y.lines(w.lo.y, w.hi.y, eye.lo.y,
-		eye.hi.y, body.lo.y, body.hi.y) {
+	planes := interval{w.lo.y, w.hi.y}
+	if low {
+		if !y.line(planes, eye.hi.y, body.hi.y) {
+			return false
+		}
+	} else if !y.lines(planes, interval{eye.lo.y, eye.hi.y}, interval{body.lo.y, body.hi.y}) {
 		return false
 	}
 	return x.meets(&y) && z.meets(&y)
 }
 
+// interval is the extent of a box along one axis, metres.
+type interval struct{ lo, hi float64 }
+
 // blockedSpan is from where the last of some lines enters the space between two planes to where
 // the first of them leaves it, as fractions of the lines. It may end before it begins.
 type blockedSpan struct{ near, far float64 }
 
-// line adds the line from one coordinate to another, and reports whether it gets between lo and
-// hi.
-func (s *blockedSpan) line(lo, hi, from, to float64) bool {
-	near, far := 0., 1.
-	if !slab(lo, hi, from, to-from, &near, &far) {
+// line adds the line from one coordinate to another, and reports whether it gets between two
+// planes.
+func (s *blockedSpan) line(planes interval, from, to float64) bool {
+	part := linePart{0, 1}
+	if !part.clip(planes, from, to-from) {
 		return false
 	}
-	s.near, s.far = max(s.near, near), min(s.far, far)
+	s.near, s.far = max(s.near, part.near), min(s.far, part.far)
 	return true
 }
 
 // lines adds the lines from both ends of one edge to both of another.
-func (s *blockedSpan) lines(lo, hi, from0, from1, to0, to1 float64) bool {
-	return s.line(lo, hi, from0, to0) && s.line(lo, hi, from1, to1) && s.line(lo, hi, from0, to1) &&
-		s.line(lo, hi, from1, to0)
+func (s *blockedSpan) lines(planes, from, to interval) bool {
+	return s.line(planes, from.lo, to.lo) && s.line(planes, from.hi, to.hi) &&
+		s.line(planes, from.lo, to.hi) && s.line(planes, from.hi, to.lo)
 }
 
 // meets reports whether every line of s is between its planes while any of o is between its own.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Whether a wall stands in all lines between two rooms is what its lines say one by one, and a line
-// meets it as slab says without a look ahead.
+// wall.blocks agrees with a test of each line between the corners of two boxes, and wall.intersects
+// with linePart.clip alone.
 func TestBlocksIsAllLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	draw := func(low, high float64) float64 { // on a grid, so that edges fall together
@@ -38,9 +38,10 @@ func TestBlocksIsAllLines(t *testing.T) {
 			blocked++
 		}
 		p, d := middle(&eye, &body)
-		near, far := 0., 1.
-		want = slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) && slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) &&
-			slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far)
+		part := linePart{0, 1}
+		want = part.clip(interval{w.lo.x, w.hi.x}, p.x, d.x) &&
+			part.clip(interval{w.lo.z, w.hi.z}, p.z, d.z) &&
+			part.clip(interval{w.lo.y, w.hi.y}, p.y, d.y)
 		if w.intersects(&p, &d) != want {
 			t.Fatalf("%+v is met from %v by %v: %v, want %v", w, p, d, !want, want)
 		}
@@ -53,7 +54,7 @@ func TestBlocksIsAllLines(t *testing.T) {
 	}
 }
 
-// What other nodes' parts guess is what comes of looking through all parts.
+// tryRecent, which tests parts of other nodes, never contradicts the search through all parts.
 func TestGuessesAreRight(t *testing.T) {
 	for i, a := range scenes(t)[3:] {
 		b, err := newBuilder(a, Fit(a, 4))

@@ -43,7 +43,10 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 					}
 					for level := table.Level(cell, then.Y); level < table.Levels(); level++ {
 						if !holds(b.nodeParts(level*table.Cells()+cell), m.Pos) {
-							t.Fatalf("%s: body %d was at %v and is at %v (%+v), which is in no part of cell %d, level %d: %+v", a.Name, body, then, m.Pos, m, cell, level, b.nodeParts(level*table.Cells() + cell)[0])
+							part := b.nodeParts(level*table.Cells() + cell)[0]
+							t.Fatalf("%s: body %d was at %v and is at %v (%+v), "+
+								"in no part of cell %d, level %d: %+v",
+								a.Name, body, then, m.Pos, m, cell, level, part)
 						}
 					}
 				}
@@ -52,7 +55,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 	}
 }
 
-// holds reports whether a part as small as they get holds feet, but for rounding.
+// holds reports whether one of the smallest parts holds feet, but for rounding.
 func holds(all parts, p geom.Vec3) bool {
 	const slack = 1. / 128
 	for i := len(all) / 2; i < len(all); i++ {

@@ -16,7 +16,7 @@ type part struct{ x0, z0, x1, z1, y0, y1 float32 }
 // empty reports a part in which no player can be.
 func (p *part) empty() bool { return p.x0 > p.x1 }
 
-// bodies is the box of the bodies, and their eyes, whose feet are in p.
+// bodies is the bounding box of all bodies, eyes included, with their feet in p.
 func (p *part) bodies() box {
 	return box{
 		point{float64(p.x0) - move.Radius, float64(p.y0), float64(p.z0) - move.Radius},

@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// The scenes of the tests: small enough to look everywhere.
+// The scenes of the tests are small enough to test every pair of cells.
 func scenes(tb testing.TB) []*arena.Arena {
 	return []*arena.Arena{openArena(tb, "arena-16"), openArena(tb, "arena-64"), openArena(tb, "gen:100:3"),
 		town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4)}
@@ -48,7 +48,7 @@ func (o *oracle) fits(p geom.Vec3) bool {
 }
 
 // feet draws feet in a cell now, and where they are after the look-ahead. It moves in a straight
-// line and as the crow flies.
+// line, through walls.
 func (o *oracle) feet(cell, level int) (geom.Vec3, bool) {
 	c := o.t.Config()
 	r := c.cellArea(cell)

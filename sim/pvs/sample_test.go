@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// What a sample says is near what the table then hides, and the same again; a town hides much, a
-// map in the open nothing.
+// A sample is near the share that the table hides, and repeats exactly; a town hides much, an open
+// map nothing.
 func TestSample(t *testing.T) {
 	for _, row := range []struct {
 		arena *arena.Arena
@@ -46,7 +46,8 @@ func TestSample(t *testing.T) {
 }
 
 func TestCellFor(t *testing.T) {
-	for name, want := range map[string]float32{"arena-16": 4, "arena-64": 4, "town:64:1": 4, "town:500:1": 8, "gen:8192:1": 16} {
+	for name, want := range map[string]float32{"arena-16": 4, "arena-64": 4, "town:64:1": 4,
+		"town:500:1": 8, "gen:8192:1": 16} {
 		a := openArena(t, name)
 		c := Fit(a, CellFor(a))
 		if c.Cell != want || c.Cell < maxShareCell && c.cells() > mostCells {

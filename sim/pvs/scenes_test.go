@@ -15,12 +15,16 @@ type scene struct {
 	spawn  geom.Vec3 // on open ground
 }
 
-func (s *scene) add(shape arena.Shape, x0, y0, z0, x1, y1, z1 int) {
-	at := func(x, y, z int) geom.Vec3 {
-		return geom.Vec3{X: float32(x) / 4, Y: float32(y) / 4,
-			Z: float32(z) / 4}
-	}
-	s.solids = append(s.solids, arena.NewSolid(shape, at(x0, y0, z0), at(x1, y1, z1)))
+// corner is x, y, z in quarters of a metre.
+type corner [3]int
+
+func (c corner) metres() geom.Vec3 {
+	return geom.Vec3{X: float32(c[0]) / 4, Y: float32(c[1]) / 4, Z: float32(c[2]) / 4}
+}
+
+// add adds a solid between two corners.
+func (s *scene) add(shape arena.Shape, lo, hi corner) {
+	s.solids = append(s.solids, arena.NewSolid(shape, lo.metres(), hi.metres()))
 }
 
 func (s *scene) arena(name string, half float32) *arena.Arena {
@@ -39,7 +43,7 @@ func (s *scene) arena(name string, half float32) *arena.Arena {
 func town(half int, seed uint64) *arena.Arena {
 	s := scene{r: rand.New(rand.NewPCG(seed, 1))}
 	h := half * 4
-	s.add(arena.Box, -h, -4, -h, h, 0, h)
+	s.add(arena.Box, corner{-h, -4, -h}, corner{h, 0, h})
 	for z := -h; z < h; {
 		deep := 40 + s.r.IntN(40)
 		street := 16 + s.r.IntN(8)
@@ -65,18 +69,18 @@ func (s *scene) house(x0, z0, x1, z1 int) {
 	case 0: // a square with crates
 		for range 4 {
 			x, z, w := x0+s.r.IntN(x1-x0-7), z0+s.r.IntN(z1-z0-7), 4+s.r.IntN(4)
-			s.add(arena.Box, x, 0, z, x+w, 2+s.r.IntN(4), z+w)
+			s.add(arena.Box, corner{x, 0, z}, corner{x + w, 2 + s.r.IntN(4), z + w})
 		}
 	case 1, 2: // two wings that touch
 		mx, mz := (x0+x1)/2, (z0+z1)/2
-		s.add(arena.Box, x0, 0, z0, x1, high, mz)
-		s.add(arena.Box, x0, 0, mz, mx, high, z1)
+		s.add(arena.Box, corner{x0, 0, z0}, corner{x1, high, mz})
+		s.add(arena.Box, corner{x0, 0, mz}, corner{mx, high, z1})
 	case 3: // two houses side by side, one higher
 		mx := (x0 + x1) / 2
-		s.add(arena.Box, x0, 0, z0, mx, high, z1)
-		s.add(arena.Box, mx, 0, z0, x1, high-6, z1)
+		s.add(arena.Box, corner{x0, 0, z0}, corner{mx, high, z1})
+		s.add(arena.Box, corner{mx, 0, z0}, corner{x1, high - 6, z1})
 	default:
-		s.add(arena.Box, x0, 0, z0, x1, high, z1)
+		s.add(arena.Box, corner{x0, 0, z0}, corner{x1, high, z1})
 	}
 }
 
@@ -87,25 +91,26 @@ func rooms(n int, seed uint64) *arena.Arena {
 	const pitch, high = 40, 16
 	h := n * pitch / 2
 	s.spawn = geom.Vec3{X: float32(36-h) / 4, Z: float32(36-h) / 4}
-	s.add(arena.Box, -h-2, -4, -h-2, h+2, 0, h+2)
-	s.add(arena.Box, -h-2, high, -h-2, h+2, high+2, h+2)
+	s.add(arena.Box, corner{-h - 2, -4, -h - 2}, corner{h + 2, 0, h + 2})
+	s.add(arena.Box, corner{-h - 2, high, -h - 2}, corner{h + 2, high + 2, h + 2})
 	for i := range n + 1 {
 		for j := range n {
 			at, from := -h+i*pitch, -h+j*pitch
 			door := s.r.IntN(pitch - 16)
 			if i == 0 || i == n || s.r.IntN(2) == 0 {
-				s.add(arena.Box, at-1, 0, from-1, at+1, high, from+pitch+1)
+				s.add(arena.Box, corner{at - 1, 0, from - 1}, corner{at + 1, high, from + pitch + 1})
 			} else {
-				s.add(arena.Box, at-1, 0, from-1, at+1, high, from+door+4)
-				s.add(arena.Box, at-1, 0, from+door+12, at+1, high, from+pitch+1)
-				s.add(arena.Box, at-1, 9, from+door+4, at+1, high, from+door+12) // above the door
+				s.add(arena.Box, corner{at - 1, 0, from - 1}, corner{at + 1, high, from + door + 4})
+				s.add(arena.Box, corner{at - 1, 0, from + door + 12}, corner{at + 1, high, from + pitch + 1})
+				// above the door
+				s.add(arena.Box, corner{at - 1, 9, from + door + 4}, corner{at + 1, high, from + door + 12})
 			}
 			door = s.r.IntN(pitch - 16)
 			if i == 0 || i == n || s.r.IntN(2) == 0 {
-				s.add(arena.Box, from-1, 0, at-1, from+pitch+1, high, at+1)
+				s.add(arena.Box, corner{from - 1, 0, at - 1}, corner{from + pitch + 1, high, at + 1})
 			} else {
-				s.add(arena.Box, from-1, 0, at-1, from+door+4, high, at+1)
-				s.add(arena.Box, from+door+12, 0, at-1, from+pitch+1, high, at+1)
+				s.add(arena.Box, corner{from - 1, 0, at - 1}, corner{from + door + 4, high, at + 1})
+				s.add(arena.Box, corner{from + door + 12, 0, at - 1}, corner{from + pitch + 1, high, at + 1})
 			}
 		}
 	}
@@ -114,10 +119,10 @@ func rooms(n int, seed uint64) *arena.Arena {
 			cx, cz := -h+x*pitch, -h+z*pitch
 			switch s.r.IntN(4) {
 			case 0:
-				s.add(arena.RampPosX, cx+8, 0, cz+8, cx+20, 6, cz+20)
-				s.add(arena.Box, cx+20, 0, cz+8, cx+30, 6, cz+20)
+				s.add(arena.RampPosX, corner{cx + 8, 0, cz + 8}, corner{cx + 20, 6, cz + 20})
+				s.add(arena.Box, corner{cx + 20, 0, cz + 8}, corner{cx + 30, 6, cz + 20})
 			case 1:
-				s.add(arena.Box, cx+2, 4, cz+2, cx+12, 5, cz+30)
+				s.add(arena.Box, corner{cx + 2, 4, cz + 2}, corner{cx + 12, 5, cz + 30})
 			}
 		}
 	}

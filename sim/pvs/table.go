@@ -88,23 +88,23 @@ func (t *Table) String() string {
 		t.c.levels(), t.Bytes())
 }
 
-// Crowd is the highest level of each cell that a player of one snapshot is on. Visible of a crowd
+// Occupancy is the highest level of each cell that a player of one snapshot is on. Its Visible
 // hides more than that of its table, and is valid for the players raised since the last Reset.
-type Crowd struct {
+type Occupancy struct {
 	t     *Table
 	nodes []uint32 // by cell
 	here  []uint64 // nodes with players, one a cell
 }
 
-// NewCrowd returns an empty crowd.
-func NewCrowd(t *Table) *Crowd {
-	c := &Crowd{t: t, nodes: make([]uint32, t.Cells()), here: make([]uint64, t.words)}
+// NewOccupancy returns the occupancy of no players.
+func NewOccupancy(t *Table) *Occupancy {
+	c := &Occupancy{t: t, nodes: make([]uint32, t.Cells()), here: make([]uint64, t.words)}
 	c.Reset()
 	return c
 }
 
 // Reset begins a snapshot: all players are on the ground.
-func (c *Crowd) Reset() {
+func (c *Occupancy) Reset() {
 	for cell := range c.nodes {
 		c.nodes[cell] = uint32(cell)
 	}
@@ -112,7 +112,7 @@ func (c *Crowd) Reset() {
 }
 
 // Raise adds the position of the feet of a player that sees or is seen.
-func (c *Crowd) Raise(x, y, z float32) {
+func (c *Occupancy) Raise(x, y, z float32) {
 	cell := c.t.Cell(x, z)
 	was := c.nodes[cell]
 	node := max(was, uint32(c.t.Level(cell, y)*len(c.nodes)+cell))
@@ -123,12 +123,12 @@ func (c *Crowd) Raise(x, y, z float32) {
 
 // Visible reports whether a player in cell from might see a player in cell to. It is an
 // interest.VisibleFunc.
-func (c *Crowd) Visible(from, to int) bool { return c.t.get(int(c.nodes[from]), int(c.nodes[to])) }
+func (c *Occupancy) Visible(from, to int) bool { return c.t.get(int(c.nodes[from]), int(c.nodes[to])) }
 
 // Seen appends the cells that Visible reports for a cell and in which a player was raised since
 // the last Reset. It takes the time of those, and of a word for 64 others. It is an
 // interest.VisibleFromFunc.
-func (c *Crowd) Seen(from int, cells []uint16) []uint16 {
+func (c *Occupancy) Seen(from int, cells []uint16) []uint16 {
 	row := c.t.bits[int(c.nodes[from])*c.t.words:][:len(c.here)]
 	for i, here := range c.here {
 		for w := here & row[i]; w != 0; w &= w - 1 {

@@ -62,19 +62,19 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestCrowd: less is visible from the ground than from above, a crowd uses the levels of its own
-// players, and filling and queries do not allocate. ecs/interest takes it unchanged, with the same
-// cells.
-func TestCrowd(t *testing.T) {
+// TestOccupancy: less is visible from the ground than from above, an Occupancy uses the levels of
+// its own players, and filling and queries do not allocate. ecs/interest takes it unchanged, with
+// the same cells.
+func TestOccupancy(t *testing.T) {
 	a := rooms(5, 1)
 	table, err := Build(a, Fit(a, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := table.Config()
-	crowd := NewCrowd(table)
+	occupancy := NewOccupancy(table)
 	grid := interest.NewGrid(interest.Config{Slots: 2, MinX: c.MinX, MinZ: c.MinZ, Cell: c.Cell,
-		Wide: c.Wide, Deep: c.Deep, Visible: crowd.Visible})
+		Wide: c.Wide, Deep: c.Deep, Visible: occupancy.Visible})
 	checked := 0
 	for from := range table.Cells() {
 		r := c.cellArea(from)
@@ -83,61 +83,62 @@ func TestCrowd(t *testing.T) {
 			t.Fatalf("cell %d is %d to the table and %d to the grid", from, table.Cell(x, z), grid.Cell(x, z))
 		}
 		for level := range table.Levels() {
-			crowd.Reset()
-			crowd.Raise(x, 0, z)
+			occupancy.Reset()
+			occupancy.Raise(x, 0, z)
 			height := float32(100)
 			if level < len(c.Levels) {
 				height = table.floor[from] + c.Levels[level]
 			}
-			crowd.Raise(x, height, z)
+			occupancy.Raise(x, height, z)
 			for to := range table.Cells() {
-				if to != from && crowd.Visible(from, to) != table.VisibleAt(from, level, to, 0) {
-					t.Fatalf("crowd on level %d of cell %d sees %d otherwise than the table", level, from, to)
+				if to != from && occupancy.Visible(from, to) != table.VisibleAt(from, level, to, 0) {
+					t.Fatalf("occupancy on level %d of cell %d sees %d otherwise than the table",
+						level, from, to)
 				}
 				checked++
 			}
 			var listed []int
-			for _, to := range crowd.Seen(from, nil) {
+			for _, to := range occupancy.Seen(from, nil) {
 				listed = append(listed, int(to))
 			}
 			if !slices.Equal(listed, []int{from}) {
-				t.Fatalf("crowd in cell %d alone lists %v", from, listed)
+				t.Fatalf("occupancy in cell %d alone lists %v", from, listed)
 			}
 		}
 	}
 	if n := testing.AllocsPerRun(100, func() {
-		crowd.Reset()
-		crowd.Raise(1, 1, 1)
-		crowd.Visible(3,
+		occupancy.Reset()
+		occupancy.Raise(1, 1, 1)
+		occupancy.Visible(3,
 			4)
 	}); n != 0 {
 		t.Errorf("%v allocations, want none", n)
 	}
 	r := rand.New(rand.NewPCG(8, 8))
 	for range 50 { // Seen lists the occupied cells that Visible reports
-		crowd.Reset()
+		occupancy.Reset()
 		occupied := map[int]bool{}
 		for range 40 {
 			x, z := c.MinX+60*r.Float32(), c.MinZ+60*r.Float32()
-			crowd.Raise(x, 5*r.Float32(), z)
+			occupancy.Raise(x, 5*r.Float32(), z)
 			occupied[table.Cell(x, z)] = true
 		}
 		for from := range table.Cells() {
 			got := map[int]bool{}
-			for _, to := range crowd.Seen(from, nil) {
+			for _, to := range occupancy.Seen(from, nil) {
 				got[int(to)] = true
 			}
 			for to := range table.Cells() {
-				if want := occupied[to] && crowd.Visible(from, to); got[to] != want {
+				if want := occupied[to] && occupancy.Visible(from, to); got[to] != want {
 					t.Fatalf("cell %d lists %d: %v, want %v", from, to, got[to], want)
 				}
 			}
 		}
 	}
-	crowd.Reset()
+	occupancy.Reset()
 	hidden := -1
 	for to := range table.Cells() {
-		if !crowd.Visible(0, to) {
+		if !occupancy.Visible(0, to) {
 			hidden = to
 		}
 	}

@@ -29,8 +29,8 @@ func tightness(t *Table, a *arena.Arena, level, pairs, lines int) (hides, misses
 	return hides, misses
 }
 
-// TestTightness holds the table to most of what can be hidden where houses hide much; what it hides
-// elsewhere is logged.
+// TestTightness requires that the table hides most of what can be hidden where houses hide much;
+// elsewhere the share is logged.
 func TestTightness(t *testing.T) {
 	for _, row := range []struct {
 		arena *arena.Arena

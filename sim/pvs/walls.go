@@ -37,21 +37,21 @@ func (w *wall) intersects(p, d *point) bool {
 		!spans(w.lo.z, w.hi.z, p.z, d.z) {
 		return false
 	}
-	near, far := 0., 1.
-	if !slab(w.lo.x, w.hi.x, p.x, d.x, &near, &far) || !slab(w.lo.z, w.hi.z, p.z, d.z, &near, &far) ||
-		!slab(w.lo.y, w.hi.y, p.y, d.y, &near, &far) {
+	part := linePart{0, 1}
+	if !part.clip(interval{w.lo.x, w.hi.x}, p.x, d.x) || !part.clip(interval{w.lo.z, w.hi.z}, p.z, d.z) ||
+		!part.clip(interval{w.lo.y, w.hi.y}, p.y, d.y) {
 		return false
 	}
 	if !w.ramp {
 		return true
 	}
-	// above + t*gain <= 0 for a t in [near, far]: at one of its ends
+	// above + t*gain <= 0 for a t in [near, far]: it holds at one of the ends.
 	above := p.y - (float64(w.a*p.x) + float64(w.b*p.z) + w.c)
 	gain := d.y - (float64(w.a*d.x) + float64(w.b*d.z))
-	return above+float64(near*gain) <= 0 || above+float64(far*gain) <= 0
+	return above+float64(part.near*gain) <= 0 || above+float64(part.far*gain) <= 0
 }
 
-// spans reports whether the line along one axis from p to p+d gets between lo and hi: slab of a
+// spans reports whether the line along one axis from p to p+d gets between lo and hi: clip of a
 // whole line, without a division.
 func spans(lo, hi, p, d float64) bool {
 	a, b := lo-p, hi-p
@@ -64,18 +64,21 @@ func spans(lo, hi, p, d float64) bool {
 	return p >= lo && p <= hi
 }
 
-// slab limits a part of the line along one axis from p to p+d to what lies between lo and hi. It
-// reports whether anything is left.
-func slab(lo, hi, p, d float64, near, far *float64) bool {
+// linePart is a part of a line, as fractions of it.
+type linePart struct{ near, far float64 }
+
+// clip limits a part of the line along one axis from p to p+d to what lies between two planes (the
+// slab method). It reports whether anything is left.
+func (l *linePart) clip(planes interval, p, d float64) bool {
 	if d > -1e-9 && d < 1e-9 {
-		return p >= lo && p <= hi
+		return p >= planes.lo && p <= planes.hi
 	}
-	t0, t1 := (lo-p)/d, (hi-p)/d
+	t0, t1 := (planes.lo-p)/d, (planes.hi-p)/d
 	if t0 > t1 {
 		t0, t1 = t1, t0
 	}
-	*near, *far = max(*near, t0), min(*far, t1)
-	return *near <= *far
+	l.near, l.far = max(l.near, t0), min(l.far, t1)
+	return l.near <= l.far
 }
 
 // walls is all walls of an arena, and those in each grid square.

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"slices"
-	"strings"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -46,8 +44,7 @@ const MaxSlots = 4096
 //	32  pack           Shared of the content pack, 0: none
 //	32  arena          hash of the map
 //	1+n its name, 1+n the mode's name
-//	1   types of a state, each:
-//	    1+n name, 4 fingerprint of its fields
+//	2+n schema         of states, see sim.Schema
 //	4   CRC-32C of all before
 type Head struct {
 	Layout, Seed                uint64
@@ -58,7 +55,7 @@ type Head struct {
 	Mix                         bool
 	Game, Pack, Arena           [32]byte
 	ArenaName, Mode             string // at most 255 bytes
-	Types                       []sim.TypeLayout
+	Schema                      string // less than 60,000 bytes
 }
 
 // HeadOf describes a match that has just begun.
@@ -69,7 +66,7 @@ func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
 		RespawnMillis: r.RespawnMillis,
 		ChunkTicks:    chunkTicks, Rate: r.Rate, Mix: r.Mix,
 		Game: gameHash(r.Game), Pack: r.Game.Pack, Arena: m.Scene().Arena.Hash(), ArenaName: arenaName,
-		Mode: r.Game.Mode.Name, Types: m.TypeLayouts(),
+		Mode: r.Game.Mode.Name, Schema: sim.Schema(),
 	}
 }
 
@@ -101,11 +98,8 @@ func (h *Head) Append(dst []byte) []byte {
 	}
 	dst = append(append(append(dst, h.Game[:]...), h.Pack[:]...), h.Arena[:]...)
 	dst = appendName(appendName(dst, h.ArenaName), h.Mode)
-	types := h.Types[:min(len(h.Types), 255)]
-	dst = append(dst, byte(len(types)))
-	for i := range types {
-		dst = le.AppendUint32(appendName(dst, types[i].Name), types[i].Sum)
-	}
+	schema := h.Schema[:min(len(h.Schema), maxSchema)]
+	dst = append(le.AppendUint16(dst, uint16(len(schema))), schema...)
 	le.PutUint16(dst[body-2:], uint16(len(dst)-body))
 	return le.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
@@ -123,22 +117,8 @@ func parseName(src []byte) (name string, rest []byte, ok bool) {
 	return string(src[1 : 1+src[0]]), src[1+src[0]:], true
 }
 
-// parseTypes reads the layouts of types.
-func parseTypes(src []byte) (types []sim.TypeLayout, rest []byte, ok bool) {
-	if len(src) == 0 {
-		return nil, nil, false
-	}
-	n, src := int(src[0]), src[1:]
-	for range n {
-		var t sim.TypeLayout
-		if t.Name, src, ok = parseName(src); !ok || len(src) < 4 {
-			return nil, nil, false
-		}
-		t.Sum, src = binary.LittleEndian.Uint32(src), src[4:]
-		types = append(types, t)
-	}
-	return types, src, true
-}
+// maxSchema is the most bytes of a schema: a head has two bytes for its length.
+const maxSchema = 60000
 
 // headFixed is the length of a head before its names.
 const headFixed = 8 + 8 + 4 + 4 + 4 + 2 + 1 + 1 + 3*32
@@ -165,9 +145,10 @@ func (h *Head) parse(b []byte) error {
 			return fmt.Errorf("%w: head without names", ErrFormat)
 		}
 	}
-	if h.Types, b, ok = parseTypes(b); !ok {
-		return fmt.Errorf("%w: head without the types of a state", ErrFormat)
+	if len(b) < 2 || len(b) < 2+int(le.Uint16(b)) {
+		return fmt.Errorf("%w: head without the schema of a state", ErrFormat)
 	}
+	h.Schema, b = string(b[2:2+le.Uint16(b)]), b[2+le.Uint16(b):]
 	switch {
 	case len(b) > 0:
 		return fmt.Errorf("%w: head with %d bytes too many", ErrFormat, len(b))
@@ -202,31 +183,11 @@ func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
 	return r, nil
 }
 
-// CheckTypes reports the first type by which the recording's states differ from those of this
-// build, which are here: one that is unknown, of other fields, or missing. The error wraps ErrRules.
-func (h *Head) CheckTypes(here []sim.TypeLayout) error {
-	names := func(all []sim.TypeLayout) (list []string) {
-		for i := range all {
-			list = append(list, all[i].Name)
-		}
-		return list
-	}
-	recorded, known := names(h.Types), names(here)
-	for i := range h.Types {
-		t := &h.Types[i]
-		switch at := slices.Index(known, t.Name); {
-		case at < 0:
-			return fmt.Errorf("%w: column %s is unknown, expected one of %s", ErrRules, t.Name,
-				strings.Join(known, ", "))
-		case here[at].Sum != t.Sum:
-			return fmt.Errorf("%w: column %s has fields %08x, expected %08x", ErrRules, t.Name, t.Sum,
-				here[at].Sum)
-		}
-	}
-	for _, name := range known {
-		if !slices.Contains(recorded, name) {
-			return fmt.Errorf("%w: column %s is missing", ErrRules, name)
-		}
+// CheckSchema reports the first kind, component or column by which the recording's states differ
+// from those of this build. The error wraps ErrRules.
+func (h *Head) CheckSchema() error {
+	if err := sim.CheckSchema(h.Schema); err != nil {
+		return fmt.Errorf("%w: %w", ErrRules, err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ type Player struct {
 	checksums []sim.Checksum
 	recorded  []uint16
 
-	Compared int // checkpoints that matched
+	Compared int // checkpoints and states that matched
 }
 
 // NewPlayer makes a player for chunks of a recording, with the game and the map that its head
@@ -72,12 +72,13 @@ func (p *Player) Load(c *Chunk) error {
 				return &Divergence{Since: p.since, Tick: p.Match.Tick(), What: what}
 			}
 		}
+		p.since = p.Match.Tick()
+		p.Compared++
 	case follows:
 	case len(c.Key) > 0:
 		m, err := sim.Load(p.slots, p.rules, p.ground, c.Key)
 		if err != nil {
-			here := sim.New(p.slots, p.rules, p.ground)
-			return cmp.Or(p.head.CheckTypes(here.TypeLayouts()), err)
+			return cmp.Or(p.head.CheckSchema(), err)
 		}
 		if m.Tick()+1 != c.First {
 			return fmt.Errorf("%w: a state of tick %d before tick %d", ErrFormat, m.Tick(), c.First)

@@ -433,26 +433,22 @@ func TestRecorderDropsWhatIsNotEncoded(t *testing.T) {
 func TestRecordingOfOtherComponents(t *testing.T) {
 	p := newPlay(t, 4, 1)
 	file, _ := record(t, p, 10, 50)
-	types := p.m.TypeLayouts()
-	for i, c := range []struct {
-		types []sim.TypeLayout
-		want  string
-	}{
-		{append(slices.Clone(types), sim.TypeLayout{Name: "sim.Turret", Sum: 1}),
-			"column sim.Turret is unknown, expected one of " + types[0].Name + ", "},
-		{append(slices.Clone(types[1:]), sim.TypeLayout{Name: types[0].Name, Sum: 1}),
-			"column " + types[0].Name + " has fields 00000001, expected "},
-		{types[1:], "column " + types[0].Name + " is missing"},
+	schema := sim.Schema()
+	for i, c := range []struct{ schema, want string }{
+		{schema + "turret|sim.Turret Next uint32\n", `unknown kind or part "turret", expected one of: player, `},
+		{strings.Replace(schema, "|sim.Vital Health int16", "|sim.Vital Health int32", 1),
+			`kind player: component sim.Vital: unknown column "Health int32", expected "Health int16"`},
+		{schema[strings.Index(schema, "\n")+1:], `no kind or part "player"`},
 	} {
 		r, player, err := open(t, file)
-		if err != nil || !slices.Equal(r.Head.Types, types) {
-			t.Fatalf("%v: %v", err, r.Head.Types)
+		if err != nil || r.Head.Schema != schema {
+			t.Fatalf("%v: %v", err, r.Head.Schema)
 		}
 		chunk, err := r.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		player.head.Types = c.types
+		player.head.Schema = c.schema
 		chunk.Key[1]++ // another layout
 		if err := player.Load(chunk); !errors.Is(err, ErrRules) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, expected %q", i, err, c.want)

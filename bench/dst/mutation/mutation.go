@@ -1,7 +1,9 @@
-// Package mutation holds bugs that a test puts into the real code, to learn whether the simulator of bench/dst finds them.
+// Package mutation holds bugs that a test puts into the real code, to learn whether the simulator
+// of bench/dst finds them.
 //
-// mutations.patch goes in, a unified diff against this module that inserts each bug behind On; an overlay for the go
-// command comes out (make mutation). No ordinary build contains a bug or imports this package.
+// mutations.patch goes in, a unified diff against this module that inserts each bug behind On; an
+// overlay for the go command comes out (make mutation). No ordinary build contains a bug or imports
+// this package.
 package mutation
 
 import "os"
@@ -56,12 +58,14 @@ const (
 	NumBugs            // number of bugs, None included
 )
 
-var names = [NumBugs]string{"none", "replay accepted", "window before auth", "token reused", "token anywhere",
-	"challenge twice", "global from zero", "old address kept", "slot kept", "never times out", "drop uncounted",
-	"journal forgotten", "ack off by one", "ack unchecked", "message twice", "message out of order", "message forgotten",
-	"ack bits short", "baseline unheld", "baseline stale", "cache shared", "removal untold", "id reused", "input twice",
-	"input far", "substitute fires", "rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit",
-	"visible forever", "wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
+var names = [NumBugs]string{
+	"none", "replay accepted", "window before auth", "token reused", "token anywhere",
+	"challenge twice", "global from zero", "old address kept", "slot kept", "never times out",
+	"drop uncounted", "journal forgotten", "ack off by one", "ack unchecked", "message twice",
+	"message out of order", "message forgotten", "ack bits short", "baseline unheld", "baseline stale",
+	"cache shared", "removal untold", "id reused", "input twice", "input far", "substitute fires",
+	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "visible forever",
+	"wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
 	"recording no history", "four steps", "join order", "view back"}
 
 // String returns the bug's name.

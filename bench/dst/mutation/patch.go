@@ -15,8 +15,8 @@ import (
 //go:embed mutations.patch
 var patch string
 
-// Apply returns the mutated text of each file that the patch names, by its path in the module. A hunk is found by its
-// lines, not by their numbers, and must match exactly one place.
+// Apply returns the mutated text of each file that the patch names, by its path in the module. A
+// hunk is found by its lines, not by their numbers, and must match exactly one place.
 func Apply(module fs.FS) (map[string]string, error) {
 	mutated := map[string]string{}
 	for _, part := range strings.Split(patch, "\n--- a/")[1:] {
@@ -29,7 +29,8 @@ func Apply(module fs.FS) (map[string]string, error) {
 		for n, hunk := range strings.Split(rest, "\n@@ ")[1:] {
 			before, after := sides(hunk)
 			if found := strings.Count(code, before); found != 1 {
-				return nil, fmt.Errorf("mutations.patch: hunk %d of %s matches %d places, expected 1:\n%s", n+1, name, found, before)
+				return nil, fmt.Errorf("mutations.patch: hunk %d of %s matches %d places, expected 1:\n%s",
+					n+1, name, found, before)
 			}
 			code = strings.Replace(code, before, after, 1)
 		}
@@ -55,8 +56,8 @@ func sides(hunk string) (before, after string) {
 	return before, after
 }
 
-// WriteOverlay writes the mutated files into dir and returns the path of the overlay for the go command's -overlay flag.
-// module is the module's root folder.
+// WriteOverlay writes the mutated files into dir and returns the path of the overlay for the go
+// command's -overlay flag. module is the module's root folder.
 func WriteOverlay(module, dir string) (string, error) {
 	root, err := filepath.Abs(module)
 	if err != nil {

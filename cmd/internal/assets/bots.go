@@ -10,7 +10,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// BotSource makes the bots of a command.
+// BotSource makes the bots of a command, one for each player.
 type BotSource struct {
 	Name  string                  // for reports
 	Brain func(n int) swarm.Brain // the brain of player n
@@ -19,7 +19,8 @@ type BotSource struct {
 // BotFlags adds the flags that choose the bots: --seed and --trace.
 func BotFlags(c *cobra.Command, seed *uint64, traces *[]string) {
 	c.Flags().Uint64Var(seed, "seed", 1, "`seed` of the match, the players and the links")
-	c.Flags().StringArrayVar(traces, "trace", nil, "recorded play to follow, one .csv or .csv.gz `file` or more; default none")
+	c.Flags().StringArrayVar(traces, "trace", nil,
+		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
 }
 
 // MoreTraces takes the arguments after the flags as further files of --trace, as a shell's wildcard
@@ -34,7 +35,8 @@ func MoreTraces(traces *[]string) cobra.PositionalArgs {
 	}
 }
 
-// Bots returns bots that follow the recordings at paths, or seeded bots if there are none.
+// Bots returns bots that follow the recordings at paths, or seeded bots if there are none. With
+// more players than tracks, copies are shifted in time and turned.
 func Bots(paths []string, seed uint64) (BotSource, error) {
 	if len(paths) == 0 {
 		return BotSource{

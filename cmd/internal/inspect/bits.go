@@ -23,14 +23,14 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// BitsOptions are the settings of Bits.
+// BitsOptions are the settings of Bits. All but HTTP and JSON are of the simulated lobby.
 type BitsOptions struct {
-	HTTP          string // host:port of a running server; empty to simulate a lobby
-	Map, Codec    string // of the simulated lobby
-	Players, Kbps int    // number of players; byte budget of each client, 0 for none
-	Duration      time.Duration
-	Seed          uint64
-	JSON          bool // writes JSON as GET /v1/bandwidth
+	HTTP          string        // host:port of a running server; empty to simulate a lobby
+	Map, Codec    string        // as commands name a map; as schema.ParseCodec reads a codec
+	Players, Kbps int           // number of players; byte budget of each client, kbit/s, 0 for none
+	Duration      time.Duration // virtual time, 1 s to 10 min
+	Seed          uint64        // of the match, the links and the players
+	JSON          bool          // writes JSON as GET /v1/bandwidth
 }
 
 // Bits writes what the bytes of a lobby are for: sections exactly, components and fields from
@@ -54,10 +54,12 @@ func Bits(ctx context.Context, out io.Writer, o BitsOptions) error {
 	return printBits(out, &bits)
 }
 
-// play plays a lobby in virtual time and returns its summary.
+// play plays a lobby in virtual time, at 25 ms one way and 5 ms of jitter, and returns its summary.
+// Options out of range are errors of use.
 func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 	if o.Players < 1 || o.Players > 1000 || o.Duration < time.Second || o.Duration > 10*time.Minute {
-		return l, usage.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m", o.Players, o.Duration)
+		return l, usage.Errorf("--players %d, --duration %v: expected 1 to 1000, and 1s to 10m",
+			o.Players, o.Duration)
 	}
 	cfg := server.Config{ArenaName: assets.MapName(o.Map), Players: o.Players, Kbps: o.Kbps, SampleEvery: 1,
 		Rules: sim.Rules{Seed: o.Seed, Mix: true}}
@@ -71,8 +73,10 @@ func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 	if cfg.Arena, err = assets.MapOf(pack, o.Map); err != nil {
 		return l, err
 	}
-	b, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: o.Players, Seed: o.Seed, Decode: client.DecodeOwn,
-		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond}})
+	b, err := lobbysim.New(lobbysim.Config{
+		Lobby: cfg, Clients: o.Players, Seed: o.Seed, Decode: client.DecodeOwn,
+		Link: impair.Profile{Delay: 25 * time.Millisecond, Jitter: 5 * time.Millisecond},
+	})
 	if err != nil {
 		return l, usage.Error(err)
 	}
@@ -89,23 +93,32 @@ func (o *BitsOptions) play(ctx context.Context) (l server.Summary, err error) {
 }
 
 // printBits writes a byte account as tables: sections; cells, the largest first; players and
-// objects by reason.
+// objects by the reason why they were or were not sent. It returns an error if the cells do not add
+// up to the sampled bytes, which is a bug of the account.
 func printBits(out io.Writer, b *httpapi.Bandwidth) error {
-	fmt.Fprintf(out, "%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to the bit\n\n", b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
+	fmt.Fprintf(out,
+		"%d datagrams sent, %d bytes in all; %d of them, %d bytes, accounted for to the bit\n\n",
+		b.Datagrams, b.Bytes, b.Sampled, b.SampledBytes)
+	// Sections are exact: every datagram is counted.
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "section\tbytes\tshare %\tbytes/datagram\t")
 	for _, s := range b.Sections {
-		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t\n", s.Section, s.Bytes, share(s.Bytes, b.Bytes), float64(s.Bytes)/float64(max(1, b.Datagrams)))
+		fmt.Fprintf(w, "%s\t%d\t%.2f\t%.2f\t\n", s.Section, s.Bytes,
+			share(s.Bytes, b.Bytes), float64(s.Bytes)/float64(max(1, b.Datagrams)))
 	}
-	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes), float64(b.Bytes)/float64(max(1, b.Datagrams)))
+	fmt.Fprintf(w, "all\t%d\t%.2f\t%.2f\t\n\n", b.Bytes, share(b.Bytes, b.Bytes),
+		float64(b.Bytes)/float64(max(1, b.Datagrams)))
+	// Cells are of the sampled datagrams only.
 	cells, sum := slices.Clone(b.Cells), uint64(0)
 	slices.SortStableFunc(cells, func(x, y metrics.Cell) int { return cmp.Compare(y.Bits, x.Bits) })
 	fmt.Fprintln(w, "component\tfield\treason\tbits\tshare %\tbits/datagram\t")
 	for _, c := range cells {
 		sum += c.Bits
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.2f\t%.2f\t\n", c.Component, c.Field, c.Reason, c.Bits, share(c.Bits, 8*b.SampledBytes), float64(c.Bits)/float64(max(1, b.Sampled)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.2f\t%.2f\t\n", c.Component, c.Field, c.Reason, c.Bits,
+			share(c.Bits, 8*b.SampledBytes), float64(c.Bits)/float64(max(1, b.Sampled)))
 	}
-	fmt.Fprintf(w, "all\t\t\t%d\t%.2f\t%.2f\t\n\n", sum, share(sum, 8*b.SampledBytes), float64(sum)/float64(max(1, b.Sampled)))
+	fmt.Fprintf(w, "all\t\t\t%d\t%.2f\t%.2f\t\n\n", sum, share(sum, 8*b.SampledBytes),
+		float64(sum)/float64(max(1, b.Sampled)))
 	all := uint64(0)
 	for _, n := range b.Players {
 		all += n.Count
@@ -114,6 +127,7 @@ func printBits(out io.Writer, b *httpapi.Bandwidth) error {
 	for _, n := range b.Players {
 		fmt.Fprintf(w, "%v\t%d\t%.2f\t\n", n.Reason, n.Count, share(n.Count, all))
 	}
+	// Shares of objects are of their class: a map may have a hundred barrels and one teleporter.
 	byClass := map[string]uint64{}
 	for _, n := range b.Objects {
 		byClass[n.Class] += n.Count
@@ -128,9 +142,11 @@ func printBits(out io.Writer, b *httpapi.Bandwidth) error {
 		return err
 	}
 	if sum != 8*b.SampledBytes {
-		return fmt.Errorf("the cells have %d bits and the datagrams %d: please report this", sum, 8*b.SampledBytes)
+		return fmt.Errorf("the cells have %d bits and the datagrams %d: please report this",
+			sum, 8*b.SampledBytes)
 	}
 	return nil
 }
 
+// share returns n in percent of a total, 0 for a total of 0.
 func share(n, of uint64) float64 { return 100 * float64(n) / float64(max(1, of)) }

@@ -23,11 +23,12 @@ type ClocksOptions struct {
 	From, To time.Duration // round trip before and after; round trip in the middle third
 	Jitter   time.Duration // largest extra delay of a datagram, each way
 	Duration time.Duration // virtual time that is drawn
-	Seed     uint64
-	Out      string // file of the SVG; - for standard output
+	Seed     uint64        // of the lobby
+	Out      string        // file of the SVG; - for standard output
 }
 
-// Clocks plays a step of the round-trip time and draws what the client's three clocks do.
+// Clocks plays a step of the round-trip time and writes a drawing of what the client's three clocks
+// do: to a file, or to out if the file is named -. Options out of range are errors of use.
 func Clocks(out io.Writer, o ClocksOptions) error {
 	switch {
 	case o.Duration < 6*time.Second || o.Duration > 10*time.Minute:
@@ -57,18 +58,22 @@ func Clocks(out io.Writer, o ClocksOptions) error {
 	return report.WriteClocks(out, title, samples)
 }
 
-// play plays the step and samples the clocks of the client on that path.
+// play plays the step in a lobby of four clients and samples the clocks of the first client, whose
+// path it is, at every step of the simulation. Times begin at the end of the joining time. resets
+// counts the hard resets of its predicted clock.
 func (o *ClocksOptions) play() (samples []report.Clocks, resets uint64, err error) {
 	ground, err := arena.Open("arena-16")
 	if err != nil {
 		return nil, 0, err
 	}
+	// Jitter cannot be larger than the delay that it changes.
 	path := func(rtt time.Duration) impair.Profile {
 		return impair.Profile{Delay: rtt / 2, Jitter: min(o.Jitter, rtt/2)}
 	}
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: 4, Seed: o.Seed, Link: path(o.From),
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 8, Rules: sim.Rules{Seed: o.Seed}},
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 8,
+			Rules: sim.Rules{Seed: o.Seed}},
 	})
 	if err != nil {
 		return nil, 0, err
@@ -92,6 +97,7 @@ func (o *ClocksOptions) play() (samples []report.Clocks, resets uint64, err erro
 		if b.Now() < joining {
 			continue
 		}
+		// The reference is the server's tick as time; the clocks are relative to the same start.
 		m := b.Lobby.Match()
 		s := report.Clocks{At: m.Rules().Rate.At(m.Tick()) - joining, RTT: rtt}
 		s.Server, s.Predicted, s.Render = b.Clients[0].Clocks()

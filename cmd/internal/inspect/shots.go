@@ -29,28 +29,30 @@ import (
 type ShotOptions struct {
 	Shooter, Victim  string   // net ids; empty for all
 	Verdicts, Clamps []string // names of verdicts and clamp reasons; none for all
-	From, To         uint32   // ticks; 0 for no limit
+	From, To         uint32   // first and last tick; 0 for no limit
 	Number           uint64   // of one shot; 0 for all
 	Last             int      // most records shown; 0 for all
 	JSON             bool     // writes one line of JSON for each record
 	SVG              string   // file for a drawing of the last record
-	Secret           string   // of the server's HTTP port
-	Map              string   // file of a recording's map
+	Secret           string   // of the server's HTTP port; empty for none
+	Map              string   // file of a recording's map; empty for the map that it names
 	Preview          preview.Options
 }
 
-// shotQuery is a call of Shots.
+// shotQuery is the state of one call of Shots.
 type shotQuery struct {
 	ShotOptions
-	filter lagcomp.ShotFilter
-	fired  uint64 // shots fired, shown or not
+	filter lagcomp.ShotFilter // the options, parsed
+	fired  uint64             // shots fired so far, shown or not
 }
 
-// shotLogSize is the number of records kept of a simulated match: more than one tick can fire.
+// shotLogSize is the number of records in the log of a simulated match. It is larger than the shots
+// of any tick, since records are taken out after each.
 const shotLogSize = server.MaxShotLogSize
 
 // Shots writes shot records of a source: the URL of a running server, the file of a recording, or
-// "preview" for a match in virtual time.
+// "preview" for a match in virtual time. If the source fails on the way, the records before that
+// are written and the error is returned.
 func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) error {
 	f := &shotQuery{ShotOptions: o}
 	if err := f.parse(); err != nil {
@@ -73,7 +75,7 @@ func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) err
 	return errors.Join(err, f.show(out, shots, rate))
 }
 
-// parse builds the filter.
+// parse builds the filter from the options.
 func (f *shotQuery) parse() (err error) {
 	if f.filter.Shooter, err = parseID("--shooter", f.Shooter); err != nil {
 		return err
@@ -110,7 +112,8 @@ func parseID(flag, text string) (uint32, error) {
 	return uint32(id), nil
 }
 
-// keep appends the matching records and drops all but the last that will be shown.
+// keep appends the matching records of more to kept. It drops the oldest once there are twice as
+// many as will be shown, so that a long match stays small in memory.
 func (f *shotQuery) keep(kept, more []lagcomp.ShotRecord) []lagcomp.ShotRecord {
 	for i := range more {
 		if f.filter.Matches(&more[i]) {
@@ -123,7 +126,7 @@ func (f *shotQuery) keep(kept, more []lagcomp.ShotRecord) []lagcomp.ShotRecord {
 	return kept
 }
 
-// ask returns the matching records of a running server.
+// ask returns the matching records of a running server, and its tick rate in Hz.
 func (f *shotQuery) ask(ctx context.Context, url string) ([]lagcomp.ShotRecord, int, error) {
 	var answer httpapi.ShotList
 	if err := serverapi.Get(ctx, url, "/v1/shots", f.Secret, &answer); err != nil {
@@ -133,7 +136,7 @@ func (f *shotQuery) ask(ctx context.Context, url string) ([]lagcomp.ShotRecord, 
 	return f.keep(nil, answer.Shots), answer.Rate, nil
 }
 
-// preview plays a match in virtual time and returns its matching records.
+// preview plays a match in virtual time and returns its matching records and its tick rate.
 func (f *shotQuery) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rate int, err error) {
 	f.Preview.ShotLogSize = shotLogSize
 	if err := f.Preview.Check(); err != nil {
@@ -146,20 +149,20 @@ func (f *shotQuery) preview(ctx context.Context) (kept []lagcomp.ShotRecord, rat
 	ring := b.Lobby.ShotLog()
 	begun := time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
-	var news []lagcomp.ShotRecord
+	var added []lagcomp.ShotRecord
 	for end := f.Preview.Duration; b.Now() < end && ctx.Err() == nil; f.fired = ring.Count() {
 		if err := b.Step(); err != nil {
 			return kept, f.Preview.Rate, err
 		}
-		news = ring.Since(f.fired, 0, news[:0])
-		kept = f.keep(kept, news)
+		added = ring.Since(f.fired, 0, added[:0])
+		kept = f.keep(kept, added)
 	}
 	return kept, f.Preview.Rate, ctx.Err()
 }
 
-// replay plays a recording and returns its matching records: those before damage or a difference,
-// too.
-func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.ShotRecord, rate int, err error) {
+// replay plays a recording and returns its matching records and its tick rate. With an error it
+// returns the records before the damage or the difference.
+func (f *shotQuery) replay(ctx context.Context, path string) ([]lagcomp.ShotRecord, int, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, usage.Errorf("recording: %w", err)
@@ -174,10 +177,12 @@ func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.Sho
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	rate = int(r.Head.Rate)
+	var kept []lagcomp.ShotRecord
+	rate := int(r.Head.Rate)
+	// The log times each shot by a clock, which a replay would otherwise lack.
 	ring, begun := lagcomp.NewShotLog(shotLogSize), time.Now()
 	ring.Clock = func() int64 { return int64(time.Since(begun)) }
-	var news []lagcomp.ShotRecord
+	var added []lagcomp.ShotRecord // records of one tick
 	for ctx.Err() == nil {
 		chunk, err := r.Next()
 		if err == io.EOF {
@@ -189,7 +194,7 @@ func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.Sho
 		if err != nil {
 			return kept, rate, fmt.Errorf("%s: %w", path, err)
 		}
-		p.Match.SetShotLog(ring)
+		p.Match.SetShotLog(ring) // a chunk with a saved state makes a new match
 		for ; !p.Done() && ctx.Err() == nil; f.fired = ring.Count() {
 			if f.To != 0 && uint32(p.Match.Tick()) >= f.To {
 				return kept, rate, nil
@@ -197,17 +202,17 @@ func (f *shotQuery) replay(ctx context.Context, path string) (kept []lagcomp.Sho
 			if err := p.Step(); err != nil {
 				return kept, rate, fmt.Errorf("%s: %w", path, err)
 			}
-			news = ring.Since(f.fired, 0, news[:0])
-			kept = f.keep(kept, news)
+			added = ring.Since(f.fired, 0, added[:0])
+			kept = f.keep(kept, added)
 		}
 	}
 	return kept, rate, ctx.Err()
 }
 
-// ShotName formats the net id of a shot record.
+// ShotName formats the net id in a shot record, as index.generation.
 func ShotName(id uint32) string { return netid.ID(id).String() }
 
-// show writes the records and draws the last.
+// show writes the last records as a table or as JSON, and draws the very last. rate is in Hz.
 func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) error {
 	if f.Last > 0 && len(shots) > f.Last {
 		shots = shots[len(shots)-f.Last:]
@@ -216,7 +221,8 @@ func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) erro
 		if len(shots) == 0 {
 			return errors.New("--svg: no shot to draw")
 		}
-		if err := os.WriteFile(f.SVG, shotsvg.Append(nil, &shots[len(shots)-1], ShotName), 0o644); err != nil {
+		drawing := shotsvg.Append(nil, &shots[len(shots)-1], ShotName)
+		if err := os.WriteFile(f.SVG, drawing, 0o644); err != nil {
 			return err
 		}
 	}
@@ -230,20 +236,25 @@ func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) erro
 		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "shot\ttick\tshooter\tverdict\ttarget\tbone\tat m\tmiss m\tclaimed view\tage ms\tclamp\tmoved ms\tcandidates\tposes\tns")
-	period := 1000 / float64(max(rate, 1))
+	fmt.Fprintln(t, "shot\ttick\tshooter\tverdict\ttarget\tbone\tat m\tmiss m\tclaimed view\t"+
+		"age ms\tclamp\tmoved ms\tcandidates\tposes\tns")
+	period := 1000 / float64(max(rate, 1)) // of a tick, ms
 	for i := range shots {
 		r := &shots[i]
 		target, bone, at, miss := "-", "-", "-", "-"
 		if r.Subject != 0 {
-			target, bone, at, miss = ShotName(r.Subject), r.Bone.String(), fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
+			target, bone, at, miss = ShotName(r.Subject), r.Bone.String(),
+				fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
-		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n", r.Number, r.Tick, ShotName(r.Shooter), r.Verdict, target, bone, at, miss,
-			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason, float64(r.Shift)/256*period, r.Candidates, r.PosesTested, r.Nanos)
+		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n",
+			r.Number, r.Tick, ShotName(r.Shooter), r.Verdict, target, bone, at, miss,
+			shotsvg.View(r.Claimed), shotsvg.Behind(r)*period, r.ClampReason,
+			float64(r.Shift)/256*period, // Shift is in 1/256 tick
+			r.Candidates, r.PosesTested, r.Nanos)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%d shots shown of %d fired\n", len(shots), f.fired)
+	_, err := fmt.Fprintf(w, "\n%d of %d shots fired are shown\n", len(shots), f.fired)
 	return err
 }

@@ -20,13 +20,15 @@ import (
 
 // WhyOptions are the settings of Why.
 type WhyOptions struct {
-	HTTP, Secret string // host:port of the server, and the secret of that port
-	// Words for server.Lobby.FindPlayer; Entity may be an object reference, or empty for all.
+	HTTP, Secret string // host:port of the server, and the secret of that port, empty for none
+	// Client and Entity are words for server.Lobby.FindPlayer. Entity may be an object reference
+	// too, as server.ParseObjectRef reads it, or empty for all players and objects.
 	Client, Entity string
 	JSON           bool // writes JSON as GET /v1/explain
 }
 
 // Why writes why a client of a running server was or was not sent an entity in its newest snapshot.
+// It asks GET /v1/explain. A malformed object reference is an error of use.
 func Why(ctx context.Context, out io.Writer, o WhyOptions) error {
 	if kind, _, ok := strings.Cut(o.Entity, ":"); ok && kind != "slot" && kind != "client" {
 		if _, err := server.ParseObjectRef(o.Entity); err != nil {
@@ -56,7 +58,9 @@ func Why(ctx context.Context, out io.Writer, o WhyOptions) error {
 	return nil
 }
 
-// printExplanations writes a table: entities that were not sent first, the nearest of them first.
+// printExplanations writes a table of entities: those that were not sent come first, and the
+// nearest to the viewpoint of the client first among equals. all has at least one element, and it
+// sorts all.
 func printExplanations(out io.Writer, all []server.Explanation) error {
 	if all[0].Tick == 0 { // no snapshot was sent yet
 		fmt.Fprintln(out, all[0].Sentence())
@@ -71,7 +75,8 @@ func printExplanations(out io.Writer, all []server.Explanation) error {
 	slices.SortStableFunc(all, func(x, y server.Explanation) int {
 		return cmp.Or(cmp.Compare(sent(x), sent(y)), cmp.Compare(x.Metres, y.Metres))
 	})
-	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n", all[0].Client, all[0].Tick, all[0].Age)
+	fmt.Fprintf(out, "client %d, by the snapshot of tick %d, %d ticks ago\n\n",
+		all[0].Client, all[0].Tick, all[0].Age)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "entity\tmetres\treason")
 	for i := range all {

@@ -34,32 +34,32 @@ type Options struct {
 	Map, Content string
 }
 
-// Result is the outcome of a playback.
+// Result is the outcome of a playback, and the JSON that Run writes.
 type Result struct {
-	Map      string        `json:"map"`
-	Mode     string        `json:"mode"`
-	Hz       int           `json:"hz"`
-	Slots    int           `json:"slots"`
-	From     tick.Tick     `json:"from"`
-	To       tick.Tick     `json:"to"`
-	Ticks    int           `json:"ticks"`
-	Compared int           `json:"checksums"`
-	Bytes    int64         `json:"bytes"`
-	Speed    float64       `json:"speed"` // ratio of match time to elapsed time
-	Kills    []Kill        `json:"kills"`
-	Scores   []int32       `json:"scores"`
-	Players  []PlayerScore `json:"players"`
-	Same     bool          `json:"same"`
+	Map      string        `json:"map"`       // name, as clients see it
+	Mode     string        `json:"mode"`      // name in the content pack
+	Hz       int           `json:"hz"`        // simulation rate
+	Slots    int           `json:"slots"`     // most players
+	From     tick.Tick     `json:"from"`      // first tick that was played within the options
+	To       tick.Tick     `json:"to"`        // last tick
+	Ticks    int           `json:"ticks"`     // played, those before From included
+	Compared int           `json:"checksums"` // number of equal checksums
+	Bytes    int64         `json:"bytes"`     // of the file that were read
+	Speed    float64       `json:"speed"`     // ratio of match time to elapsed time
+	Kills    []Kill        `json:"kills"`     // in the order of the match
+	Scores   []int32       `json:"scores"`    // by team
+	Players  []PlayerScore `json:"players"`   // at the last tick
+	Same     bool          `json:"same"`      // every checksum was equal
 	Error    string        `json:"error,omitempty"`
-	Diverged *Difference   `json:"Difference,omitempty"`
-	Phase    string        `json:"phase"`
-	End      string        `json:"end,omitempty"` // how the file ends, if it was read to the end
+	Diverged *Difference   `json:"diverged,omitempty"` // nil unless the match differs
+	Phase    string        `json:"phase"`              // countdown, round or ended
+	End      string        `json:"end,omitempty"`      // how the file ends, if it was read to the end
 
-	rate tick.Rate
-	aim  *aim.Tracker
+	rate tick.Rate    // Hz as the type that converts ticks to time
+	aim  *aim.Tracker // of all slots
 }
 
-// Kill is one kill.
+// Kill is one kill. Players are named by net id.
 type Kill struct {
 	Tick   tick.Tick `json:"tick"`
 	Killer string    `json:"killer"`
@@ -68,7 +68,7 @@ type Kill struct {
 	Head   bool      `json:"head,omitempty"`
 }
 
-// PlayerScore is a player at the end.
+// PlayerScore is the score of a player after the last tick.
 type PlayerScore struct {
 	ID     string    `json:"id"`
 	Team   uint8     `json:"team"`
@@ -79,23 +79,23 @@ type PlayerScore struct {
 
 // AimStats are a player's statistics of aiming, see aim.Features.
 type AimStats struct {
-	Rounds   uint32  `json:"rounds"`
-	Hits     uint32  `json:"hits"`
-	OnTarget float32 `json:"on_target"`
-	Snap     float32 `json:"snap_degrees"`
-	Reaction float32 `json:"reaction_ms"`
-	Score    float32 `json:"score"`
+	Rounds   uint32  `json:"rounds"`       // fired
+	Hits     uint32  `json:"hits"`         // of those
+	OnTarget float32 `json:"on_target"`    // share of time
+	Snap     float32 `json:"snap_degrees"` // turn in the tick of a shot
+	Reaction float32 `json:"reaction_ms"`  // from sight to shot
+	Score    float32 `json:"score"`        // 0, as people aim, to 1
 }
 
-// Difference is the first difference: found at Tick, between it and the equal state of Since.
+// Difference is the first difference between the recording and the match that was played again.
 type Difference struct {
-	Since tick.Tick `json:"since"`
-	Tick  tick.Tick `json:"tick"`
-	What  string    `json:"what"`
+	Since tick.Tick `json:"since"` // newest tick whose checksum was equal
+	Tick  tick.Tick `json:"tick"`  // tick whose checksum differs
+	What  string    `json:"what"`  // the first field that differs, or the checksum
 }
 
-// Run plays the recording at path and writes the result. The error names the first difference,
-// damage, or a wrong option.
+// Run plays the recording at path and writes the result, even if the match differs. The error names
+// the first difference, the damage in the file, or a wrong option.
 func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if o.To != 0 && o.To < o.From {
 		return usage.Errorf("--from %d --to %d: expected --to to be at least --from", o.From, o.To)
@@ -114,7 +114,8 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate), Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
+	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate),
+		Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
 	begun := time.Now()
 	err = out.play(ctx, &o, r, p)
 	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
@@ -134,7 +135,7 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 }
 
 // Player loads the map, content pack and rules that the head of a recording names, and returns a
-// player for its chunks.
+// player for its chunks. A map that is missing here is an error of use.
 func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 	pack, err := assets.Content(o.Content)
 	if err != nil {
@@ -159,7 +160,8 @@ func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 	return replay.NewPlayer(h, game, ground)
 }
 
-// play plays the ticks of the options, up to the first error.
+// play reads the chunks and plays the ticks of the options, up to the first error. Chunks before
+// From are played from the last saved state on, since later ticks follow from it.
 func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *replay.Player) error {
 	var since []*replay.Chunk // chunks since the last saved state
 	for ctx.Err() == nil {
@@ -188,7 +190,8 @@ func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *repl
 }
 
 // chunk plays a chunk and reports whether the last tick of the options was played.
-func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player, chunk *replay.Chunk) (over bool, err error) {
+func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player,
+	chunk *replay.Chunk) (over bool, err error) {
 	if err := p.Load(chunk); err != nil {
 		return false, err
 	}
@@ -204,7 +207,7 @@ func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player, chunk 
 	return false, ctx.Err()
 }
 
-// tick adds the events of a tick.
+// tick adds the kills and the aiming of a tick that was played.
 func (o *Result) tick(f *Options, m *sim.Match) {
 	o.Ticks++
 	t := m.Tick()
@@ -218,12 +221,13 @@ func (o *Result) tick(f *Options, m *sim.Match) {
 	o.aim.Tick(m)
 	for _, e := range m.Outcome().Events {
 		if e.Kind == sim.EventKill {
-			o.Kills = append(o.Kills, Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
+			o.Kills = append(o.Kills,
+				Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
 		}
 	}
 }
 
-// score adds the scores after the last tick.
+// score adds the scores after the last tick. m is nil if no chunk was read.
 func (o *Result) score(m *sim.Match) {
 	if m == nil {
 		return
@@ -233,7 +237,8 @@ func (o *Result) score(m *sim.Match) {
 	for _, pose := range m.Poses() {
 		id := m.World.At(int(pose.ID >> 8))
 		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Spectator {
-			o.Players = append(o.Players, PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
+			o.Players = append(o.Players,
+				PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
 		}
 	}
 }
@@ -253,6 +258,7 @@ func (o *Result) clock(t tick.Tick) string {
 	return fmt.Sprintf("%d:%02d.%03d", ms/60000, ms/1000%60, ms%1000)
 }
 
+// print writes the result as text, or as a line of JSON.
 func (o *Result) print(w io.Writer, f *Options) {
 	if f.JSON {
 		_ = json.NewEncoder(w).Encode(o)
@@ -265,13 +271,15 @@ func (o *Result) print(w io.Writer, f *Options) {
 			if k.Head {
 				how += ", head"
 			}
-			fmt.Fprintf(w, "%10s  tick %-7d %s killed %s (%s)\n", o.clock(k.Tick), k.Tick, k.Killer, k.Victim, how)
+			fmt.Fprintf(w, "%10s  tick %-7d %s killed %s (%s)\n", o.clock(k.Tick),
+				k.Tick, k.Killer, k.Victim, how)
 		}
 		fmt.Fprintf(w, "%s at %s, score %v\n", o.Phase, o.clock(o.To), o.Scores)
 		for _, p := range o.Players {
 			fmt.Fprintf(w, "  %-8s team %d  %3d kills  %3d deaths", p.ID, p.Team, p.Kills, p.Deaths)
 			if a := p.Aim; a != nil {
-				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
+				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms "+
+					"in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
 			}
 			fmt.Fprintln(w)
 		}
@@ -280,5 +288,6 @@ func (o *Result) print(w io.Writer, f *Options) {
 	if !o.Same {
 		verdict = "the same up to here"
 	}
-	fmt.Fprintf(w, "%d ticks, %d to %d, %.1f times real time, %d checksums compared: %s\n", o.Ticks, o.From, o.To, o.Speed, o.Compared, verdict)
+	fmt.Fprintf(w, "%d ticks, %d to %d, %.1f times real time, %d checksums compared: %s\n",
+		o.Ticks, o.From, o.To, o.Speed, o.Compared, verdict)
 }

@@ -30,14 +30,14 @@ const MaxPlayers = 256
 
 // Options are the settings of a preview.
 type Options struct {
-	Map, Mode, Content string
-	Players, Rate      int
+	Map, Mode, Content string        // as commands name them; an empty Content is the built-in pack
+	Players, Rate      int           // number of clients; ticks a second
 	Duration, Delay    time.Duration // of the match; one-way, of each link
-	Loss               float64       // share of datagrams lost on each link
-	Seed               uint64
-	ShotLogSize        int  // shot records that the lobby keeps
-	RealTime           bool // plays at the speed of the clock
-	Traces             []string
+	Loss               float64       // share of datagrams lost on each link, 0 to 0.5
+	Seed               uint64        // of the match, the players and the links
+	ShotLogSize        int           // shot records that the lobby keeps
+	RealTime           bool          // plays at the speed of the clock
+	Traces             []string      // recorded play that the bots follow; none for seeded bots
 }
 
 // Check returns an error that names the first option out of range.
@@ -57,7 +57,8 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// Open makes the lobby and its clients.
+// Open returns the lobby and its clients, joined by links in memory. The caller steps them. All its
+// errors are errors of use.
 func (o *Options) Open() (*lobbysim.Sim, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -96,8 +97,8 @@ func (o *Options) Open() (*lobbysim.Sim, error) {
 type match struct {
 	*lobbysim.Sim
 	out    io.Writer
-	agreed lobbysim.Agreement
-	kills  map[netid.ID]int // as the first client heard of them
+	agreed lobbysim.Agreement // comparison of snapshots so far
+	kills  map[netid.ID]int   // by killer, as the first client heard of them
 }
 
 // Run plays a match and writes what the first player is told, the score board, and the comparison
@@ -115,6 +116,7 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	return m.compared(o.Loss == 0)
 }
 
+// play steps the match to its end, or to that of ctx, and compares the worlds after each step.
 func (p *match) play(ctx context.Context, o *Options) error {
 	clk := clock.New()
 	start := clk.Now()
@@ -131,8 +133,8 @@ func (p *match) play(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// printMessages writes the first player's messages and counts its kill messages. It drains those of
-// the others.
+// printMessages writes the first player's messages, with the time of the match, and counts the
+// kills that it is told of. It drains the messages of the other players.
 func (p *match) printMessages() {
 	for i, c := range p.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
@@ -150,12 +152,14 @@ func (p *match) printMessages() {
 	}
 }
 
-// scoreBoard writes the state of the round and each player's kills and deaths.
+// scoreBoard writes the state of the round, and each player's kills and deaths by team and kills.
 func (p *match) scoreBoard() {
 	m := p.Lobby.Match()
 	at := m.RoundStatus()
 	w := p.out
-	fmt.Fprintf(w, "\n%s, round %d, %s: %d to %d", m.Rules().Game.Mode.Name, at.Round+1, [...]string{"countdown", "active", "over"}[at.Phase], at.Score[0], at.Score[1])
+	phase := [...]string{"countdown", "active", "over"}[at.Phase]
+	fmt.Fprintf(w, "\n%s, round %d, %s: %d to %d",
+		m.Rules().Game.Mode.Name, at.Round+1, phase, at.Score[0], at.Score[1])
 	if at.Points > 0 {
 		fmt.Fprintf(w, ", %d of %d points captured", at.Point, at.Points)
 	}
@@ -167,7 +171,8 @@ func (p *match) scoreBoard() {
 		}
 	}
 	slices.SortFunc(rows, func(a, b client.Player) int {
-		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(p.kills[b.ID], p.kills[a.ID]), cmp.Compare(a.ID, b.ID))
+		byKills := cmp.Compare(p.kills[b.ID], p.kills[a.ID])
+		return cmp.Or(cmp.Compare(a.Team, b.Team), byKills, cmp.Compare(a.ID, b.ID))
 	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "team\tplayer\thero\tkills\tdeaths")
@@ -176,7 +181,8 @@ func (p *match) scoreBoard() {
 		if v == nil {
 			continue
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\n", player.Team+1, player.Name, m.Rules().Game.Heroes[v.Hero].Name, p.kills[player.ID], v.Deaths)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\n", player.Team+1, player.Name,
+			m.Rules().Game.Heroes[v.Hero].Name, p.kills[player.ID], v.Deaths)
 	}
 	_ = t.Flush()
 }
@@ -206,6 +212,7 @@ func (p *match) compared(lossless bool) error {
 		return fmt.Errorf("%w: %d rows are missing", ErrDiffers, a.Missing)
 	}
 	fmt.Fprintln(w, "all agree")
-	fmt.Fprintf(w, "%d mispredictions, %d rows lost on links or not sent to joining clients yet\n", mispredictions, a.Missing)
+	fmt.Fprintf(w, "%d mispredictions, %d rows lost on links or not sent to joining clients yet\n",
+		mispredictions, a.Missing)
 	return nil
 }

@@ -26,8 +26,9 @@ const maxAnswer = 256 << 20
 // ErrVersion is the error of an answer that does not decode.
 var ErrVersion = errors.New("the server's answer is of another version")
 
-// Get asks base+path and decodes the answer. base is a URL such as http://127.0.0.1:7914. An empty
-// secret is taken from the environment.
+// Get requests base+path and decodes the JSON of the response into answer. base is a URL such as
+// http://127.0.0.1:7914. An empty secret is taken from the environment. It gives up after 30 s; a
+// malformed base is an error of use, and a response that does not decode is ErrVersion.
 func Get(ctx context.Context, base, path, secret string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -48,7 +49,8 @@ func Get(ctx context.Context, base, path, secret string, answer any) error {
 		return fmt.Errorf("ask the server: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server says %s: %s", resp.Status, strings.TrimSpace(string(body[:min(len(body), 200)])))
+		return fmt.Errorf("the server says %s: %s", resp.Status,
+			strings.TrimSpace(string(body[:min(len(body), 200)])))
 	}
 	if err := json.Unmarshal(body, answer); err != nil {
 		return errors.Join(ErrVersion, err)

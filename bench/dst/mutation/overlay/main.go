@@ -1,4 +1,5 @@
-// Command overlay writes the files of a mutated build into a folder and prints the path of the overlay for go build.
+// Command overlay writes the files of a mutated build into a folder and prints the path of the
+// overlay for go build.
 //
 //	go test -overlay "$(go run ./bench/dst/mutation/overlay DIR)" -tags mutation ./bench/dst
 package main

@@ -1,7 +1,6 @@
 package sample_test
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -166,10 +165,9 @@ func exact(s schema.Schema, row []int32) bool {
 	return true
 }
 
-// TestRow30SectionsKeepApart is row 30: no section's row depends on what another section's
-// receivers are told, so what is masked from a receiver is not in its bytes. TestRow63 names the
-// fields.
-func TestRow30SectionsKeepApart(t *testing.T) {
+// No section's row depends on what another section's receivers are told. What a lobby's receivers
+// are sent is tested on its datagrams, in package server.
+func TestSectionsKeepApart(t *testing.T) {
 	twin, err := schema.Reflect[Character]()
 	if err != nil {
 		t.Fatal(err)
@@ -205,27 +203,6 @@ func part(c *Character, index []int) reflect.Value {
 		}
 	}
 	return v
-}
-
-// TestRow63WhoIsToldWhat is row 63: the table of which receiver has which field, by kind of
-// receiver.
-func TestRow63WhoIsToldWhat(t *testing.T) {
-	for i, c := range []struct {
-		s    schema.Schema
-		want string
-	}{
-		{CharacterSchema, "character false [hero health bits]"},
-		{CharacterOwnerSchema, "character.owner true [at.x at.y at.z ammo.0 ammo.1]"},
-		{CharacterOthersSchema, "character.others false [pos.x pos.y pos.z yaw swing.phase swing.weight]"},
-	} {
-		names := []string{}
-		for _, f := range c.s.Fields {
-			names = append(names, f.Name)
-		}
-		if got := fmt.Sprint(c.s.Name, " ", c.s.Single, " ", names); got != c.want {
-			t.Errorf("%d: %s, want %s", i, got, c.want)
-		}
-	}
 }
 
 func TestDerivedFieldsFollow(t *testing.T) {

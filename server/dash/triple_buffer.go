@@ -2,9 +2,9 @@ package dash
 
 import "sync/atomic"
 
-// board hands frames from one writer to one reader (triple buffering). Neither waits: each swaps
-// its own frame for the one in the middle.
-type board struct {
+// tripleBuffer hands frames from one writer to one reader. Neither waits: each swaps its own frame
+// for the one in the middle.
+type tripleBuffer struct {
 	frames [3]Frame
 	back   uint32        // the writer's
 	front  uint32        // the reader's
@@ -15,15 +15,19 @@ type board struct {
 const unread = 4 // bit of middle
 
 // init allocates frames for the given numbers of players, stages, parts and bones.
-func (b *board) init(players, stages, parts, bones int) {
+func (b *tripleBuffer) init(players, stages, parts, bones int) {
 	b.back, b.front = 0, 1
 	b.middle.Store(2)
 	for i := range b.frames {
 		f := &b.frames[i]
-		*f = Frame{Ticks: make([]Tick, 0, MaxTicks), Stages: make([]float64, 0, stages),
+		*f = Frame{
+			Ticks:   make([]Tick, 0, MaxTicks),
+			Stages:  make([]float64, 0, stages),
 			Parts:   make([]float64, 0, parts),
-			Players: make([]Player, 0, players), Shots: make([]Shot, MaxShots)[:0], Rays: make([]Ray,
-				0, MaxRays)}
+			Players: make([]Player, 0, players),
+			Shots:   make([]Shot, MaxShots)[:0],
+			Rays:    make([]Ray, 0, MaxRays),
+		}
 		for k := range MaxShots {
 			s := &f.Shots[:MaxShots][k]
 			s.Then, s.Now = make(Body, 0, bones), make(Body, 0, bones)
@@ -32,10 +36,10 @@ func (b *board) init(players, stages, parts, bones int) {
 }
 
 // next returns the frame to be written.
-func (b *board) next() *Frame { return &b.frames[b.back] }
+func (b *tripleBuffer) next() *Frame { return &b.frames[b.back] }
 
-// hang publishes the frame of next and takes another.
-func (b *board) hang() {
+// publish makes the frame of next the newest, and takes another for the next call of next.
+func (b *tripleBuffer) publish() {
 	was := b.middle.Swap(b.back | unread)
 	if was&unread != 0 {
 		b.lost.Add(1)
@@ -45,7 +49,7 @@ func (b *board) hang() {
 
 // take returns the newest frame, nil if it was taken before. It belongs to the reader until the
 // next take.
-func (b *board) take() *Frame {
+func (b *tripleBuffer) take() *Frame {
 	if b.middle.Load()&unread == 0 {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // The checks change nothing: a case without checks, shadow match and recording gives the same match
 // to the bit, the same counters and the same clients.
-func TestBare(t *testing.T) {
+func TestWithoutChecks(t *testing.T) {
 	seeds := []uint64{2, 7, 57} // 57: walls, a killed server and 32 players
 	if testing.Short() || raceEnabled {
 		seeds = seeds[:1]
@@ -20,30 +20,32 @@ func TestBare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b := w.run(); b != nil {
-				t.Fatal(b)
+			if v := w.run(); v != nil {
+				t.Fatal(v)
 			}
 			made[i] = w
 		}
-		checked, bare := made[0], made[1]
-		if len(bare.trace) < 400 {
-			t.Errorf("seed %d: %d hashes", seed, len(bare.trace))
+		checked, unchecked := made[0], made[1]
+		if len(unchecked.trace) < 400 {
+			t.Errorf("seed %d: %d hashes", seed, len(unchecked.trace))
 		}
-		if n := firstDifference(checked.trace, bare.trace); n >= 0 {
+		if n := firstDifference(checked.trace, unchecked.trace); n >= 0 {
 			t.Errorf("seed %d: the match differs from hash %d on without checks", seed, n)
 		}
 		for c := range metrics.NumCounts {
-			if a, b := checked.Lobby.Stats.Count[c].Load(), bare.Lobby.Stats.Count[c].Load(); a != b {
+			if a, b := checked.Lobby.Stats.Count[c].Load(), unchecked.Lobby.Stats.Count[c].Load(); a != b {
 				t.Errorf("seed %d: %v is %d, and %d without checks", seed, c, a, b)
 			}
 		}
 		for i := range checked.Clients {
-			a, b := checked.Clients[i].Stats(), bare.Clients[i].Stats()
-			if a.Datagrams != b.Datagrams || a.Prediction != b.Prediction || checked.Clients[i].ID() != bare.Clients[i].ID() {
+			a, b := checked.Clients[i].Stats(), unchecked.Clients[i].Stats()
+			equal := a.Datagrams == b.Datagrams && a.Prediction == b.Prediction
+			if !equal || checked.Clients[i].ID() != unchecked.Clients[i].ID() {
 				t.Errorf("seed %d: client %d has %+v, and %+v without checks", seed, i, a, b)
 			}
 		}
-		if bare.shadow.match != nil || bare.recordings.file != nil || bare.shots.poses[1] != nil {
+		if unchecked.shadow.match != nil || unchecked.recordings.file != nil ||
+			unchecked.shots.poses[1] != nil {
 			t.Errorf("seed %d: the run without checks checked something", seed)
 		}
 	}

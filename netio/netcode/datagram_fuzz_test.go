@@ -10,26 +10,22 @@ import (
 	"time"
 )
 
-// blaster throws damaged, recorded, misplaced and oddly sealed datagrams at a server, beside
-// control clients who should not notice. A round is blastRound datagrams and a millisecond; it
-// allocates nothing.
 const (
-	blastRound   = 1000
-	blastVictims = 6
-	blastControl = 4
+	fuzzRound   = 1000 // datagrams in a millisecond
+	fuzzVictims = 6    // clients whose datagrams are forged
+	fuzzControl = 4    // clients that must not be affected
 )
 
-// blaster sends damaged, recorded, misplaced and oddly sealed datagrams to a server, next to
-// control clients that must not be affected. A round is blastRound datagrams in a millisecond. It
-// allocates nothing.
-type blaster struct {
+// datagramFuzzer sends damaged, recorded, misplaced and falsely sealed datagrams to a server, among
+// the datagrams of control clients. A round is a millisecond and allocates nothing.
+type datagramFuzzer struct {
 	t        testing.TB
 	s        *Server
 	now      time.Duration
-	dice     uint64
+	rng      uint64
 	victims  []*pair
 	control  []*pair
-	unsent   [][]byte // real datagrams that the server has not got, of victim i%blastVictims
+	unsent   [][]byte // real datagrams that the server has not got, of victim i%fuzzVictims
 	recorded [][]byte // and those that it has got
 	asked    []byte   // a request that is repeated
 	work     []byte
@@ -37,20 +33,21 @@ type blaster struct {
 	out      Outbox
 	up       Outbox
 
-	thrown, refused, taken, paid uint64
+	sent, refused, taken, payloads uint64
 }
 
-func newBlaster(t testing.TB) *blaster {
-	b := &blaster{t: t, dice: 0x9e3779b97f4a7c15, work: make([]byte, 0, 4096), payload: make([]byte, 1300)}
+func newDatagramFuzzer(t testing.TB) *datagramFuzzer {
+	b := &datagramFuzzer{t: t, rng: 0x9e3779b97f4a7c15, work: make([]byte, 0, 4096),
+		payload: make([]byte, 1300)}
 	b.s = newServer(t, func(c *ServerConfig) {
-		c.Clients, c.HandshakesPerSecond,
-			c.HandshakesPerNetwork = 16, 1<<24, 1<<24
+		c.Clients = 16
+		c.HandshakesPerSecond, c.HandshakesPerNetwork = 1<<24, 1<<24
 	})
 	forever := func(n int) *pair {
 		p := &pair{t: t, s: b.s, at: host(n), c: NewClient(mint(t, uint64(n), func(m *Mint) {
 			m.Expire, m.TimeoutSeconds = 1<<64-1, 3
-			if n < blastVictims {
-				m.TimeoutSeconds = -1 // they are spoken for, never to
+			if n < fuzzVictims {
+				m.TimeoutSeconds = -1 // they send nothing, and never time out
 			}
 		}), ClientConfig{})}
 		if p.step(time.Millisecond); p.c.State() != Connected {
@@ -58,23 +55,23 @@ func newBlaster(t testing.TB) *blaster {
 		}
 		return p
 	}
-	for n := range blastVictims {
+	for n := range fuzzVictims {
 		b.victims = append(b.victims, forever(n))
 	}
-	for n := range blastControl {
+	for n := range fuzzControl {
 		b.control = append(b.control, forever(100+n))
 	}
 	token := mint(t, 77, func(m *Mint) { m.Expire = 1<<64 - 1 })
 	b.asked = request(token)
 	b.receive(50, b.asked)
 	pattern(b.payload, 7, 3)
-	for i := range 20 * blastVictims {
-		p := b.victims[i%blastVictims]
+	for i := range 20 * fuzzVictims {
+		p := b.victims[i%fuzzVictims]
 		body := b.payload[:1+i*3%200]
 		b.recorded = append(b.recorded, p.seal(KindPayload, body))
-		b.receive(i%blastVictims, b.recorded[i])
+		b.receive(i%fuzzVictims, b.recorded[i])
 		// Far on, so that no later datagram leaves it behind the window for good.
-		switch i / blastVictims {
+		switch i / fuzzVictims {
 		default:
 			b.unsent = append(b.unsent, b.s.sealer.seal(p.c.seal, nil, KindPayload, 1<<50+uint64(i), body))
 		case 17:
@@ -89,97 +86,97 @@ func newBlaster(t testing.TB) *blaster {
 	return b
 }
 
-// roll is a number from 0 to n-1, of the xorshift generator: the dice must cost less than the
+// roll returns a number from 0 to n-1 of an xorshift generator, which must cost less than the
 // server.
-func (b *blaster) roll(n int) int {
-	b.dice ^= b.dice << 13
-	b.dice ^= b.dice >> 7
-	b.dice ^= b.dice << 17
-	return int(b.dice >> 33 % uint64(n))
+func (b *datagramFuzzer) roll(n int) int {
+	b.rng ^= b.rng << 13
+	b.rng ^= b.rng >> 7
+	b.rng ^= b.rng << 17
+	return int(b.rng >> 33 % uint64(n))
 }
 
 // receive gives the server a copy of a datagram, which opening destroys.
-func (b *blaster) receive(from int, datagram []byte) (Event, error) {
+func (b *datagramFuzzer) receive(from int, datagram []byte) (Event, error) {
 	b.work = append(b.work[:0], datagram...)
 	return b.s.Receive(b.now, testUnix, host(from), b.work, &b.out)
 }
 
-// blastKinds are the ways to make a bad datagram; each returns its apparent source. All
+// fuzzKinds are the ways to make a bad datagram; each returns its apparent source. All
 // but the last are refused in silence, or, of a request that is repeated, answered with another
 // challenge.
-var blastKinds = [...]struct {
+var fuzzKinds = [...]struct {
 	name  string
 	times int // of 100
-	make  func(b *blaster, i int) (from int)
+	make  func(b *datagramFuzzer, i int) (from int)
 }{
-	{"bit flipped", 22, func(b *blaster, i int) int {
+	{"bit flipped", 22, func(b *datagramFuzzer, i int) int {
 		b.load(b.unsent[i])
 		b.work[b.roll(len(b.work))] ^= 1 << b.roll(8)
-		return i % blastVictims
+		return i % fuzzVictims
 	}},
-	{"two bits flipped", 6, func(b *blaster, i int) int {
+	{"two bits flipped", 6, func(b *datagramFuzzer, i int) int {
 		b.load(b.unsent[i])
 		at := b.roll(8 * len(b.work))
 		other := (at + 1 + b.roll(8*len(b.work)-1)) % (8 * len(b.work))
 		b.work[at/8] ^= 1 << (at % 8)
 		b.work[other/8] ^= 1 << (other % 8)
-		return i % blastVictims
+		return i % fuzzVictims
 	}},
-	{"cut", 12, func(b *blaster, i int) int {
+	{"cut", 12, func(b *datagramFuzzer, i int) int {
 		b.load(b.unsent[i])
 		b.work = b.work[:b.roll(len(b.work))]
-		return i % blastVictims
+		return i % fuzzVictims
 	}},
-	{"random tail", 10, func(b *blaster, i int) int {
+	{"random tail", 10, func(b *datagramFuzzer, i int) int {
 		b.load(b.unsent[i])
 		for range 1 + b.roll(8) {
 			b.work = append(b.work, byte(b.roll(256)))
 		}
-		return i % blastVictims
+		return i % fuzzVictims
 	}},
-	{"replayed", 10, func(b *blaster, i int) int { b.load(b.recorded[i]); return i % blastVictims }},
-	{"from an unknown address", 8, func(b *blaster,
+	{"replayed", 10, func(b *datagramFuzzer, i int) int { b.load(b.recorded[i]); return i % fuzzVictims }},
+	{"from an unknown address", 8, func(b *datagramFuzzer,
 		i int) int {
 		b.load(b.unsent[i])
 		return 1000 + b.roll(1<<20)
 	}},
-	{"from another player", 8, func(b *blaster, i int) int {
+	{"from another player", 8, func(b *datagramFuzzer, i int) int {
 		b.load(b.unsent[i])
-		if n := i + 1 + b.roll(blastVictims+blastControl-1); n%(blastVictims+blastControl) < blastVictims {
-			return (i + 1 + n%(blastVictims-1)) % blastVictims
+		if n := i + 1 + b.roll(fuzzVictims+fuzzControl-1); n%(fuzzVictims+fuzzControl) < fuzzVictims {
+			return (i + 1 + n%(fuzzVictims-1)) % fuzzVictims
 		}
-		return 100 + b.roll(blastControl)
+		return 100 + b.roll(fuzzControl)
 	}},
-	{"of another kind", 8, func(b *blaster, i int) int {
+	{"of another kind", 8, func(b *datagramFuzzer, i int) int {
 		b.load(b.unsent[i])
 		b.work[0] ^= byte(1 + b.roll(15))
-		return i % blastVictims
+		return i % fuzzVictims
 	}},
-	{"random bytes", 7, func(b *blaster, i int) int {
+	{"random bytes", 7, func(b *datagramFuzzer, i int) int {
 		b.work = b.work[:b.roll(160)]
 		for at := range b.work {
 			b.work[at] = byte(b.roll(256))
 		}
-		return []int{i % blastVictims, 2000 + i}[b.roll(2)]
+		return []int{i % fuzzVictims, 2000 + i}[b.roll(2)]
 	}},
-	{"a request, damaged", 1, func(b *blaster, i int) int {
+	{"a request, damaged", 1, func(b *datagramFuzzer, i int) int {
 		b.load(b.asked)
 		b.work[b.roll(len(b.work))] ^= 1 << b.roll(8)
 		return 50
 	}},
-	{"a path from elsewhere", 2, func(b *blaster, i int) int {
-		b.load(b.unsent[len(b.unsent)-1-b.roll(blastVictims)])
+	{"a path from elsewhere", 2, func(b *datagramFuzzer, i int) int {
+		b.load(b.unsent[len(b.unsent)-1-b.roll(fuzzVictims)])
 		return 3000 + b.roll(100)
 	}},
 	{"sealed with a real key", 6, nil},
 }
 
-func (b *blaster) load(d []byte) { b.work = append(b.work[:0], d...) }
+func (b *datagramFuzzer) load(d []byte) { b.work = append(b.work[:0], d...) }
 
-// sealed throws a body of random kind and length under the key of a victim. It returns how long a
-// payload must be that comes of it; 0: there must be none.
-func (b *blaster) sealed(i int) (from, payload int) {
-	p := b.victims[i%blastVictims]
+// sealed seals a body of random kind and length with a victim's key. It returns the length of the
+// payload that must result; 0 for none.
+func (b *datagramFuzzer) sealed(i int) (from, payload int) {
+	p := b.victims[i%fuzzVictims]
 	kind := Kind(b.roll(16))
 	n := b.roll(64)
 	if b.roll(50) == 0 {
@@ -193,20 +190,20 @@ func (b *blaster) sealed(i int) (from, payload int) {
 	if kind == KindPayload && bodyFits(kind, n) {
 		payload = n
 	}
-	return i % blastVictims, payload
+	return i % fuzzVictims, payload
 }
 
-// throw throws one datagram of a kind and holds what becomes of it against what must.
-func (b *blaster) throw(kind int) {
+// sendForged sends one datagram of a kind and checks the result.
+func (b *datagramFuzzer) sendForged(kind int) {
 	i, want, from := b.roll(len(b.unsent)), 0, 0
-	if blastKinds[kind].make != nil {
-		from = blastKinds[kind].make(b, i)
+	if fuzzKinds[kind].make != nil {
+		from = fuzzKinds[kind].make(b, i)
 	} else {
 		from, want = b.sealed(i)
 	}
-	legal := want > 0 || blastKinds[kind].make == nil && KindOf(b.work) == KindKeepAlive
+	legal := want > 0 || fuzzKinds[kind].make == nil && KindOf(b.work) == KindKeepAlive
 	e, err := b.s.Receive(b.now, testUnix, host(from), b.work, &b.out)
-	b.thrown++
+	b.sent++
 	switch {
 	case err != nil && !legal && e.Kind == EventNone:
 		b.refused++
@@ -220,24 +217,24 @@ func (b *blaster) throw(kind int) {
 			b.refused++
 		}
 	default:
-		b.t.Fatalf("%s, from %d: %v, event %v, %d bytes", blastKinds[kind].name, from, err, e.Kind,
+		b.t.Fatalf("%s, from %d: %v, event %v, %d bytes", fuzzKinds[kind].name, from, err, e.Kind,
 			len(e.Payload))
 	}
 	if b.out.Len() != 0 {
 		_, d := b.out.At(0)
-		b.t.Fatalf("%s: answered with a %v", blastKinds[kind].name, KindOf(d))
+		b.t.Fatalf("%s: answered with a %v", fuzzKinds[kind].name, KindOf(d))
 	}
 }
 
-// round is a millisecond.
-func (b *blaster) round() {
+// round plays a millisecond.
+func (b *datagramFuzzer) round() {
 	before, refused := b.s.counters.Dropped(), b.refused
-	for n := range blastRound {
+	for n := range fuzzRound {
 		at, kind := n*37%100, 0
-		for ; at >= blastKinds[kind].times; kind++ {
-			at -= blastKinds[kind].times
+		for ; at >= fuzzKinds[kind].times; kind++ {
+			at -= fuzzKinds[kind].times
 		}
-		b.throw(kind)
+		b.sendForged(kind)
 	}
 	if dropped := b.s.counters.Dropped() - before; dropped != b.refused-refused {
 		b.t.Fatalf("%d datagrams refused, %d counted", b.refused-refused, dropped)
@@ -245,7 +242,7 @@ func (b *blaster) round() {
 	b.now += time.Millisecond
 	for i, p := range b.control {
 		if (int(b.now/time.Millisecond)+i)%16 == 0 {
-			b.pay(p)
+			b.sendPayload(p)
 		}
 	}
 	if b.now/time.Millisecond%16 == 0 {
@@ -253,20 +250,20 @@ func (b *blaster) round() {
 	}
 }
 
-// pay is a control client's payload, which must arrive.
-func (b *blaster) pay(p *pair) {
-	b.paid++
-	binary.LittleEndian.PutUint64(b.payload[1280:], b.paid)
+// sendPayload sends a control client's payload, which must arrive.
+func (b *datagramFuzzer) sendPayload(p *pair) {
+	b.payloads++
+	binary.LittleEndian.PutUint64(b.payload[1280:], b.payloads)
 	b.work = p.c.sealNext(b.now, KindPayload, b.payload[1280:1288], b.work[:0])
 	e, err := b.s.Receive(b.now, testUnix, p.at, b.work, &b.out)
 	if err != nil || e.Kind != EventPayload || e.Client != int(p.c.Index()) ||
-		binary.LittleEndian.Uint64(e.Payload) != b.paid {
+		binary.LittleEndian.Uint64(e.Payload) != b.payloads {
 		b.t.Fatalf("a control client's payload: %v, event %v", err, e.Kind)
 	}
 }
 
-// update lets both ends of the control clients work.
-func (b *blaster) update() {
+// update updates the server and the control clients, and delivers their datagrams.
+func (b *datagramFuzzer) update() {
 	if events := b.s.Update(b.now, testUnix, &b.out); len(events) != 0 {
 		b.t.Fatalf("event %v of %d", events[0].Kind, events[0].Client)
 	}
@@ -296,9 +293,9 @@ func (b *blaster) update() {
 	}
 }
 
-// TestBlast throws TICKRATE_BLAST datagrams, 200,000 if that is not set, outside of the fuzzer's
-// engine. None may be delivered damaged, each is counted once, no control client loses a
-// datagram, and nothing allocates.
+// TestBlast sends TICKRATE_BLAST datagrams, 200,000 by default, without the engine of the fuzzer.
+// None is delivered damaged, each is counted once, no control client loses a datagram, and nothing
+// allocates.
 func TestBlast(t *testing.T) {
 	total := 200_000
 	if text := os.Getenv("TICKRATE_BLAST"); text != "" {
@@ -307,15 +304,15 @@ func TestBlast(t *testing.T) {
 			t.Fatalf("TICKRATE_BLAST: %v", err)
 		}
 	}
-	b := newBlaster(t)
+	b := newDatagramFuzzer(t)
 	for range 20 { // buffers grow to their size
 		b.round()
 	}
-	rest := b.s.counters.Received - b.thrown
+	rest := b.s.counters.Received - b.sent
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	for b.thrown < uint64(total) {
+	for b.sent < uint64(total) {
 		b.round()
 	}
 	took := time.Since(start)
@@ -323,10 +320,10 @@ func TestBlast(t *testing.T) {
 	if n := after.Mallocs - before.Mallocs; n > 500 { // the runtime's own
 		t.Errorf("%d allocations", n)
 	}
-	if b.s.counters.Received < b.thrown+rest || !b.s.counters.Balanced() || b.refused+b.taken != b.thrown {
-		t.Errorf("%d thrown, %d refused, %d taken: %+v", b.thrown, b.refused, b.taken, b.s.counters)
+	if b.s.counters.Received < b.sent+rest || !b.s.counters.Balanced() || b.refused+b.taken != b.sent {
+		t.Errorf("%d sent, %d refused, %d taken: %+v", b.sent, b.refused, b.taken, b.s.counters)
 	}
-	if b.s.Connected() != blastVictims+blastControl || b.s.PendingHandshakes() > 1 {
+	if b.s.Connected() != fuzzVictims+fuzzControl || b.s.PendingHandshakes() > 1 {
 		t.Errorf("%d sessions", b.s.Connected())
 	}
 	for _, want := range []Drop{DropSize, DropType, DropSequence, DropReqSize, DropReqToken, DropUnknown,
@@ -335,7 +332,7 @@ func TestBlast(t *testing.T) {
 			t.Errorf("no datagram was dropped for %v", want)
 		}
 	}
-	t.Logf("%d datagrams, %d refused, %d taken, %d payloads of control clients; %.2f M/s; %v", b.thrown,
-		b.refused, b.taken, b.paid,
-		float64(b.thrown)/took.Seconds()/1e6, b.s.counters.Drops)
+	t.Logf("%d datagrams, %d refused, %d taken, %d payloads of control clients; %.2f M/s; %v", b.sent,
+		b.refused, b.taken, b.payloads,
+		float64(b.sent)/took.Seconds()/1e6, b.s.counters.Drops)
 }

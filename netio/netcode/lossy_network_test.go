@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// link is the profile "hell" of the threats document, one way for all, in virtual time.
+// link is one direction of a lossy network for all clients, in virtual time.
 type link struct {
 	rng   *rand.Rand
 	loss  float64
@@ -36,8 +36,8 @@ func (f flights) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
 func (f *flights) Push(x any)   { *f = append(*f, x.(flight)) }
 func (f *flights) Pop() any     { x := (*f)[len(*f)-1]; *f = (*f)[:len(*f)-1]; return x }
 
-// send loses 30 %, doubles 10 %, damages 5 %, delays by 0 to 80 ms, so that many overtake, and
-// now and then keeps a path blocked for up to half a second.
+// send drops a share of loss, duplicates 10 %, damages 5 %, delays by 0 to 80 ms, so that datagrams
+// overtake one another, and at times blocks the path of a client for up to half a second.
 func (l *link) send(now time.Duration, client int, data []byte) {
 	if l.rng.Float64() < 0.002 {
 		l.burst[client] = now + time.Duration(l.rng.Int64N(int64(500*time.Millisecond)))
@@ -74,7 +74,7 @@ func (l *link) arrived(now time.Duration) (f flight, ok bool) {
 	return heap.Pop(&l.queue).(flight), true
 }
 
-// stamp is a payload that shows whether it was damaged or went to the wrong one.
+// stamp returns a payload that shows whether it was damaged or delivered to another client.
 func stamp(client int, n uint32) []byte {
 	b := make([]byte, 8, 60)
 	binary.LittleEndian.PutUint32(b, uint32(client))
@@ -86,30 +86,33 @@ func stamped(client int, b []byte) bool {
 	return len(b) >= 8 && bytes.Equal(b, stamp(client, binary.LittleEndian.Uint32(b[4:])))
 }
 
-type hell struct {
+// lossyNetwork is a server and its clients with a lossy link each way.
+type lossyNetwork struct {
 	now      time.Duration
 	s        *Server
 	clients  []*Client
 	up, down link
-	slots    map[int]int // slot to client
-	entered  []time.Duration
+	slots    map[int]int     // slot to client
+	entered  []time.Duration // when each client connected
 	received int
-	bytes    map[netip.AddrPort][2]int // from and to an address before it is in
+	bytes    map[netip.AddrPort][2]int // from and to an address before its session begins
 	quiet    bool                      // the server sends nothing but handshakes
 	nonces   map[nonce]bool
 	t        *testing.T
 }
 
-// nonce is what must never seal twice: a client's key, one way, and a sequence.
+// nonce is what must never be used twice: the key of a client, the direction, and the sequence.
 type nonce struct {
 	client   int
 	down     bool
 	sequence uint64
 }
 
-func (h *hell) once(client int, down bool, d []byte) {
+// once fails the test if a sealed datagram repeats a nonce. n lacks the sequence, which is read
+// from the datagram.
+func (h *lossyNetwork) once(n nonce, d []byte) {
 	if f, why := parseHeader(d); why == DropNone {
-		n := nonce{client, down, f.sequence}
+		n.sequence = f.sequence
 		if h.nonces[n] {
 			h.t.Fatalf("%+v seals twice", n)
 		}
@@ -117,8 +120,8 @@ func (h *hell) once(client int, down bool, d []byte) {
 	}
 }
 
-func newHell(t *testing.T, n int, loss float64, change func(*ServerConfig)) *hell {
-	h := &hell{t: t, slots: map[int]int{}, entered: make([]time.Duration, n),
+func newLossyNetwork(t *testing.T, n int, loss float64, change func(*ServerConfig)) *lossyNetwork {
+	h := &lossyNetwork{t: t, slots: map[int]int{}, entered: make([]time.Duration, n),
 		bytes: map[netip.AddrPort][2]int{}, nonces: map[nonce]bool{}}
 	h.s = newServer(t, func(c *ServerConfig) {
 		c.Clients = n
@@ -134,23 +137,23 @@ func newHell(t *testing.T, n int, loss float64, change func(*ServerConfig)) *hel
 	return h
 }
 
-func (h *hell) clientOf(a netip.AddrPort) int {
+func (h *lossyNetwork) clientOf(a netip.AddrPort) int {
 	b := a.Addr().As4()
 	return int(b[1])<<16 | int(b[2])<<8 | int(b[3])
 }
 
-// sendSealed puts what the server sends on the link, and holds it to its share while the address
-// is unproven.
-func (h *hell) emit(out *Outbox) {
+// emit puts the server's datagrams on the link, and checks the amplification limit of unverified
+// addresses.
+func (h *lossyNetwork) emit(out *Outbox) {
 	for i := range out.Len() {
 		to, d := out.At(i)
 		h.count(to, 1, len(d))
-		h.once(h.clientOf(to), true, d)
+		h.once(nonce{client: h.clientOf(to), down: true}, d)
 		h.down.send(h.now, h.clientOf(to), d)
 	}
 }
 
-func (h *hell) count(a netip.AddrPort, way, n int) {
+func (h *lossyNetwork) count(a netip.AddrPort, way, n int) {
 	if _, in := h.s.slotAt.get(addressKey(a)); !in {
 		b := h.bytes[a]
 		b[way] += n
@@ -161,7 +164,7 @@ func (h *hell) count(a netip.AddrPort, way, n int) {
 	}
 }
 
-func (h *hell) step() {
+func (h *lossyNetwork) step() {
 	var out Outbox
 	for i, c := range h.clients {
 		out.Reset()
@@ -171,7 +174,7 @@ func (h *hell) step() {
 		}
 		for j := range out.Len() {
 			_, d := out.At(j)
-			h.once(i, false, d)
+			h.once(nonce{client: i}, d)
 			h.up.send(h.now, i, d)
 		}
 	}
@@ -213,22 +216,22 @@ func (h *hell) step() {
 		}
 		for j := range out.Len() {
 			_, d := out.At(j)
-			h.once(f.client, false, d)
+			h.once(nonce{client: f.client}, d)
 			h.up.send(h.now, f.client, d)
 		}
 	}
 	h.now += 10 * time.Millisecond
 }
 
-// A thousand clients connect at once over the preset hell. All are connected within three seconds,
-// no damaged payload is delivered, no session gets another's payload, no unverified address gets
-// more than its share, and no key seals two datagrams with one sequence.
-func TestThousandClientsThroughHell(t *testing.T) {
+// A thousand clients connect at once over paths that lose 30 %. All are connected within three
+// seconds, no damaged payload is delivered, no session gets another's payload, no unverified
+// address gets more than its share, and no key seals two datagrams with one sequence.
+func TestThousandClientsOverLoss(t *testing.T) {
 	n := 1000
 	if testing.Short() {
 		n = 200
 	}
-	h := newHell(t, n, 0.3, nil)
+	h := newLossyNetwork(t, n, 0.3, nil)
 	for h.now < 3*time.Second {
 		h.step()
 	}
@@ -253,13 +256,13 @@ func TestThousandClientsThroughHell(t *testing.T) {
 		h.s.counters.Received, h.s.counters.Dropped())
 }
 
-// Ten thousand at once on a good link: the budget spreads them out, and all are in within three
-// seconds.
+// Ten thousand clients connect at once on a good link: the budget spreads them out, and all are
+// connected within three seconds.
 func TestTenThousandAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of work")
 	}
-	h := newHell(t, MaxClients, 0, nil)
+	h := newLossyNetwork(t, MaxClients, 0, nil)
 	for h.now < 3*time.Second && h.s.Connected() < MaxClients {
 		h.step()
 	}
@@ -269,9 +272,9 @@ func TestTenThousandAtOnce(t *testing.T) {
 	t.Logf("all in after %v", h.now)
 }
 
-// Without the server's keep-alives many would stay outside: so the test above can fail.
-func TestHellNeedsKeepAlives(t *testing.T) {
-	h := newHell(t, 100, 0.3, nil)
+// Without the server's keep-alives many clients stay outside: the test above can fail.
+func TestLossNeedsKeepAlives(t *testing.T) {
+	h := newLossyNetwork(t, 100, 0.3, nil)
 	h.quiet = true
 	for h.now < 3*time.Second {
 		h.step()

@@ -1,0 +1,78 @@
+package sim
+
+import (
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/anim"
+	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/move"
+	"github.com/tickrate/tickrate/sim/object"
+)
+
+func init() {
+	declareKind(&kindSpec{
+		name: "player", page: pagePlayer, datum: dVital,
+		columns: []columnSpec{
+			column[geom.Vec3](full), column[Velocity](full), column[move.State](full), column[Look](full),
+			column[Vital](full), column[ability.State](full), column[anim.State](full),
+			column[Command](given), column[ClampLimits](inState),
+		},
+		capacity: func(slots int) (int, int) { return slots, slots },
+		valid: func(m *Match) error {
+			c := m.open()
+			defer c.close()
+			return c.valid()
+		},
+	})
+	declareKind(&kindSpec{
+		name: "due teleport", page: pageTeleporting, datum: dTeleports,
+		columns:  []columnSpec{column[object.TeleportRequest](full)},
+		capacity: func(slots int) (int, int) { return slots, slots },
+		valid:    validTeleports,
+	})
+}
+
+// validTeleports checks that each player goes where StepTeleporters sends players.
+func validTeleports(m *Match) error {
+	ids, due := m.teleporting.Rows()
+	for i := range due {
+		known := false
+		for p := range m.objects.Ports {
+			port := &m.objects.Ports[p]
+			known = known || port.Yaw == due[i].Yaw && port.Target.Sub(due[i].Pos).LenSq() < 1e-4
+		}
+		if !known || due[i].ID != ids[i] {
+			return wrong("teleport", due[i])
+		}
+	}
+	return nil
+}
+
+// valid says what of the players cannot be.
+func (c *columns) valid() error {
+	var members [mode.Teams]uint16
+	heroes := len(c.kit.Heroes)
+	for i := range c.vital {
+		v := &c.vital[i]
+		at := move.Motion{Pos: c.pos[i], Vel: c.vel[i]}
+		rounded := move.Round(at)
+		switch {
+		case int(v.Hero) >= heroes || int(v.RequestedHero) > heroes:
+			return wrong("hero", v.Hero)
+		case v.Spectator && v.Team != lagcomp.NoTeam || !v.Spectator && v.Team >= mode.Teams:
+			return wrong("team", v.Team)
+		case rounded.Pos != at.Pos || rounded.Vel != at.Vel:
+			return wrong("motion", at)
+		case c.state[i].Loco > move.Launched:
+			return wrong("locomotion", c.state[i].Loco)
+		}
+		if !v.Spectator {
+			members[v.Team]++
+		}
+	}
+	if members != c.score.Members {
+		return wrong("members of teams", c.score.Members)
+	}
+	return nil
+}
