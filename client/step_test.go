@@ -115,7 +115,7 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 				}
 			}
 			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 ||
-				st.Starved != l.inbox(s).Missing {
+				st.InputsMissing != l.inbox(s).Missing {
 				t.Errorf("jitter %v, seed %d: %+v", jitter, seed, st)
 			}
 		}

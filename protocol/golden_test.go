@@ -183,7 +183,8 @@ func TestGoldenByHand(t *testing.T) {
 		}
 	}
 	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome with content": 111,
-		"welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "content transfer": 9} {
+		"welcome without a name": 63, "ready": 18, "ready with a name": 22,
+		"fetch": 2, "content transfer": 9} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}

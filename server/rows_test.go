@@ -451,7 +451,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	for n, p := range b.players {
 		s := p.Stats()
 		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 ||
-			s.Snapshots-before[n].Snapshots < 38 || s.Starved > before[n].Starved {
+			s.Snapshots-before[n].Snapshots < 38 || s.InputsMissing > before[n].InputsMissing {
 			t.Errorf("client %d is %v: %+v", n, state, s)
 		}
 	}

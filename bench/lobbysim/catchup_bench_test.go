@@ -15,9 +15,10 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// BenchmarkCatchUp is what a client is sent that holds nothing yet, by codec: a player or a spectator
-// that joins a lobby of 64, on an empty map and on one full of barrels and cubes. ms/join is from its
-// first datagram until it holds everything, and B/join is the UDP payload until then, with the handshake.
+// BenchmarkCatchUp is what a client is sent that holds nothing yet, by codec: a player or a
+// spectator that joins a lobby of 64, on an empty map and on one full of barrels and cubes. ms/join
+// is from its first datagram until it holds everything, and B/join is the UDP payload until then,
+// with the handshake.
 func BenchmarkCatchUp(b *testing.B) {
 	for _, c := range []struct {
 		name      string
@@ -53,8 +54,10 @@ func catchUp(tb testing.TB, codec schema.Codec, things int, spectator bool) (byt
 	}
 	var to netip.AddrPort
 	cfg := Config{
-		Clients: players + 1, Seed: 3, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 25 * time.Millisecond},
-		Lobby: server.Config{Arena: arena.Generate(players, 3), ArenaName: "test", Players: players, Codec: codec,
+		Clients: players + 1, Seed: 3, Decode: client.DecodeOwn,
+		Link: impair.Profile{Delay: 25 * time.Millisecond},
+		Lobby: server.Config{Arena: arena.Generate(players, 3), ArenaName: "test", Players: players,
+			Codec: codec,
 			Rules: sim.Rules{Seed: 3, Mix: true, Game: game}},
 		ChangeClient: func(n int, c *client.Config) {
 			if n == players {
