@@ -63,7 +63,8 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot",
-		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman compress/rangecoder"},
+		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman " +
+			"compress/rangecoder"},
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
@@ -106,7 +107,7 @@ var layers = []layer{
 	{pkg: "server/dash", may: "internal/webplot", shell: "*"},
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
-	{pkg: "server", may: above, tests: "client bench/trace"},
+	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
@@ -148,7 +149,8 @@ var layers = []layer{
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",
-		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick ecs/snapshot lagcomp " +
+		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
+			"ecs/snapshot lagcomp " +
 			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
 			"server/metrics sim sim/arena sim/netstate sim/move",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},

@@ -63,12 +63,12 @@ func record(t testing.TB, players int, level func(*Config), d time.Duration, pat
 
 // recordedClient replays a recording.
 type recordedClient struct {
-	tape  *recording
-	seat  testClient
-	at    int
-	data  []byte // what is received is decrypted in place, and the tape must last
-	poses bool
-	sum   float32 // of what was looked at, so that it is not optimised away
+	recording *recording
+	driver    testClient
+	at        int
+	data      []byte // what is received is decrypted in place, and the recording must last
+	poses     bool
+	sum       float32 // of what was looked at, so that it is not optimised away
 }
 
 func (rec *recording) player(t testing.TB) *recordedClient {
@@ -76,25 +76,25 @@ func (rec *recording) player(t testing.TB) *recordedClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &recordedClient{tape: rec, seat: testClient{client: c, brain: wander(0)},
+	return &recordedClient{recording: rec, driver: testClient{client: c, brain: wander(0)},
 		data: make([]byte, 0, netcode.MaxDatagram), poses: rec.cfg.Decode == DecodeFull}
 }
 
 // frame plays one frame; false at the end of the recording.
 func (p *recordedClient) frame() bool {
-	if p.at == len(p.tape.play) {
+	if p.at == len(p.recording.play) {
 		return false
 	}
-	f := &p.tape.play[p.at]
+	f := &p.recording.play[p.at]
 	p.at++
-	c := p.seat.client
+	c := p.driver.client
 	for i, data := range f.heard {
 		p.data = append(p.data[:0], data...)
 		c.Receive(f.arrived[i], p.data)
 	}
 	for range c.Advance(f.now) {
-		c.Command(p.seat.brain(p.seat.commands))
-		p.seat.commands++
+		c.Command(p.driver.brain(p.driver.commands))
+		p.driver.commands++
 	}
 	c.Outgoing(f.now)
 	if p.poses {
@@ -126,11 +126,11 @@ func TestNoAllocations(t *testing.T) {
 			if n := testing.AllocsPerRun(frames, func() { p.frame() }); n != 0 {
 				t.Errorf("%s, judge %v: %v allocations a frame", level.name, judge, n)
 			}
-			if n := testing.AllocsPerRun(100, func() { p.seat.client.Stats() }); n != 0 {
+			if n := testing.AllocsPerRun(100, func() { p.driver.client.Stats() }); n != 0 {
 				t.Errorf("Stats: %v allocations", n)
 			}
 			if n := testing.AllocsPerRun(100, func() { // what a screen asks besides
-				c := p.seat.client
+				c := p.driver.client
 				c.Present(Intent{MoveMag: 255, Buttons: sim.Fire | sim.Jump})
 				c.Clocks()
 				c.Jitter()
@@ -141,10 +141,10 @@ func TestNoAllocations(t *testing.T) {
 			}); n != 0 {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
-			st := p.seat.client.Stats()
+			st := p.driver.client.Stats()
 			if st.Snapshots < 80 || (st.Shots == 0) != (rec.cfg.Decode == DecodeAcks) ||
 				st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
-				t.Errorf("the tape did not play: %+v", st)
+				t.Errorf("the recording did not play: %+v", st)
 			}
 		}
 	}
@@ -169,9 +169,9 @@ func BenchmarkTick(b *testing.B) {
 					b.StartTimer()
 				}
 			}
-			if st := p.seat.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 ||
+			if st := p.driver.client.Stats(); st.Snapshots < 20 || st.Undecoded != 0 ||
 				st.Prediction.Rows < 20 && rec.cfg.Decode != DecodeAcks {
-				b.Fatalf("the tape did not play: %+v", st)
+				b.Fatalf("the recording did not play: %+v", st)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/tick")
 		})

@@ -46,8 +46,8 @@ func (l *testServer) withoutContent(cfg *Config) {
 // serveContent has the server answer each request with a transfer; nil for none.
 func (l *testServer) serveContent(answer func(protocol.Content) []byte) {
 	l.onRequest = func(g *serverConn, what protocol.Content) {
-		if blob := answer(what); blob != nil {
-			if err := g.peer.SendTransfer(blob); err != nil {
+		if transfer := answer(what); transfer != nil {
+			if err := g.peer.SendTransfer(transfer); err != nil {
 				l.t.Fatal(err)
 			}
 		}
@@ -174,10 +174,10 @@ func hostileMaps() map[string][]byte {
 func TestHostileContent(t *testing.T) {
 	other := arena.Generate(6, 5)
 	type answers func(l *testServer, what protocol.Content) []byte
-	swap := func(what protocol.Content, blob []byte) answers {
+	swap := func(what protocol.Content, transfer []byte) answers {
 		return func(l *testServer, asked protocol.Content) []byte {
 			if asked == what {
-				return blob
+				return transfer
 			}
 			return l.contentFor(asked)
 		}
@@ -371,11 +371,11 @@ func FuzzContent(f *testing.F) {
 	if s.client.fetch.wants != 1<<protocol.ContentModel|1<<protocol.ContentArena {
 		f.Fatalf("wants %b", s.client.fetch.wants)
 	}
-	f.Fuzz(func(t *testing.T, blob []byte) {
+	f.Fuzz(func(t *testing.T, transfer []byte) {
 		c := *s.client
 		c.dial, c.peer = netcode.NewClient(l.token(nil), netcode.ClientConfig{}),
 			packet.NewPeer(l.now, packet.Config{})
-		err := c.readTransfer(l.now, blob)
+		err := c.readTransfer(l.now, transfer)
 		state, why := c.State()
 		got := s.client.fetch.wants &^ c.fetch.wants
 		switch {

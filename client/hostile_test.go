@@ -61,18 +61,18 @@ func (rec *recording) sealed(t testing.TB, pkt []byte) []byte {
 
 // attack gives the client data with one byte changed, and plays on for a second.
 func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at uint16) {
-	c := p.seat.client
-	now := p.tape.play[len(p.tape.play)-1].now
+	c := p.driver.client
+	now := p.recording.play[len(p.recording.play)-1].now
 	data = slices.Clone(data)
 	if len(data) > 0 {
 		data[int(at)%len(data)] ^= flip
 	}
 	switch way % asWays {
 	case asPacket:
-		data = p.tape.sealed(t, data)
+		data = p.recording.sealed(t, data)
 	case asSections:
 		h := packet.Header{Sequence: 2000, SentAt: 1}
-		data = p.tape.sealed(t, append(h.Append(nil), data...))
+		data = p.recording.sealed(t, append(h.Append(nil), data...))
 	}
 	a, size := NewMeter(), uint64(len(data))
 	c.Meter = a
@@ -106,7 +106,7 @@ func (p *recordedClient) attack(t *testing.T, data []byte, way, flip uint8, at u
 // small fails if the state of the client exceeds its bounds.
 func (p *recordedClient) small(t *testing.T, now time.Duration) {
 	t.Helper()
-	out := p.seat.client.Outgoing(now)
+	out := p.driver.client.Outgoing(now)
 	if out.Len() > 4 {
 		t.Fatalf("%d datagrams to send", out.Len())
 	}
@@ -124,7 +124,7 @@ func TestHostileBytes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	p := rec.player(t)
 	p.skip(len(rec.play))
-	c := p.seat.client
+	c := p.driver.client
 	now := rec.play[len(rec.play)-1].now
 	seq := uint16(1000)
 	bodies := rec.packets[len(rec.packets)-30:]
@@ -174,7 +174,7 @@ func TestDamagedDatagrams(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	p := rec.player(t)
 	p.skip(len(rec.play))
-	c := p.seat.client
+	c := p.driver.client
 	now := rec.play[len(rec.play)-1].now
 	before := c.Stats()
 	for range 5000 {

@@ -126,13 +126,13 @@ func TestAccountOfPadding(t *testing.T) {
 	rec := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := rec.player(t), NewMeter()
 	p.skip(len(rec.play))
-	p.seat.client.Meter = a
+	p.driver.client.Meter = a
 	h := packet.Header{Sequence: 2000, SentAt: 1}
 	last := rec.packets[len(rec.packets)-1]
 	pkt := append(h.Append(nil), last[packet.HeaderSize:]...)
 	pkt = append(pkt, snapshot.Padding, snapshot.Padding, snapshot.Padding)
 	data := rec.sealed(t, pkt)
-	if err := p.seat.client.Receive(rec.play[len(rec.play)-1].now, data); err != nil {
+	if err := p.driver.client.Receive(rec.play[len(rec.play)-1].now, data); err != nil {
 		t.Fatal(err)
 	}
 	fill := uint64(0)
@@ -155,7 +155,7 @@ func TestMeterOfNoBaseline(t *testing.T) {
 	rec := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := rec.player(t), NewMeter()
 	p.skip(len(rec.play))
-	c := p.seat.client
+	c := p.driver.client
 	c.Meter = a
 	h := packet.Header{Sequence: 2000, SentAt: 1}
 	now := c.Newest() + 3
@@ -175,13 +175,13 @@ func TestMeterOfNoBaseline(t *testing.T) {
 func TestMeterAllocatesNothing(t *testing.T) {
 	rec := record(t, 32, full, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
 	p, a := rec.player(t), NewMeter()
-	p.seat.client.Meter = a
+	p.driver.client.Meter = a
 	p.skip(warm)
 	if n := testing.AllocsPerRun(len(rec.play)-warm-10, func() { p.frame() }); n != 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
-	if a.Total() != 8*p.seat.client.Stats().BytesIn || a.public.Total() == 0 {
-		t.Errorf("%d bits in the account of %d bytes", a.Total(), p.seat.client.Stats().BytesIn)
+	if a.Total() != 8*p.driver.client.Stats().BytesIn || a.public.Total() == 0 {
+		t.Errorf("%d bits in the account of %d bytes", a.Total(), p.driver.client.Stats().BytesIn)
 	}
 }
 
@@ -196,7 +196,7 @@ func BenchmarkMeter(b *testing.B) {
 					b.StopTimer()
 					p = rec.player(b)
 					p.skip(warm)
-					p.seat.client.Meter = meter
+					p.driver.client.Meter = meter
 					b.StartTimer()
 				}
 			}

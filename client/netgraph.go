@@ -63,7 +63,7 @@ func (g *Grapher) Take(c *Client) Netgraph {
 		Snapshots:      s.Snapshots - was.Snapshots,
 		Mispredictions: s.Prediction.Mispredictions - was.Prediction.Mispredictions,
 		Replayed:       s.Prediction.Replayed - was.Prediction.Replayed,
-		InputsMissing:  s.Starved - was.Starved, Stalls: s.RenderStalls - was.RenderStalls,
+		InputsMissing:  s.InputsMissing - was.InputsMissing, Stalls: s.RenderStalls - was.RenderStalls,
 		HardResets: s.HardResets + s.RenderResets - was.HardResets - was.RenderResets,
 		Down:       s.Traffic.minus(was.Traffic), Up: s.BytesOut - was.BytesOut,
 	}

@@ -35,7 +35,7 @@ func TestNetgraph(t *testing.T) {
 		sum.Down.Refused += n.Down.Refused
 	}
 	st := s.client.Stats()
-	if sum.Mispredictions != st.Prediction.Mispredictions || sum.InputsMissing != st.Starved ||
+	if sum.Mispredictions != st.Prediction.Mispredictions || sum.InputsMissing != st.InputsMissing ||
 		sum.Snapshots != st.Snapshots ||
 		sum.Replayed != st.Prediction.Replayed || sum.Up != st.BytesOut ||
 		sum.Down.Rows != st.Traffic.Rows || sum.Down.Refused != st.Traffic.Refused {

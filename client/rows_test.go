@@ -230,7 +230,7 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 			l.run(away * 7 / 3)
 		}
 	}
-	first, told := l.inbox(s).Missing, s.client.Stats().Starved
+	first, told := l.inbox(s).Missing, s.client.Stats().InputsMissing
 	bursts(8 * time.Second)
 	before := *l.inbox(s)
 	var rough float64
@@ -243,7 +243,7 @@ func TestRow44BufferFollowsTheLink(t *testing.T) {
 	in := *l.inbox(s)
 	used, missing := in.Used-before.Used, in.Missing-before.Missing
 	l.run(200 * time.Millisecond)
-	told = s.client.Stats().Starved - told
+	told = s.client.Stats().InputsMissing - told
 	l.run(60 * time.Second)
 	again, againWant := mean(4 * time.Second)
 	if share := float64(used) / float64(used+missing); share < 0.97 || used < 2300 {

@@ -39,9 +39,9 @@ type Stats struct {
 	SnapshotAge time.Duration // the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could have arrived to the view
 
-	Lead       int8          // ticks from the newest command's arrival to its use; negative: late
-	LeadWanted time.Duration // that the predicted clock steers for
-	Starved    uint64        // ticks that the server played without our command
+	Lead          int8          // ticks from the newest command's arrival to its use; negative: late
+	LeadWanted    time.Duration // that the predicted clock steers for
+	InputsMissing uint64        // ticks that the server played without our command
 
 	HardResets   uint64 // of the predicted clock
 	RenderResets uint64 // of the render clock
@@ -65,7 +65,7 @@ func (c *Client) Stats() Stats {
 		Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
 		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
-		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, Starved: rep.starved,
+		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, InputsMissing: rep.starved,
 		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets,
 		RenderStalls: c.clock.Render.Stalls, Timescale: c.clock.Timescale.Scale(),
 		Prediction: c.predict.Stats, Errors: c.predict.Error.Stats,

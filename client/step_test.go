@@ -22,24 +22,24 @@ type settling struct {
 // step changes the path and follows the clocks for 8 s. up tells that the path becomes longer.
 func step(l *testServer, s *testClient, delay time.Duration, up bool) (predicted, render settling) {
 	type moment struct{ at, predicted, render time.Duration }
-	var film []moment
+	var samples []moment
 	begun, starved, stalls := l.now, l.inbox(s).Missing, s.client.Stats().RenderStalls
 	s.up.delay, s.down.delay = delay, delay
 	s.afterFrame = func(now time.Duration, s *testClient) {
 		_, p, r := s.client.Clocks()
-		film = append(film, moment{now, p - now, r - now})
+		samples = append(samples, moment{now, p - now, r - now})
 	}
 	l.run(8 * time.Second)
 	s.afterFrame = nil
 	follow := func(of func(moment) time.Duration, rising bool) (out settling) {
 		rest, n := time.Duration(0), time.Duration(0)
-		for _, m := range film {
+		for _, m := range samples {
 			if m.at > begun+6*time.Second {
 				rest, n = rest+of(m), n+1
 			}
 		}
 		rest /= n
-		for i, m := range film {
+		for i, m := range samples {
 			off := of(m) - rest
 			if !rising {
 				off = -off
@@ -49,7 +49,7 @@ func step(l *testServer, s *testClient, delay time.Duration, up bool) (predicted
 				out.settled = m.at - begun
 			}
 			if i >= pace { // over a tick or more: the render clock goes by steps of 1/256 tick and more
-				ran := 1 + float64(of(m)-of(film[i-pace]))/float64(m.at-film[i-pace].at)
+				ran := 1 + float64(of(m)-of(samples[i-pace]))/float64(m.at-samples[i-pace].at)
 				if out.fastest = max(out.fastest, ran); out.slowest == 0 || ran < out.slowest {
 					out.slowest = ran
 				}
@@ -115,7 +115,7 @@ func TestRow39StepSettlesWithoutOvershoot(t *testing.T) {
 				}
 			}
 			if st := s.client.Stats(); st.HardResets+st.RenderResets != 0 ||
-				st.Starved != l.inbox(s).Missing {
+				st.InputsMissing != l.inbox(s).Missing {
 				t.Errorf("jitter %v, seed %d: %+v", jitter, seed, st)
 			}
 		}

@@ -178,10 +178,10 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 	for i := range others {
 		others[i] = mustListen(b, ListenMmsg, "127.0.0.1:0", Config{})
 	}
-	const train = 40
+	const burst = 40
 	var batch Batch
 	r := rand.New(rand.NewPCG(7, 7))
-	for range train {
+	for range burst {
 		d := make([]byte, junkBytes)
 		for k := range d {
 			d[k] = byte(r.Uint32())
@@ -206,16 +206,16 @@ func flood(b *testing.B, at netip.AddrPort, junkRate int) (sent, junk int) {
 				b.Fatal(errno)
 			}
 		}
-		gap := time.Second * train / time.Duration(junkRate)
-		late := now - forgiven - time.Duration(junk/train)*gap
+		gap := time.Second * burst / time.Duration(junkRate)
+		late := now - forgiven - time.Duration(junk/burst)*gap
 		if late > floodDebt {
 			forgiven += late - floodDebt
 		}
 		if late >= gap {
-			if err := others[junk/train%len(others)].Send(&batch); err != nil {
+			if err := others[junk/burst%len(others)].Send(&batch); err != nil {
 				b.Fatal(err)
 			}
-			junk += train
+			junk += burst
 		}
 	}
 }

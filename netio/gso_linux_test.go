@@ -20,7 +20,7 @@ func TestGSOBatchesDeliverTheSame(t *testing.T) {
 		t.Skip("this kernel has no UDP_SEGMENT")
 	}
 	var b Batch
-	coupled := 0
+	batched := 0
 	rapid.Check(t, func(t *rapid.T) {
 		b.Reset()
 		want := [peers][][]byte{}
@@ -46,7 +46,7 @@ func TestGSOBatchesDeliverTheSame(t *testing.T) {
 		}
 		for i := range b.Len() {
 			if c.(*mmsgConn).out.gso.batches[i].datagrams > 1 {
-				coupled++
+				batched++
 			}
 		}
 		got, arrived := [peers][][]byte{}, 0
@@ -68,8 +68,8 @@ func TestGSOBatchesDeliverTheSame(t *testing.T) {
 			}
 		}
 	})
-	if coupled < 50 {
-		t.Errorf("only %d trains of two and more were sent", coupled)
+	if batched < 50 {
+		t.Errorf("only %d GSO batches of two and more were sent", batched)
 	}
 }
 

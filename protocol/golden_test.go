@@ -22,7 +22,7 @@ var golden = []struct {
 	{"welcome with content", goldenContent("arena-64")},
 	{"ready", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
-	{"parcel", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
+	{"content transfer", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
 		Compressed: []byte{0xb0, 0xb1, 0xb2}}},
 	{"ready with a name", &Ready{Version: 3, Schema: 0x1112131415161718, Model: 0x2122232425262728,
 		Name: "Zoë"}},
@@ -102,7 +102,7 @@ func rewrite(name string, src []byte) ([]byte, error) {
 			return nil, err
 		}
 		return v.Append(nil), nil
-	case name == "parcel":
+	case name == "content transfer":
 		v, err := ParseContentTransfer(src)
 		if err != nil {
 			return nil, err
@@ -168,10 +168,10 @@ func TestGoldenByHand(t *testing.T) {
 		22: {"ready", 10, 8, 0x2122232425262728},
 		23: {"fetch", 0, 1, 0xf4},
 		24: {"fetch", 1, 1, 2},
-		25: {"parcel", 0, 1, 1},
-		26: {"parcel", 1, 1, 1},
-		27: {"parcel", 2, 4, 0x01020304},
-		28: {"parcel", 6, 3, 0xb2b1b0},
+		25: {"content transfer", 0, 1, 1},
+		26: {"content transfer", 1, 1, 1},
+		27: {"content transfer", 2, 4, 0x01020304},
+		28: {"content transfer", 6, 3, 0xb2b1b0},
 		29: {"ready with a name", 18, 4, 0xabc36f5a}, // "Zoë"
 		30: {"welcome with content", 71, 8, 0xc7c6c5c4c3c2c1c0},
 		31: {"welcome with content", 95, 8, 0xdfdedddcdbdad9d8},
@@ -183,7 +183,8 @@ func TestGoldenByHand(t *testing.T) {
 		}
 	}
 	for name, size := range map[string]int{"header": 16, "welcome": 71, "welcome with content": 111,
-		"welcome without a name": 63, "ready": 18, "ready with a name": 22, "fetch": 2, "parcel": 9} {
+		"welcome without a name": 63, "ready": 18, "ready with a name": 22,
+		"fetch": 2, "content transfer": 9} {
 		if len(doc[name]) != size {
 			t.Errorf("%s has %d bytes, want %d", name, len(doc[name]), size)
 		}
@@ -194,7 +195,7 @@ func TestGoldenByHand(t *testing.T) {
 func TestLengthsAndTags(t *testing.T) {
 	doc := document(t)
 	for _, g := range golden {
-		if g.name == "parcel" { // no reliable message, see TestParcels
+		if g.name == "content transfer" { // no reliable message, see TestContentTransfers
 			continue
 		}
 		whole, want := doc[g.name], packet.DropMessage
@@ -403,7 +404,7 @@ func parseSink(b []byte) (n int) {
 
 // Unknown content, a missing size and missing bytes are no Fetch and no ContentTransfer.
 func TestContentTransfers(t *testing.T) {
-	whole := document(t)["parcel"]
+	whole := document(t)["content transfer"]
 	for n := range len(whole) + 20 {
 		b := append(bytes.Clone(whole), make([]byte, 20)...)[:n]
 		if p, err := ParseContentTransfer(b); (err == nil) != (n > ContentTransferHead) || err != nil &&
@@ -415,10 +416,10 @@ func TestContentTransfers(t *testing.T) {
 		valid := c >= 1 && c <= 3
 		b := bytes.Clone(whole)
 		b[0] = byte(c)
-		_, parcel := ParseContentTransfer(b)
+		_, transfer := ParseContentTransfer(b)
 		_, fetch := ParseFetch([]byte{MessageFetch, byte(c)})
-		if (parcel == nil) != valid || (fetch == nil) != valid || (Content(c).String() == "?") == valid {
-			t.Errorf("content %d: %v, %v", c, parcel, fetch)
+		if (transfer == nil) != valid || (fetch == nil) != valid || (Content(c).String() == "?") == valid {
+			t.Errorf("content %d: %v, %v", c, transfer, fetch)
 		}
 	}
 	b := bytes.Clone(whole)
@@ -449,14 +450,14 @@ func fuzzed(f *testing.F, name string) {
 		if err == nil && !bytes.Equal(got, src) {
 			t.Fatalf("%x was read and written as %x", src, got)
 		}
-		if err == nil && name != "header" && name != "parcel" && parseSink(src) != 1 {
+		if err == nil && name != "header" && name != "content transfer" && parseSink(src) != 1 {
 			t.Fatalf("%x is two reliable messages", src)
 		}
 	})
 }
 
-func FuzzHeader(f *testing.F)  { fuzzed(f, "header") }
-func FuzzWelcome(f *testing.F) { fuzzed(f, "welcome") }
-func FuzzReady(f *testing.F)   { fuzzed(f, "ready") }
-func FuzzFetch(f *testing.F)   { fuzzed(f, "fetch") }
-func FuzzParcel(f *testing.F)  { fuzzed(f, "parcel") }
+func FuzzHeader(f *testing.F)          { fuzzed(f, "header") }
+func FuzzWelcome(f *testing.F)         { fuzzed(f, "welcome") }
+func FuzzReady(f *testing.F)           { fuzzed(f, "ready") }
+func FuzzFetch(f *testing.F)           { fuzzed(f, "fetch") }
+func FuzzContentTransfer(f *testing.F) { fuzzed(f, "content transfer") }

@@ -9,9 +9,9 @@ import (
 
 func TestGoldenSpectate(t *testing.T) {
 	doc := goldenSocial(t)
-	target, watch := Spectate{SpectatePlayer, 0x201}, Spectate{Mode: SpectateNext}
+	target, spectate := Spectate{SpectatePlayer, 0x201}, Spectate{Mode: SpectateNext}
 	for name, got := range map[string][]byte{"target": target.Append(nil, MessageViewpoint),
-		"watch": watch.Append(nil, MessageSpectate), "tempo": AppendTimescale(nil, 800)} {
+		"spectate": spectate.Append(nil, MessageSpectate), "timescale": AppendTimescale(nil, 800)} {
 		if !bytes.Equal(got, doc[name]) {
 			t.Errorf("%s: wrote %x, the document says %x", name, got, doc[name])
 		}
@@ -19,11 +19,11 @@ func TestGoldenSpectate(t *testing.T) {
 	if w, err := ParseSpectate(doc["target"], MessageViewpoint); err != nil || w != target {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if w, err := ParseSpectate(doc["watch"], MessageSpectate); err != nil || w != watch {
+	if w, err := ParseSpectate(doc["spectate"], MessageSpectate); err != nil || w != spectate {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if tempo, err := ParseTimescale(doc["tempo"]); err != nil || tempo != 800 {
-		t.Errorf("%d, %v", tempo, err)
+	if scale, err := ParseTimescale(doc["timescale"]); err != nil || scale != 800 {
+		t.Errorf("%d, %v", scale, err)
 	}
 }
 
@@ -39,15 +39,15 @@ func TestBadSpectate(t *testing.T) {
 			}
 		}
 	}
-	for tempo := range 1 << 16 {
-		got, err := ParseTimescale(AppendTimescale(nil, uint16(tempo)))
-		if good := tempo >= 250 && tempo <= 1000; good != (err == nil) || good && got != uint16(tempo) {
-			t.Fatalf("tempo %d: %d, %v", tempo, got, err)
+	for scale := range 1 << 16 {
+		got, err := ParseTimescale(AppendTimescale(nil, uint16(scale)))
+		if good := scale >= 250 && scale <= 1000; good != (err == nil) || good && got != uint16(scale) {
+			t.Fatalf("scale %d: %d, %v", scale, got, err)
 		}
 	}
 	for i, c := range []string{"", "f5", "f5 01", "f5 00 f4 02", "f4 01 f4 02"} {
 		if world, event, err := ParseMapChange(unhex(t, c)); err != packet.DropMessage {
-			t.Errorf("elsewhere %d: %d, %x, %v", i, world, event, err)
+			t.Errorf("map change %d: %d, %x, %v", i, world, event, err)
 		}
 	}
 }
@@ -89,8 +89,8 @@ func FuzzSpectate(f *testing.F) {
 				t.Fatalf("%x was read as %+v", src, w)
 			}
 		}
-		if tempo, err := ParseTimescale(src); err == nil && !bytes.Equal(AppendTimescale(nil, tempo), src) {
-			t.Fatalf("%x was read as %d", src, tempo)
+		if scale, err := ParseTimescale(src); err == nil && !bytes.Equal(AppendTimescale(nil, scale), src) {
+			t.Fatalf("%x was read as %d", src, scale)
 		}
 		if world, event, err := ParseMapChange(src); err == nil &&
 			!bytes.Equal(append(AppendMapChange(nil, world), event...), src) {

@@ -86,7 +86,7 @@ func (b *clientLobby) settled(seconds int) {
 	type before struct{ missed, missing uint64 }
 	was := make([]before, len(b.players))
 	for n, p := range b.players {
-		was[n] = before{p.Stats().Prediction.Mispredictions, p.Stats().Starved}
+		was[n] = before{p.Stats().Prediction.Mispredictions, p.Stats().InputsMissing}
 	}
 	used := b.count(metrics.InputsUsed)
 	b.play(seconds)
@@ -95,7 +95,7 @@ func (b *clientLobby) settled(seconds int) {
 		state, why := p.State()
 		if state != client.Joined || p.Arena().Hash() != b.lobby.cfg.Arena.Hash() ||
 			s.Prediction.Mispredictions != was[n].missed ||
-			s.Undecoded != 0 || s.Diverged != 0 || s.Starved != was[n].missing ||
+			s.Undecoded != 0 || s.Diverged != 0 || s.InputsMissing != was[n].missing ||
 			b.lobby.match.Vital(p.ID()) == nil {
 			b.t.Errorf("client %d is %v (%v, %v) as %v: %+v", n, state, why, p.Err(), p.ID(), s)
 		}

@@ -93,31 +93,31 @@ func TestRow66LoadLevelsAct(t *testing.T) {
 		}
 		var at [overload.NumLevels]figures
 		missing := uint64(0)
-		for rung := overload.Normal; rung < overload.NumLevels; rung++ {
-			b.lobby.SetLoadLevel(rung)
-			clock.timescale = rung.Timescale()
+		for level := overload.Normal; level < overload.NumLevels; level++ {
+			b.lobby.SetLoadLevel(level)
+			clock.timescale = level.Timescale()
 			run(fullOrShort(3, 2))
-			if rung == overload.Normal {
+			if level == overload.Normal {
 				missing = b.count(metrics.InputsMissing)
 			}
 			before := b.lobby.match.Tick()
-			at[rung] = run(seconds)
+			at[level] = run(seconds)
 			ticks := b.lobby.match.Tick() - before
-			if want := tick.Tick(seconds * 60); rung < overload.SlowMotion && ticks+2 < want ||
-				rung == overload.SlowMotion && (ticks < want*4/5-2 || ticks > want*4/5+2) {
-				t.Errorf("%v: %d ticks in %d s", rung, ticks, seconds)
+			if want := tick.Tick(seconds * 60); level < overload.SlowMotion && ticks+2 < want ||
+				level == overload.SlowMotion && (ticks < want*4/5-2 || ticks > want*4/5+2) {
+				t.Errorf("%v: %d ticks in %d s", level, ticks, seconds)
 			}
-			shed := rung >= overload.NoSpectators
+			shed := level >= overload.NoSpectators
 			if state, why := b.players[n].State(); (state == client.Joined) == shed ||
 				shed && why != packet.ReasonOverload {
-				t.Errorf("%v: the spectator is %v, %v", rung, state, why)
+				t.Errorf("%v: the spectator is %v, %v", level, state, why)
 			}
-			if b.lobby.Stats.LoadLevel[rung].Load() < uint64(60*seconds) {
-				t.Errorf("%v: %d ticks counted", rung, b.lobby.Stats.LoadLevel[rung].Load())
+			if b.lobby.Stats.LoadLevel[level].Load() < uint64(60*seconds) {
+				t.Errorf("%v: %d ticks counted", level, b.lobby.Stats.LoadLevel[level].Load())
 			}
 			b.rowsMatch(20)
 		}
-		t.Logf("snapshots and bytes in 4 s by rung: %v", at)
+		t.Logf("snapshots and bytes in 4 s by level: %v", at)
 		ratio := func(a, b uint64) float64 { return float64(a) / float64(b) }
 		for i, r := range []struct{ got, least, most float64 }{
 			{ratio(at[overload.HalfRate].snapshots, at[overload.Normal].snapshots), 0.48, 0.52},
@@ -133,7 +133,7 @@ func TestRow66LoadLevelsAct(t *testing.T) {
 		for n, p := range b.players[:n] {
 			if s := p.Stats(); s.Undecoded != 0 || s.Diverged != 0 || s.Prediction.Mispredictions != 0 ||
 				s.HardResets != 0 || p.Stats().Timescale != overload.SlowMotion.Timescale() {
-				t.Errorf("client %d at tempo %d: %+v", n, p.Stats().Timescale, s)
+				t.Errorf("client %d at timescale %d: %+v", n, p.Stats().Timescale, s)
 			}
 		}
 		if n := b.count(metrics.InputsMissing) - missing; n > 60 ||
@@ -146,7 +146,7 @@ func TestRow66LoadLevelsAct(t *testing.T) {
 		run(3)
 		if f := run(seconds); ratio(f.snapshots, at[overload.Normal].snapshots) < 0.93 ||
 			b.players[0].Stats().Timescale != protocol.FullTimescale {
-			t.Errorf("afterwards %+v, before %+v, tempo %d", f, at[overload.Normal],
+			t.Errorf("afterwards %+v, before %+v, timescale %d", f, at[overload.Normal],
 				b.players[0].Stats().Timescale)
 		}
 		b.addClient(client.Config{}, spectator) // is welcome again

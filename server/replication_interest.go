@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/viterin/vek/vek32"
+
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -120,7 +122,8 @@ type playerPlane struct {
 	combatUntil []tick.Tick // by slot
 	none        []uint64    // the empty set
 	nearest     []uint64    // result of selectNearest
-	overdue     []uint32    // sort keys of pickOverdue
+	distance    distances
+	overdue     []uint32 // sort keys of pickOverdue
 }
 
 // combatSeconds is how long a player counts as in combat after a hit, on either side of it.
@@ -133,6 +136,7 @@ func (p *playerPlane) initInterest(c *Config) {
 	words := p.rows.grid.Words()
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
+	p.distance = newDistances(c.Players)
 	s := &p.rows
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
@@ -287,20 +291,28 @@ func (v *connView) noteOpponent(slot int) {
 // favoured count as a fifth nearer. Distances fall into classes of 1/32; of the last class the
 // lowest slots are taken.
 func (p *playerPlane) selectNearest(visible, favoured []uint64, own, count int) {
-	var classes [512]int32
+	var rows [512]int32 // of each class
+	p.distance.measure(p.rows.x, p.rows.z, own)
+	of := p.distance.class
 	for i, w := range visible {
 		for ; w != 0; w &= w - 1 {
-			classes[p.distanceClass(i*64+bits.TrailingZeros64(w), favoured, own)]++
+			slot := i*64 + bits.TrailingZeros64(w)
+			class := distanceClass(p.distance.square[slot], favoured[i]&(w&-w) != 0)
+			if slot == own {
+				class = 0
+			}
+			of[slot] = class
+			rows[class]++
 		}
 	}
 	last := 0
-	for ; last < len(classes)-1 && int(classes[last]) <= count; last++ {
-		count -= int(classes[last])
+	for ; last < len(rows)-1 && int(rows[last]) <= count; last++ {
+		count -= int(rows[last])
 	}
 	for i, w := range visible {
 		p.nearest[i] = 0
 		for ; w != 0; w &= w - 1 {
-			class := p.distanceClass(i*64+bits.TrailingZeros64(w), favoured, own)
+			class := int(of[i*64+bits.TrailingZeros64(w)])
 			if class > last {
 				continue
 			}
@@ -315,19 +327,35 @@ func (p *playerPlane) selectNearest(visible, favoured []uint64, own, count int) 
 	}
 }
 
-// distanceClass is a logarithm of the distance between two slots, 0 for own itself.
-func (p *playerPlane) distanceClass(slot int, favoured []uint64, own int) int {
-	if slot == own {
-		return 0
-	}
-	s := &p.rows
-	dx, dz := s.x[slot]-s.x[own], s.z[slot]-s.z[own]
-	d := 1 + float32(dx*dx) + float32(dz*dz)
-	if favoured[slot>>6]>>(slot&63)&1 != 0 {
-		d = max(1, d*0.64)
+// distances are the distances of all slots from one, as columns.
+type distances struct {
+	square       []float32 // 1 + the squared distance over the ground
+	side, sideSq []float32 // scratch
+	class        []uint16  // of visible slots
+}
+
+func newDistances(slots int) distances {
+	return distances{square: make([]float32, slots), side: make([]float32, slots),
+		sideSq: make([]float32, slots), class: make([]uint16, slots)}
+}
+
+// measure measures from slot own.
+func (d *distances) measure(x, z []float32, own int) {
+	vek32.SubNumber_Into(d.side, x, x[own])
+	vek32.Mul_Into(d.square, d.side, d.side)
+	vek32.AddNumber_Inplace(d.square, 1)
+	vek32.SubNumber_Into(d.side, z, z[own])
+	vek32.Mul_Into(d.sideSq, d.side, d.side)
+	vek32.Add_Inplace(d.square, d.sideSq)
+}
+
+// distanceClass is a logarithm of a distance, from 1 to 511.
+func distanceClass(square float32, favoured bool) uint16 {
+	if favoured {
+		square = max(1, square*0.64)
 	}
 	const one = 127 << 4 // the class of distance 1
-	return min(1+int(math.Float32bits(d)>>19)-one, 511)
+	return uint16(min(1+int(math.Float32bits(square)>>19)-one, 511))
 }
 
 // popcount is the number of rows in a set.

@@ -33,18 +33,18 @@ func TestConfigOfThings(t *testing.T) {
 // An ack tag keeps its values in the largest lobby.
 func TestAckTag(t *testing.T) {
 	for _, c := range []struct {
-		owner           bool
-		players, things groupRange
+		owner            bool
+		players, objects groupRange
 	}{{}, {true, groupRange{0, 256}, groupRange{0, 127}}, {false, groupRange{255, 1}, groupRange{126, 1}},
 		{true, groupRange{17, 3}, groupRange{}}, {false, groupRange{}, groupRange{5, 40}}} {
-		r := packetContent{1<<32 - 1, c.owner, c.players, c.things}.ackTag()
+		r := packetContent{1<<32 - 1, c.owner, c.players, c.objects}.ackTag()
 		if r.tick() != 1<<32-1 || r.owner() != c.owner || r.players() != c.players ||
-			r.objects() != c.things {
+			r.objects() != c.objects {
 			t.Errorf("%+v became %v %v %v %v", c, r.tick(), r.owner(), r.players(), r.objects())
 		}
 	}
 	if n := netstate.ObjectSlots(MaxPlayers) / 16; n > 127 {
-		t.Errorf("%d groups of things do not fit a receipt", n)
+		t.Errorf("%d groups of objects do not fit a tag", n)
 	}
 }
 

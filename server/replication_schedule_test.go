@@ -48,7 +48,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 			a.firing(uint64(i))
 			b.firing(uint64(i))
 		}
-		things, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
+		objects, rows, bytes, waits := 0, 0, [2]uint64{}, uint64(0)
 		for at := range fullOrShort(8, 5) * 60 {
 			if at == 180 {
 				bytes, waits = [2]uint64{a.count(metrics.BytesOut), b.count(metrics.BytesOut)},
@@ -58,7 +58,7 @@ func TestLooseBudgetIsNone(t *testing.T) {
 			b.lossy(&kb)
 			if n := a.sameRows(b); at >= 180 {
 				rows += n
-				things += a.sameObjects(b)
+				objects += a.sameObjects(b)
 			}
 		}
 		bytes[0], bytes[1] = a.count(metrics.BytesOut)-bytes[0], b.count(metrics.BytesOut)-bytes[1]
@@ -69,9 +69,9 @@ func TestLooseBudgetIsNone(t *testing.T) {
 				b.count(metrics.SnapshotsThrottled))
 		}
 		if waits = b.count(metrics.ObjectsOverBudget) - waits; c.fires &&
-			(things < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
-			t.Errorf("%d: %d things compared, %d parts left some out of %d", i,
-				things, waits, b.count(metrics.Snapshots))
+			(objects < c.n*c.n*10 || waits*20 > b.count(metrics.Snapshots)) {
+			t.Errorf("%d: %d objects compared, %d parts left some out of %d", i,
+				objects, waits, b.count(metrics.Snapshots))
 		}
 		if c.loss == 0 && !c.fires && bytes[0] != bytes[1] {
 			t.Errorf("%d: %d bytes without a limit, %d with one", i, bytes[0], bytes[1])
@@ -249,7 +249,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		b := newClientLobby(t, c.n, c.cfg)
 		b.turnPlayers(uint64(i))
 		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newWaitTracker(c.cfg.Players)
-		things := 0
+		objects := 0
 		if c.cfg.Rules.Mix {
 			b.firing(uint64(i))
 		}
@@ -267,7 +267,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					b.lossy(&k)
 					p.observe(b)
 					b.checkBudgets(rooms)
-					things += b.objectsMatch()
+					objects += b.objectsMatch()
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
@@ -291,8 +291,8 @@ func TestBudgetBeginsToBind(t *testing.T) {
 				"row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows,
 				b.count(metrics.SnapshotsOverBudget))
 		}
-		if b.rowsMatch(100); c.cfg.Rules.Mix && (things < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
-			t.Errorf("%d: %d things compared, %d parts left some out", i, things,
+		if b.rowsMatch(100); c.cfg.Rules.Mix && (objects < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
+			t.Errorf("%d: %d objects compared, %d parts left some out", i, objects,
 				b.count(metrics.ObjectsOverBudget))
 		}
 		for n, p := range b.players {
@@ -611,7 +611,7 @@ func TestObjectsForgetBlocks(t *testing.T) {
 				continue
 			}
 			if rows++; c.repl.acks.objects.allSentAt != 0 {
-				t.Fatalf("tick %d: client %v is told of things row by row, and would be taken to be "+
+				t.Fatalf("tick %d: client %v is told of objects row by row, and would be taken to be "+
 					"told all in %d", c.repl.pacing.sent, c.id, c.repl.acks.objects.allSentAt)
 			}
 		}

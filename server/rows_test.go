@@ -57,7 +57,7 @@ func TestRow19UnknownSectionsRefused(t *testing.T) {
 		}
 	}
 	c.receive()
-	c.sendSections(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no blobs
+	c.sendSections(5, 0, 0, 0, 3, 0, 0, 0, 7, 7, 7) // a lobby takes no transfers
 	l.tick()
 	if l.dropped(packet.DropFragment) != 1 {
 		t.Errorf("a fragment: %v", l.tally())
@@ -213,28 +213,30 @@ func TestRow27HandshakeAtLossAndMismatch(t *testing.T) {
 	if b.count(metrics.Joined) != clients {
 		t.Errorf("%d joined", b.count(metrics.Joined))
 	}
-	odd := b.newClient("")
-	odd.lost = k.lost
-	odd.beginConnect(nil)
+	mismatched := b.newClient("")
+	mismatched.lost = k.lost
+	mismatched.beginConnect(nil)
 	for range 180 {
-		if odd.netcode.Update(b.now, &odd.outbox); odd.peer != nil && odd.messages != nil {
-			odd.send(odd.seal(odd.packet()))
+		if mismatched.netcode.Update(b.now, &mismatched.outbox); mismatched.peer != nil &&
+			mismatched.messages != nil {
+			mismatched.send(mismatched.seal(mismatched.packet()))
 		}
 		if k.lost() {
-			odd.outbox.Reset()
+			mismatched.outbox.Reset()
 		}
-		odd.flushOutbox()
+		mismatched.flushOutbox()
 		b.lossy(&k)
-		if heard := len(odd.messages); len(odd.receive()) == 0 && heard == 0 && len(odd.messages) > 0 {
+		if heard := len(mismatched.messages); len(mismatched.receive()) == 0 &&
+			heard == 0 && len(mismatched.messages) > 0 {
 			r := b.goodReady()
 			r.Version++
-			odd.queueReliable(r.Append(nil))
+			mismatched.queueReliable(r.Append(nil))
 		}
-		if odd.netcode.State() == netcode.Disconnected {
+		if mismatched.netcode.State() == netcode.Disconnected {
 			break
 		}
 	}
-	if why, _ := odd.peer.Closed(); why != packet.ReasonVersion ||
+	if why, _ := mismatched.peer.Closed(); why != packet.ReasonVersion ||
 		b.count(metrics.Joined) != clients+1 || b.count(metrics.Disconnected) != 1 {
 		t.Errorf("another version: %v; %d joined, %d dismissed", why,
 			b.count(metrics.Joined), b.count(metrics.Disconnected))
@@ -307,7 +309,7 @@ func TestRow26ByteRateHolds(t *testing.T) {
 		}
 		due := uint64(seconds * 20 * len(b.players))
 		if got := s1[0] + s1[1] + s1[2] - s0[0] - s0[1] - s0[2]; got != due {
-			t.Errorf("%d: %d snapshots sent, throttled or choked of %d due", i, got, due)
+			t.Errorf("%d: %d snapshots sent, throttled or stalled of %d due", i, got, due)
 		}
 	}
 }
@@ -434,7 +436,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	sent, s0 := b.count(metrics.Sent), b.counted()
 	run(10)
 	if s1 := b.counted(); s1[0]+s1[2] != s0[0]+s0[2]+4*10*20 || s1[1] != s0[1] {
-		t.Errorf("snapshots sent, throttled and choked went from %v to %v", s0, s1)
+		t.Errorf("snapshots sent, throttled and stalled went from %v to %v", s0, s1)
 	}
 	if n := b.count(metrics.Sent) - sent; n > 4*(2*20+8*(4+10)+4) { // probes, and keep-alives of netcode
 		t.Errorf("%d datagrams into ten seconds of silence", n)
@@ -449,7 +451,7 @@ func TestRow28RecoveryAfterTenSeconds(t *testing.T) {
 	for n, p := range b.players {
 		s := p.Stats()
 		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 ||
-			s.Snapshots-before[n].Snapshots < 38 || s.Starved > before[n].Starved {
+			s.Snapshots-before[n].Snapshots < 38 || s.InputsMissing > before[n].InputsMissing {
 			t.Errorf("client %d is %v: %+v", n, state, s)
 		}
 	}
@@ -481,6 +483,6 @@ func throttledTick(t *testing.T, cfg Config) {
 	}
 	if after := b.counted(); after[0] == before[0] ||
 		after[1] == before[1] && b.count(metrics.SnapshotsOverBudget) == squeezed {
-		t.Errorf("%v: %v snapshots sent, throttled and choked, was %v", cfg.Relevance, after, before)
+		t.Errorf("%v: %v snapshots sent, throttled and stalled, was %v", cfg.Relevance, after, before)
 	}
 }

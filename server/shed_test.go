@@ -14,20 +14,20 @@ func TestThreat33Shed(t *testing.T) {
 	b := newClientLobby(t, 4, Config{})
 	b.play(3)
 	for i, c := range []struct {
-		rung overload.Level
-		want uint64 // snapshots in 6 s for 4 clients
+		level overload.Level
+		want  uint64 // snapshots in 6 s for 4 clients
 	}{{overload.Normal, 480}, {overload.HalfRate, 240}, {overload.QuarterRate, 120},
 		{overload.NoNewPlayers, 120}, {overload.Normal, 480}} {
-		b.lobby.SetLoadLevel(c.rung)
+		b.lobby.SetLoadLevel(c.level)
 		b.play(2)
 		before, missing := b.count(metrics.Snapshots), b.count(metrics.InputsMissing)
 		b.play(6)
 		if got := b.count(metrics.Snapshots) - before; got+8 < c.want ||
 			got > c.want+8 || b.count(metrics.InputsMissing) != missing {
 			t.Errorf("%d, %v shed: %d snapshots of %d, %d inputs missing", i,
-				c.rung, got, c.want, b.count(metrics.InputsMissing)-missing)
+				c.level, got, c.want, b.count(metrics.InputsMissing)-missing)
 		}
-		if c.rung == overload.NoNewPlayers {
+		if c.level == overload.NoNewPlayers {
 			who := b.newClient("")
 			who.beginConnect(nil)
 			if who.handshake() || who.netcode.State() != netcode.ConnectionDenied ||

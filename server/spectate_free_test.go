@@ -55,7 +55,7 @@ func TestFreeCameraWithLooseBudget(t *testing.T) {
 			a.firing(uint64(i))
 			b.firing(uint64(i))
 		}
-		rows, things, blocks, snapshots := 0, 0, 0, 0
+		rows, objects, blocks, snapshots := 0, 0, 0, 0
 		for at := range fullOrShort(8, 6) * 60 {
 			a.lossy(&ka)
 			b.lossy(&kb)
@@ -69,7 +69,7 @@ func TestFreeCameraWithLooseBudget(t *testing.T) {
 			x, y := *a, *b
 			x.players, y.players = a.players[c.n:], b.players[c.n:]
 			rows += x.sameRows(&y)
-			things += x.sameObjects(&y)
+			objects += x.sameObjects(&y)
 			if g := &b.lobby.conns[z.ID().Index()]; g.repl.pacing.sent == b.lobby.match.Tick() {
 				if snapshots++; g.repl.view.selection == rowsAll &&
 					(c.cfg.ViewDistance != 0 || g.repl.acks.objects.selection != objectsBudget) {
@@ -78,9 +78,9 @@ func TestFreeCameraWithLooseBudget(t *testing.T) {
 			}
 		}
 		if target, on := z.Spectate.Target(); target != 0 || !on || rows < c.n*120 ||
-			blocks*10 < snapshots*8 || c.fires && things < 1000 {
-			t.Errorf("%d: looks through %v, %v; %d rows and %d things compared, %d of %d "+
-				"snapshots in blocks", i, target, on, rows, things, blocks, snapshots)
+			blocks*10 < snapshots*8 || c.fires && objects < 1000 {
+			t.Errorf("%d: looks through %v, %v; %d rows and %d objects compared, %d of %d "+
+				"snapshots in blocks", i, target, on, rows, objects, blocks, snapshots)
 		}
 		b.rowsMatch(100)
 	}
@@ -101,7 +101,8 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 		b.firing(uint64(i))
 		b.play(3)
 		g := b.free(s)
-		waits, longest, told, thingsTold, snapshots, passed := make([]int, b.lobby.cfg.Players), 0, 0, 0, 0, 0
+		waits, longest, told, objectsSent, snapshots, passed := make([]int, b.lobby.cfg.Players),
+			0, 0, 0, 0, 0
 		for at := range fullOrShort(40, 20) * 60 {
 			rooms := b.budgets()
 			b.tickAll()
@@ -132,7 +133,7 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 			for slot := range b.lobby.replication.objects.table.slots {
 				if sent, _ := g.repl.acks.objects.tracker.RowSent(slot); sent &&
 					g.repl.acks.objects.selection == objectsBudget {
-					thingsTold++
+					objectsSent++
 				}
 			}
 			// what goes before rows may take more alone
@@ -142,10 +143,10 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 			}
 		}
 		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, "+
-			"%d of things", i, longest, snapshots, passed, told, thingsTold)
-		if longest < 2 || longest > c.most || passed*10 > snapshots || told < 300 || thingsTold < 100 {
-			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of things",
-				i, longest, told, thingsTold)
+			"%d of objects", i, longest, snapshots, passed, told, objectsSent)
+		if longest < 2 || longest > c.most || passed*10 > snapshots || told < 300 || objectsSent < 100 {
+			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of objects",
+				i, longest, told, objectsSent)
 		}
 		if st := s.Stats(); st.Undecoded != 0 || st.Resyncs != 0 || st.Diverged != 0 {
 			t.Errorf("%d: %+v", i, st)
@@ -193,7 +194,7 @@ func TestLimitShowsNoMore(t *testing.T) {
 		all, fog  bool
 		shed      overload.Level
 		sees      bool // all players, else none
-		things    bool // all of them, and else what is the round's
+		objects   bool // all of them, and else what is the round's
 	}{
 		0: {RelevanceOff, false, false, overload.Normal, true, true},
 		1: {RelevanceOff, false, false, overload.LowDetail, true, true},
@@ -228,7 +229,7 @@ func TestLimitShowsNoMore(t *testing.T) {
 		}
 		b.lobby.SetLoadLevel(c.shed)
 		b.play(2)
-		var rows, things, part, hidden [3]int // rows are of full snapshots
+		var rows, objects, part, hidden [3]int // rows are of full snapshots
 		var row [netstate.ObjectStateFields]int32
 		var last [3]tick.Tick
 		for range 240 {
@@ -257,7 +258,7 @@ func TestLimitShowsNoMore(t *testing.T) {
 						k != netstate.Zone {
 						hidden[n]++
 					}
-					things[n]++
+					objects[n]++
 				}
 			}
 		}
@@ -271,9 +272,9 @@ func TestLimitShowsNoMore(t *testing.T) {
 				t.Errorf("%d: at %d kbit/s %d snapshots told of everybody, %d of some",
 					i, lines[n], rows[n], part[n])
 			}
-			if (hidden[n] > 0) != c.things {
-				t.Errorf("%d: at %d kbit/s %d things told, %d that not all see",
-					i, lines[n], things[n], hidden[n])
+			if (hidden[n] > 0) != c.objects {
+				t.Errorf("%d: at %d kbit/s %d objects told, %d that not all see",
+					i, lines[n], objects[n], hidden[n])
 			}
 		}
 	}

@@ -374,8 +374,8 @@ func (c *testClient) receivePacket(pkt []byte) []byte {
 			}
 		}
 	}
-	if blob, ok := c.peer.NextTransfer(); ok {
-		c.transfer = bytes.Clone(blob)
+	if transfer, ok := c.peer.NextTransfer(); ok {
+		c.transfer = bytes.Clone(transfer)
 	}
 	if _, closed := c.peer.Closed(); closed {
 		c.closes++

@@ -837,12 +837,12 @@ func TestThreat29AckWithholding(t *testing.T) {
 		got, n, l := sent(acks)
 		if n > unackedLimit+8+5*4+2 || l.count(metrics.SnapshotsAckStalled)+
 			l.count(metrics.SnapshotsUnacked) == 0 {
-			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d choked, %d starved", acks,
+			t.Errorf("acks %d: %d snapshots of %d, %d bytes of %d; %d stalled, %d starved", acks,
 				n, all, got, honest, l.count(metrics.SnapshotsAckStalled), l.count(metrics.SnapshotsUnacked))
 		}
 	}
 
-	// Packets without snapshots acknowledged, and those with them not, keep the choke open; a
+	// Packets without snapshots acknowledged, and those with them not, do not start a stall; a
 	// fresh start is asked for always.
 	l, control, c := controlAndClient(t, testNetcodeConfig())
 	snapshots := 0
@@ -857,7 +857,7 @@ func TestThreat29AckWithholding(t *testing.T) {
 	}
 	if snapshots > unackedLimit+6*4+2 || l.count(metrics.SnapshotsUnacked) < 60 ||
 		l.count(metrics.SnapshotsAckStalled) != 0 {
-		t.Errorf("%d snapshots, %d starved, %d choked", snapshots,
+		t.Errorf("%d snapshots, %d starved, %d stalled", snapshots,
 			l.count(metrics.SnapshotsUnacked), l.count(metrics.SnapshotsAckStalled))
 	}
 	control.checkUnharmed()

@@ -32,18 +32,18 @@ func (l *testLobby) fetcher(what ...protocol.Content) *testClient {
 func (c *testClient) turn() []byte {
 	c.host.t.Helper()
 	c.receive()
-	blob := bytes.Clone(c.transfer)
+	transfer := bytes.Clone(c.transfer)
 	c.transfer = nil
 	if _, closed := c.peer.Closed(); !closed {
 		c.sendSections()
 	}
-	return blob
+	return transfer
 }
 
 // opened returns the file in a transfer.
-func opened(t testing.TB, blob []byte, want protocol.Content) []byte {
+func opened(t testing.TB, transfer []byte, want protocol.Content) []byte {
 	t.Helper()
-	p, err := protocol.ParseContentTransfer(blob)
+	p, err := protocol.ParseContentTransfer(transfer)
 	if err != nil || p.Content != want {
 		t.Fatalf("%v: %v, %v", want, p.Content, err)
 	}
@@ -70,21 +70,21 @@ func TestContentIsSent(t *testing.T) {
 	for range 60 {
 		control.play()
 		for i, c := range all {
-			if blob := c.turn(); blob != nil {
-				got[i] = append(got[i], blob)
+			if transfer := c.turn(); transfer != nil {
+				got[i] = append(got[i], transfer)
 			}
 		}
 		l.tick()
 	}
-	for i, blobs := range got {
-		if len(blobs) != 2 {
-			t.Fatalf("%d: %d blobs", i, len(blobs))
+	for i, transfers := range got {
+		if len(transfers) != 2 {
+			t.Fatalf("%d: %d transfers", i, len(transfers))
 		}
-		m, err := netstate.ParseModels(opened(t, blobs[0], protocol.ContentModel))
+		m, err := netstate.ParseModels(opened(t, transfers[0], protocol.ContentModel))
 		if err != nil || m.Hash() != all[i].welcome.Model {
 			t.Errorf("%d: models: %v", i, err)
 		}
-		a, err := arena.Load(bytes.NewReader(opened(t, blobs[1], protocol.ContentArena)))
+		a, err := arena.Load(bytes.NewReader(opened(t, transfers[1], protocol.ContentArena)))
 		if err != nil || a.Hash() != all[i].welcome.ArenaHash {
 			t.Errorf("%d: arena: %v", i, err)
 		}
@@ -117,7 +117,7 @@ func TestHostileFetches(t *testing.T) {
 	model, ground := protocol.Fetch{Content: protocol.ContentModel},
 		protocol.Fetch{Content: protocol.ContentArena}
 	c := l.fetcher(protocol.ContentModel)
-	blobs := 0
+	transfers := 0
 	for i := range 300 {
 		for range 8 {
 			e := model.Append(nil)
@@ -134,7 +134,7 @@ func TestHostileFetches(t *testing.T) {
 			}
 		}
 		if c.turn() != nil {
-			blobs++
+			transfers++
 		}
 		l.tick()
 	}
@@ -143,9 +143,9 @@ func TestHostileFetches(t *testing.T) {
 		most += uint64(len(p)+packet.FragmentSectionSize-1) / packet.FragmentSectionSize *
 			(packet.MaxPacketSize + sealBytes)
 	}
-	if sent := l.count(metrics.ContentBytes); blobs != 2 || l.count(metrics.ContentRequests) != 2 ||
+	if sent := l.count(metrics.ContentBytes); transfers != 2 || l.count(metrics.ContentRequests) != 2 ||
 		sent > most || l.count(metrics.ContentRefused) < 40 {
-		t.Errorf("%d blobs, %d fetched, %d refused, %d bytes: at most %d", blobs,
+		t.Errorf("%d transfers, %d fetched, %d refused, %d bytes: at most %d", transfers,
 			l.count(metrics.ContentRequests), l.count(metrics.ContentRefused), sent, most)
 	}
 	c.ready()
@@ -216,15 +216,15 @@ func TestTakeoverWhileFetching(t *testing.T) {
 	f := protocol.Fetch{Content: protocol.ContentArena}
 	c.queueReliable(f.Append(nil))
 	c.sendSections()
-	blobs := 0
+	transfers := 0
 	for range 60 {
 		l.tick()
 		if c.turn() != nil {
-			blobs++
+			transfers++
 		}
 	}
-	if blobs != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
-		t.Errorf("%d blobs, %d fetched, %d wait", blobs, l.count(metrics.ContentRequests),
+	if transfers != 1 || l.count(metrics.ContentRequests) != 2 || l.lobby.transfers.waiting != 1 {
+		t.Errorf("%d transfers, %d fetched, %d wait", transfers, l.count(metrics.ContentRequests),
 			l.lobby.transfers.waiting)
 	}
 }

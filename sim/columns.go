@@ -36,6 +36,7 @@ type rowScratch struct {
 	team        []uint8
 	motions     []anim.Input
 	teleports   []object.TeleportRequest          // that begin in this tick
+	fires       []object.Fire                     // lit in this tick
 	actions     []playerAction                    // of the tick, in the order of rows
 	actionParts [parallel.MaxParts][]playerAction // the same, by part of a loop
 	moveBatches [parallel.MaxParts]*move.Batch    // by part of a loop
@@ -77,6 +78,7 @@ func newScratch(slots int) *scratch {
 		input: make([]move.Input, slots), bodyTeams: make([]move.BodyTeam, slots),
 		alive: make([]bool, slots), team: make([]uint8, slots), motions: make([]anim.Input, slots),
 		actions: make([]playerAction, 0, slots), teleports: make([]object.TeleportRequest, 0, slots),
+		fires: make([]object.Fire, 0, slots),
 	}
 	s.shotScratch = shotScratch{
 		sweeps: make([]lagcomp.Sweep, 0, slots), hits: make([]lagcomp.Hit, 0, slots),

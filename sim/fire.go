@@ -197,9 +197,6 @@ func flyGrenades(c *columns) {
 	}
 }
 
-// hurtInAreas queues the damage of areas.
-func hurtInAreas(c *columns) { c.scene.StepAreas(c.objects.Areas, c.bodies(), &c.objects.areaHits) }
-
 // resolveBlasts queues damage and pushes of the tick's blasts.
 func resolveBlasts(c *columns) { c.scene.ResolveBlasts() }
 

@@ -18,8 +18,9 @@ func (c *columns) slowHash(t *testing.T) uint64 {
 	}
 	h := fnv.New64a()
 	jumpers, due := c.match.teleporting.Rows()
+	burners, fires := c.match.burning.Rows()
 	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
-		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.Occupied, jumpers, due,
+		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.Occupied, jumpers, due, burners, fires,
 		c.scene.Blasts.Waiting(), o.areaHits.Next()} {
 		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
 			t.Fatal(err)
@@ -49,6 +50,14 @@ func (c *columns) slowPrints() (all []Checksum) {
 		return memoryOf(list)
 	}
 	_, due := c.match.teleporting.Rows()
+	_, fires := c.match.burning.Rows()
+	for _, k := range kinds { // none is on this map
+		for i := range k.columns {
+			if k.byName && k.columns[i].use&inChecksums != 0 {
+				all = append(all, slowPrint(k.columns[i].typ.String(), ecs.Memory{Type: k.columns[i].typ}))
+			}
+		}
+	}
 	return append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)),
 		slowPrint("players", memoryOf(c.id)),
 		slowPrint("geom.Vec3", memoryOf(c.pos)), slowPrint("move.State", memoryOf(c.state)),
@@ -61,6 +70,7 @@ func (c *columns) slowPrints() (all []Checksum) {
 		slowPrint("object.Barrel", memoryOf(c.scene.Barrels)), slowPrint("object.Cube", memoryOf(c.scene.Cubes)),
 		slowPrint("object.Teleporter", memoryOf(o.Ports)), slowPrint("mode.Occupancy", memoryOf(o.Occupied)),
 		slowPrint("due teleports", ids(pageTeleporting)), slowPrint("object.TeleportRequest", memoryOf(due)),
+		slowPrint("burning players", ids(pageBurning)), slowPrint("sim.Burning", memoryOf(fires)),
 		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())),
 		slowPrint(string(dAreas), memoryOf(o.areaHits.Next())))
 }

@@ -42,6 +42,8 @@ type components struct {
 	projectile  ecs.Comp[object.Projectile]
 	grenade     ecs.Comp[object.Grenade]
 	teleporting ecs.Sparse[object.TeleportRequest] // players that a teleporter moves in the next tick
+	burning     ecs.Sparse[Burning]
+	owner       ecs.Comp[Owner] // of kinds that belong to players
 }
 
 // hooks are set by the owner of a match. They change the match only through their answers.
@@ -172,6 +174,7 @@ func newComponents(m *Match) components {
 		anim: ecs.CompOf[anim.State](w), command: ecs.CompOf[Command](w),
 		clampLimits: ecs.CompOf[ClampLimits](w), projectile: ecs.CompOf[object.Projectile](w),
 		grenade: ecs.CompOf[object.Grenade](w), teleporting: ecs.SparseOf[object.TeleportRequest](w),
+		burning: ecs.SparseOf[Burning](w), owner: ecs.Register[Owner](w),
 	}
 }
 

@@ -21,7 +21,7 @@ func TestStandingPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, block, _ := strings.Cut(string(text), "```golden-standing\n")
+	_, block, _ := strings.Cut(string(text), "```golden-round\n")
 	block, _, _ = strings.Cut(block, "```")
 	lines := strings.Split(block, "\n")
 	if len(lines) != 5 || lines[0] != "news" || lines[2] != "standing" {

@@ -63,6 +63,7 @@ const (
 	dProjectiles    Datum = "projectiles"
 	dGrenades       Datum = "grenades"
 	dAreas          Datum = "areas"
+	dBurning        Datum = "burning"
 	dBarrels        Datum = "barrels"
 	dCubes          Datum = "cubes"
 	dTeleporters    Datum = "teleporters"
@@ -104,6 +105,7 @@ var data = []DatumRow{
 	{dProjectiles, Persistent, "projectiles"},
 	{dGrenades, Persistent, "grenades"},
 	{dAreas, Persistent, "damage areas, and their next hits"},
+	{dBurning, Persistent, "players that burn"},
 	{dBarrels, Persistent, "barrels"},
 	{dCubes, Persistent, "movable cubes"},
 	{dTeleporters, Persistent, "teleporters"},
@@ -176,8 +178,8 @@ var systems = []System{
 		[]Datum{dGrenades, dHistory}, []Datum{dGrenades, dBlasts}, Server, flyGrenades,
 	},
 	{
-		"areas", "hurts players in damage areas",
-		[]Datum{dAreas, dMotion, dTeams}, []Datum{dAreas, dDamage}, Server, hurtInAreas,
+		"areas", "hurts players in damage areas, and those that burn on",
+		[]Datum{dAreas, dBurning, dMotion, dVital, dTeams}, []Datum{dAreas, dBurning, dDamage}, Server, hurtInAreas,
 	},
 	{
 		"blasts", "resolves the explosions that the budget allows",

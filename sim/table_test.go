@@ -145,12 +145,18 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 	}
 	for _, game := range []*Game{rocketeers(), assault(1)} {
 		game.Mode.RoundMillis, game.Mode.PostmatchMillis = 5000, 500
+		game.Layout.Areas[0].Kind.BurnMillis = 800
 		ground, err := arena.Open("arena-16")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, at := range ground.Spawns { // on every spawn
 			game.Layout.Cubes = append(game.Layout.Cubes, at.Pos.Add(geom.Vec3{X: 1, Y: 1, Z: 2}))
+			for _, k := range kinds {
+				if k.byName {
+					game.Layout.Objects = append(game.Layout.Objects, PlacedObject{Kind: k.name, Pos: at.Pos})
+				}
+			}
 		}
 		s := newScript(t, 16, Rules{Seed: 5, RespawnMillis: 700, Mix: true, Game: game}, "arena-16")
 		now := map[Datum]uint64{}

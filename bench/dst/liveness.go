@@ -37,7 +37,7 @@ func (w *world) checkLife() {
 			w.fail(Liveness, "client %d reconnected at %v", i, began)
 			return
 		}
-		if n := s.Starved - was.Starved; n > 2 {
+		if n := s.InputsMissing - was.InputsMissing; n > 2 {
 			w.fail(Liveness, "%d ticks of client %d had no input", n, i)
 		}
 		if n := s.Prediction.Mispredictions - was.Prediction.Mispredictions; n > 0 {

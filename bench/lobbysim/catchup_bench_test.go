@@ -62,9 +62,11 @@ func catchUp(tb testing.TB, codec schema.Codec, n newcomer) (bytes int, wait tim
 	}
 	var to netip.AddrPort
 	cfg := Config{
-		Clients: players + 1, Seed: 3, Decode: client.DecodeOwn, Link: impair.Profile{Delay: 25 * time.Millisecond},
+		Clients: players + 1, Seed: 3, Decode: client.DecodeOwn,
+		Link:  impair.Profile{Delay: 25 * time.Millisecond},
 		Brain: func(n int) swarm.Brain { return &gunner{Brain: swarm.NewBot(3, n)} }, // nothing flies
-		Lobby: server.Config{Arena: arena.Generate(players, 3), ArenaName: "test", Players: players, Codec: codec,
+		Lobby: server.Config{Arena: arena.Generate(players, 3), ArenaName: "test", Players: players,
+			Codec: codec,
 			Rules: sim.Rules{Seed: 3, Mix: true, Game: game}},
 		ChangeClient: func(i int, c *client.Config) {
 			if i == players {

@@ -25,14 +25,22 @@ const (
 	blockTicks    = 20 // snapshots that are coded
 )
 
-// lobbyRows is the recent snapshots of a lobby in a fight.
-func lobbyRows(b *testing.B) (ring *snapshot.Ring, newest tick.Tick) {
-	s, err := New(Config{Clients: blockPlayers, Seed: 21, Lobby: server.Config{Arena: arena.Generate(blockPlayers, 21),
-		ArenaName: "test", Players: blockPlayers, Rules: sim.Rules{Seed: 21, Mix: true}}})
+// blockBench is the recent snapshots of a lobby in a fight, and what its blocks are coded against.
+type blockBench struct {
+	ring   *snapshot.Ring
+	newest tick.Tick
+	spawn  bool // nothing
+}
+
+func newBlockBench(b *testing.B) *blockBench {
+	ground := arena.Generate(blockPlayers, 21)
+	s, err := New(Config{Clients: blockPlayers, Seed: 21, Lobby: server.Config{
+		Arena: ground, ArenaName: "test", Players: blockPlayers, Rules: sim.Rules{Seed: 21, Mix: true},
+	}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	ring = snapshot.NewRing(netstate.Public, blockPlayers, 256, 1)
+	x := &blockBench{ring: snapshot.NewRing(netstate.Public, blockPlayers, 256, 1)}
 	row := make([]int32, netstate.PublicFields)
 	for s.Now() < 6*time.Second {
 		if err := s.Step(); err != nil {
@@ -42,101 +50,113 @@ func lobbyRows(b *testing.B) (ring *snapshot.Ring, newest tick.Tick) {
 		if t%blockInterval != 0 {
 			continue
 		}
-		from, to := s.Lobby.Frame(t), ring.Begin(t)
+		from, to := s.Lobby.Frame(t), x.ring.Begin(t)
 		for slot := range from.Slots() {
 			if id := from.Row(slot, row); id != 0 {
 				to.Set(slot, id, row)
 			}
 		}
-		newest = t
+		x.newest = t
 	}
-	return ring, newest
+	return x
+}
+
+// run is the header of all blocks of a tick.
+func (x *blockBench) run(t tick.Tick) snapshot.Run {
+	r := snapshot.Run{Count: x.ring.Groups()}
+	if !x.spawn {
+		r.Baselines = snapshot.Baselines{t - blockAge, t - blockAge - blockInterval, t - blockAge - 2*blockInterval}
+	}
+	return r
+}
+
+// name of a benchmark.
+func (x *blockBench) name(way, coder string) string {
+	return way + "/kind=" + map[bool]string{false: "delta", true: "spawn"}[x.spawn] + "/" + coder
 }
 
 // BenchmarkBlock is the cost of a row in the blocks of a real lobby, coded once for all clients:
 // changes (delta), and rows for clients that hold nothing (spawn). huff0 and fse code the columns
 // that zstd gets, with a table in each block; what they do not shrink counts as it is.
 func BenchmarkBlock(b *testing.B) {
-	ring, newest := lobbyRows(b)
-	for _, kind := range []string{"delta", "spawn"} {
-		base := func(t tick.Tick) snapshot.Baselines {
-			if kind == "spawn" {
-				return snapshot.Baselines{}
-			}
-			return snapshot.Baselines{t - blockAge, t - blockAge - blockInterval, t - blockAge - 2*blockInterval}
+	x := newBlockBench(b)
+	for _, x.spawn = range []bool{false, true} {
+		codecs := []schema.Codec{schema.Huffman, schema.Range, schema.Zstd}
+		if x.spawn {
+			codecs = []schema.Codec{schema.Huffman, schema.Zstd}
 		}
-		for codec := range schema.Codecs {
-			if codec != schema.Stored && codec != schema.HuffmanZstd && (codec != schema.Range || kind == "delta") {
-				blockCodec(b, "kind="+kind+"/"+codec.String(), ring, newest, codec, base)
-			}
-		}
-		columns := snapshot.NewBlockSamples(netstate.Public)
-		e := snapshot.NewEncoder(netstate.Trained().Public, blockPlayers)
-		e.Sample(columns)
-		for t := newest - blockTicks*blockInterval; t <= newest; t += blockInterval {
-			e.Begin(ring.At(t), ring)
-			e.Run(0, ring.Groups(), base(t))
-		}
-		blocks := columns.Delta
-		if kind == "spawn" {
-			blocks = columns.Spawn
+		for _, codec := range codecs {
+			x.codec(b, codec)
 		}
 		var huff huff0.Scratch
-		var tables fse.Scratch
-		blockRival(b, "encode/kind="+kind+"/rival-huff0", blocks, func(src []byte) ([]byte, error) {
+		x.rival(b, "rival-huff0", func(src []byte) ([]byte, error) {
 			out, _, err := huff0.Compress1X(src, &huff)
 			return out, err
 		})
-		blockRival(b, "encode/kind="+kind+"/rival-fse", blocks, func(src []byte) ([]byte, error) { return fse.Compress(src, &tables) })
+		var tables fse.Scratch
+		x.rival(b, "rival-fse", func(src []byte) ([]byte, error) { return fse.Compress(src, &tables) })
 	}
 }
 
-// blockCodec measures one live codec, both ways.
-func blockCodec(b *testing.B, name string, ring *snapshot.Ring, newest tick.Tick, codec schema.Codec, base func(tick.Tick) snapshot.Baselines) {
+// codec measures one live codec, both ways.
+func (x *blockBench) codec(b *testing.B, codec schema.Codec) {
 	m := netstate.Trained().WithCodec(codec).Public
 	e, d := snapshot.NewEncoder(m, blockPlayers), snapshot.NewDecoder(m, blockPlayers, blockInterval)
-	var sections [blockTicks][]byte
-	size, groups := 0, ring.Groups()
-	encode := func(t tick.Tick, base snapshot.Baselines) []byte {
-		e.Begin(ring.At(t), ring)
-		return e.Run(0, groups, base)
+	encode := func(t tick.Tick, r snapshot.Run) []byte {
+		e.Begin(x.ring.At(t), x.ring)
+		return e.Run(0, r.Count, r.Baselines)
 	}
-	for t := newest - (blockTicks+4)*blockInterval; t <= newest; t += blockInterval {
-		run := snapshot.Run{Count: groups}
-		if err := d.Section(t, append(snapshot.AppendRun(nil, run, t, blockInterval), encode(t, run.Baselines)...)); err != nil {
+	section := func(t tick.Tick, r snapshot.Run) []byte {
+		return append(snapshot.AppendRun(nil, r, t, blockInterval), encode(t, r)...)
+	}
+	for t := x.newest - (blockTicks+4)*blockInterval; t <= x.newest; t += blockInterval {
+		if err := d.Section(t, section(t, snapshot.Run{Count: x.ring.Groups()})); err != nil {
 			b.Fatal(err)
 		}
 	}
+	var sections [blockTicks][]byte
+	size, blocks := 0, blockTicks*x.ring.Groups()
 	for i := range sections {
-		t := newest - tick.Tick(i)*blockInterval
-		run := snapshot.Run{Count: groups, Baselines: base(t)}
-		blocks := encode(t, run.Baselines)
-		sections[i], size = append(snapshot.AppendRun(nil, run, t, blockInterval), blocks...), size+len(blocks)
+		t := x.newest - tick.Tick(i)*blockInterval
+		sections[i] = section(t, x.run(t))
+		size += len(sections[i])
 	}
-	b.Run("encode/"+name, func(b *testing.B) {
+	b.Run(x.name("encode", codec.String()), func(b *testing.B) {
 		for b.Loop() {
 			for i := range sections {
-				t := newest - tick.Tick(i)*blockInterval
-				encode(t, base(t))
+				t := x.newest - tick.Tick(i)*blockInterval
+				encode(t, x.run(t))
 			}
 		}
-		perRow(b, blockTicks*groups, size)
+		perRow(b, blocks, size)
 	})
-	b.Run("decode/"+name, func(b *testing.B) {
+	b.Run(x.name("decode", codec.String()), func(b *testing.B) {
 		for b.Loop() {
 			for i, src := range sections {
-				if err := d.Section(newest-tick.Tick(i)*blockInterval, src); err != nil {
+				if err := d.Section(x.newest-tick.Tick(i)*blockInterval, src); err != nil {
 					b.Fatal(err)
 				}
 			}
 		}
-		perRow(b, blockTicks*groups, size)
+		perRow(b, blocks, size)
 	})
 }
 
-// blockRival measures a coder of bytes.
-func blockRival(b *testing.B, name string, blocks [][]byte, compress func([]byte) ([]byte, error)) {
-	b.Run(name, func(b *testing.B) {
+// rival measures a coder of bytes.
+func (x *blockBench) rival(b *testing.B, name string, compress func([]byte) ([]byte, error)) {
+	samples := snapshot.NewBlockSamples(netstate.Public)
+	e := snapshot.NewEncoder(netstate.Trained().Public, blockPlayers)
+	e.Sample(samples)
+	for t := x.newest - blockTicks*blockInterval; t <= x.newest; t += blockInterval {
+		r := x.run(t)
+		e.Begin(x.ring.At(t), x.ring)
+		e.Run(0, r.Count, r.Baselines)
+	}
+	blocks := samples.Delta
+	if x.spawn {
+		blocks = samples.Spawn
+	}
+	b.Run(x.name("encode", name), func(b *testing.B) {
 		size := 0
 		for b.Loop() {
 			size = 0

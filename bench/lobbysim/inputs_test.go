@@ -79,7 +79,7 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 					t.Errorf("client %d: %d ticks with its command and %d without, of %d; %+v",
 						i, u, m, ticks, in)
 				}
-				if counted := b.Clients[i].Stats().Starved; counted != in.Missing {
+				if counted := b.Clients[i].Stats().InputsMissing; counted != in.Missing {
 					t.Errorf("client %d counts %d missing inputs, the server %d", i, counted, in.Missing)
 				}
 				if s := b.Clients[i].Stats(); s.HardResets != 0 {

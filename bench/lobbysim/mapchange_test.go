@@ -74,7 +74,7 @@ func TestRow14MapChangeOnBadLinks(t *testing.T) {
 			for k, c := range b.Clients {
 				state, why := c.State()
 				if s := c.Stats(); state != client.Joined || int(c.MapEpoch()) != i+1 ||
-					c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.Starved+1 ||
+					c.Arena().Hash() != a.Hash() || s.Prediction.Mispredictions > s.InputsMissing+1 ||
 					s.Undecoded != 0 || s.Diverged != 0 || s.Maps != uint64(i+1) {
 					t.Fatalf("%v, %s, client %d: %v, %v, %v, world %d: %+v",
 						relevance, name, k, state, why, c.Err(), c.MapEpoch(), s)

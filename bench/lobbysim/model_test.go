@@ -57,7 +57,8 @@ func TestRow32TrainedModelsAreSmaller(t *testing.T) {
 	if ranged >= trained || trained >= stored {
 		t.Errorf("range %d bytes, huffman %d, stored %d", ranged, trained, stored)
 	}
-	packed, joins := bytesDown(t, netstate.Trained(), schema.Zstd, 77), bytesDown(t, netstate.Trained(), schema.HuffmanZstd, 77)
+	packed := bytesDown(t, netstate.Trained(), schema.Zstd, 77)
+	joins := bytesDown(t, netstate.Trained(), schema.HuffmanZstd, 77)
 	t.Logf("zstd %d bytes, huffman-zstd %d", packed, joins)
 	if joins >= trained || trained >= packed || packed >= stored {
 		t.Errorf("zstd %d bytes, huffman-zstd %d, huffman %d, stored %d", packed, joins, trained, stored)

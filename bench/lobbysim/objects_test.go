@@ -430,7 +430,8 @@ func lateJoiner(t *testing.T, cfg server.Config) {
 		c.Lobby.Rules.Game.Mode.PrematchMillis, c.Lobby.Rules.Game.Mode.MinPlayers = 0, 1
 		c.Lobby.Rules.Game.Mode.Points = 1
 		l := &c.Lobby.Rules.Game.Layout
-		l.Teleporters = append(l.Teleporters, object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}})
+		l.Teleporters = append(l.Teleporters,
+			object.Teleporter{Box: geom.AABB{Min: geom.Vec3{X: 1, Y: -1, Z: 1}, Max: geom.Vec3{X: 2, Z: 2}}})
 	})
 	m := y.Lobby.Match()
 	y.run(4*time.Second, nil)

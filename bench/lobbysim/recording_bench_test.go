@@ -24,11 +24,14 @@ type afterTick struct {
 	done    chan struct{}
 }
 
-func newAfterTick(goroutine bool) *afterTick {
-	a := &afterTick{waiting: make([]func(), 0, 2*(replay.RawChunks+1))}
-	if !goroutine {
-		return a
-	}
+// newAfterTick runs what is added on the goroutine of the lobby.
+func newAfterTick() *afterTick {
+	return &afterTick{waiting: make([]func(), 0, 2*(replay.RawChunks+1))}
+}
+
+// newGoroutineAfterTick runs what is added on a goroutine of its own.
+func newGoroutineAfterTick() *afterTick {
+	a := newAfterTick()
 	a.queue, a.done = make(chan func(), cap(a.waiting)), make(chan struct{})
 	go func() {
 		defer close(a.done)
@@ -161,11 +164,11 @@ func BenchmarkRecording(b *testing.B) {
 	const plays, ticks = 5, 24 * 128
 	plain := leastTimes(b, func() *afterTick { return nil }, plays, ticks)
 	for _, c := range []struct {
-		name      string
-		goroutine bool
-	}{{"behind", false}, {"goroutine", true}} {
+		name string
+		new  func() *afterTick
+	}{{"behind", newAfterTick}, {"goroutine", newGoroutineAfterTick}} {
 		b.Run(c.name, func(b *testing.B) {
-			recorded := leastTimes(b, func() *afterTick { return newAfterTick(c.goroutine) }, plays, ticks)
+			recorded := leastTimes(b, c.new, plays, ticks)
 			reportRecording(b, plain, recorded)
 		})
 	}

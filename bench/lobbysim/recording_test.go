@@ -49,7 +49,7 @@ func playFile(t *testing.T, b *Sim, file []byte, each func(p *replay.Player)) {
 func TestRecordingOnAGoroutine(t *testing.T) {
 	var file []byte
 	packer := replay.NewPacker()
-	background := newAfterTick(true)
+	background := newGoroutineAfterTick()
 	b := newKillcamLobby(t, 8, server.Config{Background: background.add,
 		Record: func(f server.RecordingChunk) {
 			if f.First {
@@ -112,7 +112,7 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 	}
 	var files []file
 	packer := replay.NewPacker()
-	background := newAfterTick(false)
+	background := newAfterTick()
 	b := newKillcamLobby(t, 8, server.Config{Background: background.add,
 		Record: func(f server.RecordingChunk) {
 			if f.First {
@@ -150,7 +150,7 @@ func TestRecordedTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	background := newAfterTick(false)
+	background := newAfterTick()
 	var before, after runtime.MemStats
 	mallocs, measuring := uint64(0), false
 	cfg := server.Config{Killcam: server.KillcamOn, Background: background.add,

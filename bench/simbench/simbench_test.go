@@ -193,7 +193,8 @@ func TestCompareCodecs(t *testing.T) {
 		}
 	}
 	if len(all.Each) != int(schema.Codecs) || all.Each[0].Name != "range" ||
-		!(0 < bytes["range"] && bytes["range"] < bytes["huffman"] && bytes["huffman"] < bytes["zstd"] && bytes["zstd"] < bytes["stored"]) {
+		!(0 < bytes["range"] && bytes["range"] < bytes["huffman"] && bytes["huffman"] < bytes["zstd"] &&
+			bytes["zstd"] < bytes["stored"]) {
 		t.Errorf("%+v", all.Each)
 	}
 	stopped, stop := context.WithCancel(t.Context())

@@ -156,7 +156,7 @@ func seen(s *swarm.Swarm) (f floodSeen) {
 		f.snapshots += st.Snapshots
 		// The tick of the newest snapshot.
 		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5)
-		f.starved += st.Starved
+		f.starved += st.InputsMissing
 	}
 	return f
 }

@@ -84,14 +84,14 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 		// taken while it woke, and while it received
 		{{2, 40, 10, 300, 0, 0}, {1, 40, 10, 0, 0, 70}, {1, 40, 10, 0, 0, 0}},
 	}
-	dice := rand.New(rand.NewPCG(1952, 24))
+	rng := rand.New(rand.NewPCG(1952, 24))
 	for range 300 {
-		slots, load := make([]played, 1+dice.IntN(40)), 1+dice.IntN(70)
+		slots, load := make([]played, 1+rng.IntN(40)), 1+rng.IntN(70)
 		for i := range slots {
-			slots[i] = played{wake: dice.IntN(5), send: dice.IntN(load), rest: dice.IntN(load)}
-			if dice.IntN(6) == 0 {
-				slots[i].tookWake, slots[i].tookSend, slots[i].tookRest = dice.IntN(400), dice.IntN(400),
-					dice.IntN(400)
+			slots[i] = played{wake: rng.IntN(5), send: rng.IntN(load), rest: rng.IntN(load)}
+			if rng.IntN(6) == 0 {
+				slots[i].tookWake, slots[i].tookSend, slots[i].tookRest = rng.IntN(400), rng.IntN(400),
+					rng.IntN(400)
 			}
 		}
 		cases = append(cases, slots)
@@ -118,8 +118,8 @@ func TestOwnIsAsPlayedSlowly(t *testing.T) {
 // For any times, the corrected lateness is at most the lateness, skipped slots included, and equal
 // where no time was taken.
 func TestOwnIsNeverLater(t *testing.T) {
-	dice := rand.New(rand.NewPCG(35, 8))
-	upTo := func(most int) time.Duration { return time.Duration(dice.IntN(most+1)) * time.Microsecond }
+	rng := rand.New(rand.NewPCG(35, 8))
+	upTo := func(most int) time.Duration { return time.Duration(rng.IntN(most+1)) * time.Microsecond }
 	for n := range 2000 {
 		var o StealCorrected
 		taking, now, due := n%2 == 0, upTo(300), time.Duration(0)
@@ -149,7 +149,7 @@ func TestOwnIsNeverLater(t *testing.T) {
 			check(now-due, "sent")
 			now += upTo(90)
 			o.Work(now, took())
-			for dice.IntN(4) == 0 && begun-due > 100*time.Microsecond {
+			for rng.IntN(4) == 0 && begun-due > 100*time.Microsecond {
 				due += 100 * time.Microsecond
 				o.Skip(due)
 				check(begun-due, "left out")

@@ -24,7 +24,7 @@ func BenchmarkPushPop(b *testing.B) {
 		})
 	}
 	b.Run("list", func(b *testing.B) {
-		l, now := slowLink{fate: newDecider(Presets()[2].Profile, 1)}, time.Duration(0)
+		l, now := slowLink{decider: newDecider(Presets()[2].Profile, 1)}, time.Duration(0)
 		b.ReportAllocs()
 		for b.Loop() {
 			now += gap

@@ -15,8 +15,8 @@ const ms = time.Millisecond
 
 // slowLink is the slow twin of a link: a list that is searched for the next arrival.
 type slowLink struct {
-	fate decider
-	list []slowEntry
+	decider decider
+	list    []slowEntry
 }
 
 type slowEntry struct {
@@ -27,11 +27,11 @@ type slowEntry struct {
 }
 
 func (l *slowLink) push(now time.Duration, data string, tag uint64) {
-	due, n := l.fate.decide(now, len(data))
+	due, n := l.decider.decide(now, len(data))
 	for _, at := range due[:n] {
-		harmed := []byte(data)
-		harmed = harmed[:l.fate.corruption.apply(harmed, &l.fate.profile, &l.fate.count)]
-		l.list = append(l.list, slowEntry{at, string(harmed), tag, l.fate.binding})
+		altered := []byte(data)
+		altered = altered[:l.decider.corruption.apply(altered, &l.decider.profile, &l.decider.count)]
+		l.list = append(l.list, slowEntry{at, string(altered), tag, l.decider.binding})
 	}
 }
 
@@ -90,7 +90,7 @@ func TestLinkAgreesWithAList(t *testing.T) {
 		p := drawProfile(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		l := New(p, seed)
-		twin := &slowLink{fate: l.decider}
+		twin := &slowLink{decider: l.decider}
 		var now time.Duration
 		for range rapid.IntRange(0, 200).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "push") {

@@ -96,7 +96,7 @@ func TestParseProfileSaysWhatIsWrong(t *testing.T) {
 // Every field can be set, printed and read back.
 func TestEveryFieldIsAParameter(t *testing.T) {
 	if fields := reflect.TypeFor[Profile]().NumField(); len(parameters) != fields {
-		t.Fatalf("%d knobs for %d fields", len(parameters), fields)
+		t.Fatalf("%d parameters for %d fields", len(parameters), fields)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProfile(t)

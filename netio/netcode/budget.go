@@ -44,7 +44,7 @@ func newBudget(perSecond, perNetwork int, seed [2]uint64) *budget {
 
 // admit reports whether a token from an address may be opened: DropNone, DropReqPrefix,
 // DropReqDeferred or DropReqBudget.
-func (b *budget) admit(now time.Duration, from tableKey, dice *rand.ChaCha8) Drop {
+func (b *budget) admit(now time.Duration, from tableKey, rng *rand.ChaCha8) Drop {
 	b.lastAdmit = now
 	if !b.networks[from.network().hash(b.seed)%networkBuckets].Allow(now, 1) {
 		return DropReqPrefix
@@ -57,7 +57,7 @@ func (b *budget) admit(now time.Duration, from tableKey, dice *rand.ChaCha8) Dro
 		return DropReqDeferred
 	}
 	excess := spent - half
-	if excess > 0 && int64(dice.Uint64()%uint64(half)) < excess || !b.all.Allow(now, 1) {
+	if excess > 0 && int64(rng.Uint64()%uint64(half)) < excess || !b.all.Allow(now, 1) {
 		if !b.overloaded {
 			b.overloaded, b.overloadedSince = true, now
 		}

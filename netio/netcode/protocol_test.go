@@ -255,7 +255,7 @@ func TestPageByHand(t *testing.T) {
 		10: {"request: nonce", request[30:54], run(0x60, 24)},
 		11: {"request: private token", request[54:1078], token[61:1085]},
 		12: {"challenge: zeros", inner[11:], make([]byte, 273)},
-		13: {"payload: package", payload, c.doc["package"]},
+		13: {"payload: packet", payload, c.doc["packet"]},
 		14: {"probe: zeros", probe[1:], make([]byte, len(probe)-1)},
 		15: {"path challenge: proof", prove[1:], run(0xb0, 16)},
 		16: {"echo: proof", echo[1:], run(0xb0, 16)},
@@ -268,7 +268,7 @@ func TestPageByHand(t *testing.T) {
 	}
 	for name, size := range map[string]int{"token": 2048, "private token": 1024, "request": 1078,
 		"challenge": 333, "response": 326,
-		"keep-alive": 26, "payload": 18 + len(c.doc["package"]), "path hello": 27, "path grant": 35,
+		"keep-alive": 26, "payload": 18 + len(c.doc["packet"]), "path hello": 27, "path grant": 35,
 		"path probe":     192,
 		"path challenge": 43, "path echo": 43, "disconnect": 18, "denied": 25} {
 		if len(c.doc[name]) != size {
@@ -345,11 +345,11 @@ func TestPageIsASession(t *testing.T) {
 	if client.State() != Connected || client.Index() != 2 || client.Slots() != 64 {
 		t.Fatalf("client: %v, %d of %d", client.State(), client.Index(), client.Slots())
 	}
-	d, err := s.Seal(now, 2, c.doc["package"], nil)
+	d, err := s.Seal(now, 2, c.doc["packet"], nil)
 	if c.same("payload", d); err != nil {
 		t.Fatal(err)
 	}
-	if got := take("payload"); !bytes.Equal(got, c.doc["package"]) {
+	if got := take("payload"); !bytes.Equal(got, c.doc["packet"]) {
 		t.Errorf("client: payload %x", got)
 	}
 

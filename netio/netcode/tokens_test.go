@@ -309,16 +309,16 @@ func TestThreat10Challenge(t *testing.T) {
 }
 
 func TestThreat08Budget(t *testing.T) {
-	dice := rand.NewChaCha8([32]byte{1})
+	rng := rand.NewChaCha8([32]byte{1})
 	b := newBudget(1000, 250, [2]uint64{0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9})
 	anywhere := func() tableKey {
-		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(dice.Uint64()),
-			byte(dice.Uint64()), byte(dice.Uint64()), 1}), 1))
+		return addressKey(netip.AddrPortFrom(netip.AddrFrom4([4]byte{byte(rng.Uint64()),
+			byte(rng.Uint64()), byte(rng.Uint64()), 1}), 1))
 	}
 	// One network asks ten times as often as it may.
 	taken, one := 0, addressKey(host(1))
 	for now := time.Duration(0); now < 4*time.Second; now += 400 * time.Microsecond {
-		if why := b.admit(now, one, dice); why == DropNone {
+		if why := b.admit(now, one, rng); why == DropNone {
 			taken++
 		} else if why != DropReqPrefix {
 			t.Fatalf("at %v: %v", now, why)
@@ -330,20 +330,20 @@ func TestThreat08Budget(t *testing.T) {
 	// All the world asks ten times as often as it may; one host has answered a challenge before.
 	friend := addressKey(netip.MustParseAddrPort("203.0.113.5:9"))
 	b.markProven(4*time.Second, friend)
-	var fates [NumDrops]int
+	var results [NumDrops]int
 	friends, asked := 0, 0
 	for now := 4 * time.Second; now < 14*time.Second; now += 100 * time.Microsecond {
-		fates[b.admit(now, anywhere(), dice)]++
+		results[b.admit(now, anywhere(), rng)]++
 		if now%(100*time.Millisecond) == 0 {
 			asked++
-			if b.admit(now, friend, dice) == DropNone {
+			if b.admit(now, friend, rng) == DropNone {
 				friends++
 			}
 		}
 	}
-	if n := fates[DropNone]; n > 10_500 || n < 4000 || fates[DropReqDeferred] == 0 ||
-		fates[DropReqBudget] == 0 {
-		t.Errorf("taken %d, refused %d, deferred %d", n, fates[DropReqBudget], fates[DropReqDeferred])
+	if n := results[DropNone]; n > 10_500 || n < 4000 || results[DropReqDeferred] == 0 ||
+		results[DropReqBudget] == 0 {
+		t.Errorf("taken %d, refused %d, deferred %d", n, results[DropReqBudget], results[DropReqDeferred])
 	}
 	if friends < asked*8/10 { // a unproven host's chance is one in ten
 		t.Errorf("the friend was let through %d times of %d", friends, asked)
@@ -352,7 +352,7 @@ func TestThreat08Budget(t *testing.T) {
 		t.Errorf("pressure %v", b.pressure())
 	}
 	// Afterwards all sources are accepted again, and later the verified address is unverified.
-	if why := b.admit(15*time.Second, anywhere(), dice); why != DropNone || b.overloaded {
+	if why := b.admit(15*time.Second, anywhere(), rng); why != DropNone || b.overloaded {
 		t.Errorf("afterwards: %v", why)
 	}
 	if !b.isProven(2*time.Minute, friend) || b.isProven(9*time.Minute, friend) {

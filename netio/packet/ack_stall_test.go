@@ -33,7 +33,7 @@ func TestRow28AckStallAndRecovery(t *testing.T) {
 		}
 		if now == 9*time.Second {
 			if !server.AckStalled(now) {
-				t.Fatal("not choked after 4 s of silence")
+				t.Fatal("not stalled after 4 s of silence")
 			}
 			_ = server.QueueReliable([]byte("while you were away"))
 		}
@@ -61,7 +61,7 @@ func TestRow28AckStallAndRecovery(t *testing.T) {
 		}
 	}
 	if before != 500 || during < 22 || during > 24 || after < 890 || got != 1 {
-		t.Fatalf("%d packets in 5 s, %d in 7 s of choke, %d in 9 s after it; %d reliable messages", before,
+		t.Fatalf("%d packets in 5 s, %d in 7 s of stall, %d in 9 s after it; %d reliable messages", before,
 			during, after, got)
 	}
 }
@@ -79,12 +79,12 @@ func TestAckStallLimits(t *testing.T) {
 			n++
 		}
 		if n != c.want {
-			t.Errorf("%d: a packet each %v: choked after %d, want %d", i, c.every, n, c.want)
+			t.Errorf("%d: a packet each %v: stalled after %d, want %d", i, c.every, n, c.want)
 		}
 	}
 	p, _ := pair()
 	if p.AckStalled(time.Hour) || !p.CanSend(time.Hour) {
-		t.Error("choked without a packet under way")
+		t.Error("stalled without a packet under way")
 	}
 }
 

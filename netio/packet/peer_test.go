@@ -117,8 +117,8 @@ func FuzzPeer(f *testing.F) {
 						t.Fatalf("unreliable message of %d bytes", len(note))
 					}
 				}
-				if blob, ok := p.NextTransfer(); ok && (len(blob) == 0 || len(blob) > 2000) {
-					t.Fatalf("transfer of %d bytes", len(blob))
+				if transfer, ok := p.NextTransfer(); ok && (len(transfer) == 0 || len(transfer) > 2000) {
+					t.Fatalf("transfer of %d bytes", len(transfer))
 				}
 			}
 			counters.Count(err) // panics unless it is a Drop

@@ -40,9 +40,9 @@ func page(t *testing.T) map[string][]byte {
 func TestPage(t *testing.T) {
 	doc := page(t)
 	server, client := transferPair(2000)
-	blob := make([]byte, 1029)
+	transfer := make([]byte, 1029)
 	for i := range 5 {
-		blob[1024+i] = byte(0xa0 + i)
+		transfer[1024+i] = byte(0xa0 + i)
 	}
 	events, texts := [][]byte{{0x80}, {10, 11, 12}}, [][]byte{{7, 8}, {9}}
 	for i := range 2 {
@@ -50,7 +50,7 @@ func TestPage(t *testing.T) {
 			t.Fatal("not taken")
 		}
 	}
-	if err := server.SendTransfer(blob); err != nil {
+	if err := server.SendTransfer(transfer); err != nil {
 		t.Fatal(err)
 	}
 	first, _ := server.Append(0, nil)
@@ -60,7 +60,7 @@ func TestPage(t *testing.T) {
 	second = server.AppendReliable(second, 100)
 	second = server.AppendUnreliable(second, 100)
 	second = server.AppendFragment(second, FragmentSectionSize)
-	want := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"]}, nil)
+	want := bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"], doc["fragment"]}, nil)
 	if !bytes.Equal(second[head:], want) {
 		t.Errorf("wrote\n%x, the page says\n%x", second[head:], want)
 	}
@@ -78,7 +78,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("%d: read reliable message %x and note %x", i, e, n)
 		}
 	}
-	if b, ok := client.NextTransfer(); !ok || !bytes.Equal(b, blob) {
+	if b, ok := client.NextTransfer(); !ok || !bytes.Equal(b, transfer) {
 		t.Errorf("read a transfer of %d bytes, %v", len(b), ok)
 	}
 	if got := server.AppendClose(nil, ReasonClosing); !bytes.Equal(got, doc["close"]) {
@@ -98,7 +98,8 @@ func TestPage(t *testing.T) {
 // TestPageByHand reads the same sections by the offsets of the page alone, and writes them again.
 func TestPageByHand(t *testing.T) {
 	doc := page(t)
-	src := bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)
+	src := bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"],
+		doc["fragment"], doc["close"]}, nil)
 	var again []byte
 	next := func(size int) (n int) { // the next number, little-endian
 		for i := range size {
@@ -124,12 +125,12 @@ func TestPageByHand(t *testing.T) {
 	want("event", take(next(1)+1), "\x80")
 	want("id", next(2), 1)
 	want("event", take(next(1)+1), "\x0a\x0b\x0c")
-	want("notes", next(1), 4)
+	want("unreliable messages", next(1), 4)
 	want("count", next(1), 2)
-	want("note", take(next(1)+1), "\x07\x08")
-	want("note", take(next(1)+1), "\x09")
+	want("unreliable message", take(next(1)+1), "\x07\x08")
+	want("unreliable message", take(next(1)+1), "\x09")
 	want("fragment", next(1), 5)
-	want("blob", next(2), 0)
+	want("transfer", next(2), 0)
 	index := next(1)
 	size := next(4)
 	want("size", size, 1029)
@@ -137,7 +138,8 @@ func TestPageByHand(t *testing.T) {
 	want("close", next(1), 6)
 	want("reason", next(1), 6)
 	if len(src) != 0 || !bytes.Equal(again,
-		bytes.Join([][]byte{doc["events"], doc["notes"], doc["fragment"], doc["close"]}, nil)) {
+		bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"],
+			doc["fragment"], doc["close"]}, nil)) {
 		t.Errorf("%x remains", src)
 	}
 }

@@ -69,7 +69,7 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 			for _, l := range []*link{down, up} {
 				l.loss, l.dup, l.delay, l.jitter = c.loss, c.dup, c.delay, c.jitter
 			}
-			arrived, fate := map[uint64]bool{}, map[uint64]string{}
+			arrived, result := map[uint64]bool{}, map[uint64]string{}
 			var sent, refused, nDelivered, nLost int
 			for now := time.Duration(0); sent < c.packets; now += time.Millisecond {
 				if now%c.every == 0 && server.CanSend(now) {
@@ -115,16 +115,16 @@ func TestRow18PacketHeaderAcksAgreeWithMap(t *testing.T) {
 							server.Delivered(), got, delivered, lost)
 					}
 					for _, k := range server.Delivered() {
-						if fate[k] != "" || !arrived[k] {
-							t.Fatalf("ack tag %d delivered: before %q, arrived %v", k, fate[k], arrived[k])
+						if result[k] != "" || !arrived[k] {
+							t.Fatalf("ack tag %d delivered: before %q, arrived %v", k, result[k], arrived[k])
 						}
-						fate[k] = "delivered"
+						result[k] = "delivered"
 					}
 					for _, k := range server.Lost() {
-						if fate[k] != "" {
-							t.Fatalf("ack tag %d lost: before %q", k, fate[k])
+						if result[k] != "" {
+							t.Fatalf("ack tag %d lost: before %q", k, result[k])
 						}
-						fate[k] = "lost"
+						result[k] = "lost"
 					}
 					nDelivered, nLost = nDelivered+len(delivered), nLost+len(lost)
 				}
@@ -203,7 +203,7 @@ func (p *Peer) seq() uint16 { return uint16(p.out.newest) }
 func TestRow20PacketInfoWraps(t *testing.T) {
 	server, client := pair()
 	const packets = 200_000
-	var fate [packets]byte
+	var result [packets]byte
 	var now time.Duration
 	for n := range packets {
 		now += 16 * time.Millisecond
@@ -224,20 +224,20 @@ func TestRow20PacketInfoWraps(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, k := range server.Delivered() {
-			if fate[k] != 0 || k%7 == 3 {
-				t.Fatalf("ack tag %d delivered, before %q", k, fate[k])
+			if result[k] != 0 || k%7 == 3 {
+				t.Fatalf("ack tag %d delivered, before %q", k, result[k])
 			}
-			fate[k] = 'd'
+			result[k] = 'd'
 		}
 		for _, k := range server.Lost() {
-			if fate[k] != 0 {
-				t.Fatalf("ack tag %d lost, before %q", k, fate[k])
+			if result[k] != 0 {
+				t.Fatalf("ack tag %d lost, before %q", k, result[k])
 			}
-			fate[k] = 'l'
+			result[k] = 'l'
 		}
 	}
 	arrived := 0
-	for n, f := range fate[:packets-64] {
+	for n, f := range result[:packets-64] {
 		if f == 0 || f == 'l' && n%7 != 3 && n%1000 >= 101 {
 			t.Fatalf("ack tag %d: %q", n, f)
 		}

@@ -299,8 +299,8 @@ func TestRow22SchemaSentUntilAcked(t *testing.T) {
 // A slow transfer is not given up while it moves, however long it takes.
 func TestRow24SlowTransferArrives(t *testing.T) {
 	server, client := transferPair(MaxTransferSize)
-	blob, got := noise(1, MaxTransferSize), false
-	if err := server.SendTransfer(blob); err != nil {
+	transfer, got := noise(1, MaxTransferSize), false
+	if err := server.SendTransfer(transfer); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Duration(0)
@@ -311,7 +311,7 @@ func TestRow24SlowTransferArrives(t *testing.T) {
 			t.Fatal(err, err2)
 		}
 		b, done := client.NextTransfer()
-		got = done && bytes.Equal(b, blob)
+		got = done && bytes.Equal(b, transfer)
 		d, _ = client.Append(now, nil)
 		if _, err := server.Receive(now, d); err != nil {
 			t.Fatal(err)
@@ -380,15 +380,15 @@ func TestSendTransferBounds(t *testing.T) {
 
 func TestTransferAllocatesNothing(t *testing.T) {
 	server, client := transferPair(MaxTransferSize)
-	blob := noise(1, 40_000)
+	transfer := noise(1, 40_000)
 	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 	now, got := time.Duration(0), 0
 	round := func() {
 		now += 16 * time.Millisecond
 		if server.Transfers().Pending == 0 {
-			_ = server.SendTransfer(blob)
+			_ = server.SendTransfer(transfer)
 		}
-		_ = server.QueueUnreliable(blob[:9])
+		_ = server.QueueUnreliable(transfer[:9])
 		down, _ = server.Append(now, down[:0])
 		down = server.AppendUnreliable(down, 100)
 		down = server.AppendFragment(down, FragmentSectionSize)
@@ -396,7 +396,7 @@ func TestTransferAllocatesNothing(t *testing.T) {
 		_, _ = client.Sections(payload)
 		for _, ok := client.NextUnreliable(); ok; _, ok = client.NextUnreliable() {
 		}
-		if b, ok := client.NextTransfer(); ok && bytes.Equal(b, blob) {
+		if b, ok := client.NextTransfer(); ok && bytes.Equal(b, transfer) {
 			got++
 		}
 		up, _ = client.Append(now, up[:0])
@@ -414,8 +414,8 @@ func TestTransferAllocatesNothing(t *testing.T) {
 // keeps none of its memory. A sender reports whether it has fragments to send.
 func TestTakeTransfers(t *testing.T) {
 	server, client := transferPair(0)
-	blob := noise(5, 2500)
-	if server.FragmentDue(0) || server.SendTransfer(blob) != nil || !server.FragmentDue(0) {
+	transfer := noise(5, 2500)
+	if server.FragmentDue(0) || server.SendTransfer(transfer) != nil || !server.FragmentDue(0) {
 		t.Fatal("due without a transfer, or not with one")
 	}
 	now := time.Duration(0)
@@ -434,7 +434,7 @@ func TestTakeTransfers(t *testing.T) {
 	if err := hear(send()); err != DropFragment {
 		t.Errorf("unasked: %v", err)
 	}
-	client.AcceptTransfers(len(blob))
+	client.AcceptTransfers(len(transfer))
 	second, third := send(), send()
 	if server.FragmentDue(now) {
 		t.Error("all are under way, and one is due")
@@ -452,7 +452,7 @@ func TestTakeTransfers(t *testing.T) {
 	if err := hear(send()); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := client.NextTransfer(); !ok || !bytes.Equal(got, blob) {
+	if got, ok := client.NextTransfer(); !ok || !bytes.Equal(got, transfer) {
 		t.Fatalf("%d bytes, %v", len(got), ok)
 	}
 	client.AcceptTransfers(0)
@@ -463,7 +463,7 @@ func TestTakeTransfers(t *testing.T) {
 	if err := hear(send()); err != nil {
 		t.Errorf("a late copy: %v", err)
 	}
-	_ = server.SendTransfer(blob)
+	_ = server.SendTransfer(transfer)
 	for now += 11 * time.Second; server.Transfers().GivenUp == 0; now += time.Second {
 		server.FragmentDue(now)
 		if now > time.Minute {
@@ -487,7 +487,7 @@ type slowTransfers struct {
 	seen            map[int][]byte
 }
 
-func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
+func (q *slowTransfers) parse(src []byte) (rest, transfer []byte, ok bool) {
 	if len(src) < 9 || src[0] != 5 {
 		return nil, nil, false
 	}
@@ -525,10 +525,10 @@ func (q *slowTransfers) parse(src []byte) (rest, blob []byte, ok bool) {
 		return rest, nil, true
 	}
 	for k := 0; k*1024 < size; k++ {
-		blob = append(blob, q.seen[k]...)
+		transfer = append(transfer, q.seen[k]...)
 	}
 	q.id, q.seen = q.id+1, map[int][]byte{}
-	return rest, blob, true
+	return rest, transfer, true
 }
 
 // Any bytes as fragments: result, rest and transfers equal the twin's, within the memory limit.
@@ -557,12 +557,13 @@ func FuzzFragments(f *testing.F) {
 				src = append(src, head[:n%3]...)
 			}
 			rest, err := fast.parse(0, src)
-			want, blob, ok := slow.parse(src)
+			want, transfer, ok := slow.parse(src)
 			if ok != (err == nil) || !bytes.Equal(rest, want) {
 				t.Fatalf("%x: rest %x, %v; the twin says %x, %v", src, rest, err, want, ok)
 			}
-			if fast.done != len(blob) || fast.done > 0 && !bytes.Equal(fast.memory.data[:fast.done], blob) {
-				t.Fatalf("%x: a transfer of %d bytes, the twin has %d", src, fast.done, len(blob))
+			if fast.done != len(transfer) ||
+				fast.done > 0 && !bytes.Equal(fast.memory.data[:fast.done], transfer) {
+				t.Fatalf("%x: a transfer of %d bytes, the twin has %d", src, fast.done, len(transfer))
 			}
 			if fast.memory != nil && cap(fast.memory.data) > int(limit) {
 				t.Fatalf("%d bytes of memory, the limit is %d", cap(fast.memory.data), limit)

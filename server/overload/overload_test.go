@@ -14,10 +14,10 @@ func TestThreat33Overload(t *testing.T) {
 	climb := func(overran bool, ticks int, want Level) {
 		t.Helper()
 		for i := range ticks {
-			rung, changed := o.Tick(took[overran], period)
-			if last := i == ticks-1; changed != last || changed && rung != want {
-				t.Fatalf("tick %d of %d: rung %v, changed %v, want %v at the end",
-					i, ticks, rung, changed, want)
+			level, changed := o.Tick(took[overran], period)
+			if last := i == ticks-1; changed != last || changed && level != want {
+				t.Fatalf("tick %d of %d: level %v, changed %v, want %v at the end",
+					i, ticks, level, changed, want)
 			}
 		}
 	}
@@ -26,22 +26,22 @@ func TestThreat33Overload(t *testing.T) {
 		o.Tick(took[true], period)
 	}
 	o.Tick(took[false], period) // not in a row
-	for rung := QuarterRate; rung < NumLevels; rung++ {
-		climb(true, 60, rung)
+	for level := QuarterRate; level < NumLevels; level++ {
+		climb(true, 60, level)
 	}
 	for range 1000 {
-		if rung, changed := o.Tick(took[true], period); rung != SlowMotion || changed {
-			t.Fatalf("above the last rung: %v, %v", rung, changed)
+		if level, changed := o.Tick(took[true], period); level != SlowMotion || changed {
+			t.Fatalf("above the last level: %v, %v", level, changed)
 		}
 	}
-	for range 3000 { // what the rungs save must not be what takes them off
-		if rung, changed := o.Tick(period*6/8, period); rung != SlowMotion || changed {
-			t.Fatalf("with little to spare: %v, %v", rung, changed)
+	for range 3000 { // what the levels save must not be what takes them off
+		if level, changed := o.Tick(period*6/8, period); level != SlowMotion || changed {
+			t.Fatalf("with little to spare: %v, %v", level, changed)
 		}
 	}
-	for rung := NoNewPlayers; ; rung-- {
-		climb(false, 600, rung)
-		if rung == Normal {
+	for level := NoNewPlayers; ; level-- {
+		climb(false, 600, level)
+		if level == Normal {
 			break
 		}
 	}

@@ -102,12 +102,12 @@ func TestRow61ClientGetsTheReport(t *testing.T) {
 
 // Datagrams of a response come in any order, and twice.
 func TestRow61PagesInAnyOrder(t *testing.T) {
-	want, dice := lobby(2000), rand.New(rand.NewPCG(1, 2))
+	want, rng := lobby(2000), rand.New(rand.NewPCG(1, 2))
 	pages := 0
 	got, _ := asked(t, newResponder(), encodedOf(want), AllChunks, func(d [][]byte) [][]byte {
 		pages = len(d)
 		d = append(d, d...)
-		dice.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
+		rng.Shuffle(len(d), func(i, j int) { d[i], d[j] = d[j], d[i] })
 		return d
 	})
 	if pages < 10 || !reflect.DeepEqual(&got, want) {

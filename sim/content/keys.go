@@ -129,6 +129,8 @@ var (
 		keyOf("damage", 0, 10000, func(a *Area) *int32 { return &a.Kind.Points }, server, when(lasting)),
 		keyOf("hits_per_sec", 0.01, 128, func(a *Area) *float32 { return &a.Kind.PerSecond }, server,
 			when(lasting)),
+		keyOf("burn_ms", 0, 60000, func(a *Area) *int32 { return &a.Kind.BurnMillis }, optional, server,
+			when(lasting)),
 	}
 	modeKeys = table{
 		nameKey(func(m *Mode) *string { return &m.Name }),

@@ -132,7 +132,7 @@ func (c *batchColumns) rub(locos []locoTerms, dt float32) {
 func (c *batchColumns) limitWish(locos []locoTerms) {
 	wish, modes := c.wish, c.modes[:len(c.wish)]
 	for i, add := range wish {
-		most := math.Float32bits(locos[modes[i].loco].most[min(modes[i].gait, gaits-1)])
+		most := math.Float32bits(locos[modes[i].loco].most[modes[i].gait&(gaits-1)])
 		wish[i] = math.Float32frombits(min(math.Float32bits(notNegative(add)), most))
 	}
 }

@@ -78,8 +78,9 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	b := m.body
 	wide := b.wide
 	at := m.origin.Add(p)
-	x0, x1 := at.X+min(delta.X, 0)-wide, at.X+max(delta.X, 0)+wide
-	z0, z1 := at.Z+min(delta.Z, 0)-wide, at.Z+max(delta.Z, 0)+wide
+	forthX, forthZ := notNegative(delta.X), notNegative(delta.Z)
+	x0, x1 := at.X+(delta.X-forthX)-wide, at.X+forthX+wide
+	z0, z1 := at.Z+(delta.Z-forthZ)-wide, at.Z+forthZ+wide
 	y0, y1 := at.Y-b.below, at.Y+b.above
 	n, cell := 0, m.cell
 	for i := range cell {

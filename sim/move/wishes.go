@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// gaits are the ways to move: 0 not at all, 1 walking, 2 sprinting.
-const gaits = 3
+// gaits are the ways to move: 0 not at all, 1 walking, 2 sprinting; 3 is none.
+const gaits = 4
 
 // locoTerms are the numbers of a body's state of locomotion at a tick rate.
 type locoTerms struct {
@@ -18,7 +18,6 @@ type locoTerms struct {
 	most        [gaits]float32 // m/s that a tick may add along the wish
 	keepY, addY float32        // gravity: y of the velocity becomes y*keepY + addY
 	lowestY     float32        // and no less than this
-	_           float32
 }
 
 var _ [32]byte = [unsafe.Sizeof(locoTerms{})]byte{}
@@ -56,7 +55,7 @@ func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
 // terms works the tables of a body out.
 func (b *Body) terms(dt float32) bodyTerms {
 	stride := 0.99 * TopSpeed * dt // what is free is rounded without a limit
-	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run}, strideSq: min(b.strideSq, stride*stride),
+	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run, b.run}, strideSq: min(b.strideSq, stride*stride),
 		// What is just a radius away is not touched; a lane holds what is less far.
 		touch: uint64((b.radius-skin/2)/arena.LaneUnit-1) * arena.EachLane,
 		step:  uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
@@ -110,7 +109,7 @@ func (b *Batch) wishes() (alone []uint8) {
 		kinds[i] = uint8(one(s.Loco <= GroundMove))
 		velX[i], velY[i], velZ[i] = v.X, v.Y, v.Z
 		modes[i] = mode{uint16(who[i].Body)<<3 | uint16(s.Loco), uint16(g)}
-		angles[i], wish[i] = in.wishYaw(), in.wishSpeed(t.speed[g])
+		angles[i], wish[i] = in.wishYaw(), in.wishSpeed(t.speed[g&(gaits-1)])
 	}
 	return b.stepped[:count]
 }

@@ -128,7 +128,7 @@ func TestPaces(t *testing.T) {
 
 // TestThingsExample writes the part about things of PROTOCOL.md and reads it.
 func TestThingsExample(t *testing.T) {
-	doc := page(t, "golden-things")
+	doc := page(t, "golden-objects")
 	m := Untrained().Objects
 	ring, e, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
 	d := snapshot.NewDecoder(m, 16, 3)

@@ -2,6 +2,7 @@ package object
 
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -13,6 +14,8 @@ type AreaKind struct {
 	Points    int32   // each time
 	PerSecond float32 // frequency
 	Instant   bool    // kills at once instead
+	// how long a player that it hits burns on, hurt at the same interval; 0: not at all
+	BurnMillis int32
 }
 
 // Interval is the ticks between two hits: 1/(PerSecond*dt) rounded down, at least 1; 2^31 for an
@@ -50,8 +53,16 @@ func (h *AreaHits) Forget(slot int) {
 // Next is, by area and slot, the tick before which the area does not hit: the whole state.
 func (h *AreaHits) Next() []tick.Tick { return h.next }
 
-// StepAreas queues the damage of the tick.
-func (s *Scene) StepAreas(areas []Area, all Bodies, hits *AreaHits) {
+// Fire is what an area lights at a player that it hits.
+type Fire struct {
+	ID         netid.ID
+	Points     int32
+	Every      tick.Tick
+	BurnMillis int32
+}
+
+// StepAreas queues the damage of the tick, and appends to out the fires that it lights.
+func (s *Scene) StepAreas(areas []Area, all Bodies, hits *AreaHits, out []Fire) []Fire {
 	for i := range areas {
 		a, next := &areas[i], hits.next[i*hits.slots:][:hits.slots]
 		interval := a.Kind.Interval(s.Rate)
@@ -66,9 +77,13 @@ func (s *Scene) StepAreas(areas []Area, all Bodies, hits *AreaHits) {
 			if slot := all.ID[row].Index(); s.Now >= next[slot] {
 				next[slot] = s.Now + interval
 				s.Damage.Add(Damage{Victim: all.ID[row], Cause: CauseArea, Points: points})
+				if a.Kind.BurnMillis > 0 {
+					out = append(out, Fire{all.ID[row], points, interval, a.Kind.BurnMillis})
+				}
 			}
 		}
 	}
+	return out
 }
 
 // contains reports whether p lies in a box, its faces included.

@@ -43,7 +43,7 @@ func TestRow55DamageArea(t *testing.T) {
 	for range 70 {
 		s.next()
 		all.Pos[1].X = 2 + 40*float32(s.Now/2%2) // every second pair of ticks
-		s.StepAreas(areas, all, &again)
+		s.StepAreas(areas, all, &again, nil)
 		for _, w := range s.settle() {
 			if hits[w.Victim.Index()] = append(hits[w.Victim.Index()], s.Now); w.Points != 25 ||
 				w.Cause != CauseArea || w.Instigator != 0 {
@@ -65,7 +65,7 @@ func TestRow55DamageArea(t *testing.T) {
 	again.Forget(0)
 	s.health[0] = 100
 	s.next()
-	s.StepAreas(areas, all, &again)
+	s.StepAreas(areas, all, &again, nil)
 	if w := find(s.settle(), player(0)); w.Taken != 25 {
 		t.Errorf("a new life: %+v", w)
 	}
@@ -76,7 +76,7 @@ func TestRow55InstantKill(t *testing.T) {
 	areas := []Area{{geom.AABB{Min: v3(0, 0, 0), Max: v3(4, 2, 4)}, AreaKind{Instant: true}}}
 	again := NewAreaHits(len(areas), 1)
 	s.next()
-	s.StepAreas(areas, crowd(v3(4, 0, 0)), &again)
+	s.StepAreas(areas, crowd(v3(4, 0, 0)), &again, nil)
 	if w := find(s.settle(), player(0)); !w.Killed || w.Points != 100000 || w.Taken != 100 {
 		t.Errorf("%+v", w)
 	}

@@ -69,7 +69,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("a log that is cut: %v", err)
 		}
 	}
-	if ticks != 700 || marks != 7*4 {
+	if ticks != 700 || marks != 7*3 {
 		t.Errorf("%d ticks and %d fingerprints", ticks, marks)
 	}
 }

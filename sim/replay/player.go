@@ -41,7 +41,7 @@ type Player struct {
 	checksums []sim.Checksum
 	recorded  []uint16
 
-	Compared int // checkpoints that matched
+	Compared int // checkpoints and states that matched
 }
 
 // NewPlayer makes a player for chunks of a recording, with the game and the map that its head
@@ -72,6 +72,8 @@ func (p *Player) Load(c *Chunk) error {
 				return &Divergence{Since: p.since, Tick: p.Match.Tick(), What: what}
 			}
 		}
+		p.since = p.Match.Tick()
+		p.Compared++
 	case follows:
 	case len(c.Key) > 0:
 		m, err := sim.Load(p.slots, p.rules, p.ground, c.Key)

@@ -39,10 +39,9 @@ func newRawChunk(m *sim.Match, ticks int, free chan<- *RawChunk) *RawChunk {
 	return c
 }
 
-// begin begins a chunk after the tick that was played last.
+// begin begins a chunk after the tick that was played last. Its log is empty already.
 func (c *RawChunk) begin(m *sim.Match, keyed bool) {
 	c.first, c.ticks, c.keyed, c.used = m.Tick()+1, 0, keyed, 0
-	c.log.reset(m.World.Slots())
 }
 
 // copyCheckpoint copies the match for the checksums of the tick that was just played. A chunk that

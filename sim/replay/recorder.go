@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// ChecksumEvery is the number of ticks between two checksums in a recording; the last tick of a
-// chunk has one too.
+// ChecksumEvery is the number of ticks between two checksums in a recording. The last tick of a chunk
+// has one too, or the next chunk has the state after it.
 const ChecksumEvery = 30
 
 // A recording has a chunk a second, which is the most that a killed server loses, and a state with
@@ -63,6 +63,7 @@ func (r *Recorder) Start(m *sim.Match) error {
 	if err := r.begin(r.now); err != nil {
 		return err
 	}
+	r.now.log.reset(m.World.Slots())
 	m.SetInputLog(&r.inputs)
 	return nil
 }
@@ -72,6 +73,7 @@ func (r *Recorder) prepare() {
 	if r.next == nil {
 		select {
 		case r.next = <-r.free:
+			r.next.log.reset(r.match.World.Slots())
 		default:
 			return
 		}
@@ -81,9 +83,12 @@ func (r *Recorder) prepare() {
 	}
 }
 
+// keyNext reports whether the chunk that begins next has a state.
+func (r *Recorder) keyNext() bool { return r.count == 0 || r.count >= r.every }
+
 // begin begins a chunk with the match as it stands. On an error nothing has changed.
 func (r *Recorder) begin(c *RawChunk) error {
-	keyed := r.count == 0 || r.count >= r.every
+	keyed := r.keyNext()
 	if keyed {
 		if err := c.key.CopyAll(r.match); err != nil {
 			return err
@@ -104,15 +109,18 @@ func (r *Recorder) Tick() *RawChunk {
 	c.log.tick(&r.inputs)
 	c.ticks++
 	full := c.ticks >= r.ticks
-	if full || c.ticks%ChecksumEvery == 0 {
+	r.prepare()
+	switch {
+	case full && r.keyNext() && r.next != nil: // the state of the next chunk says more
+	case full || c.ticks%ChecksumEvery == 0:
 		c.copyCheckpoint(r.match)
 	}
-	r.prepare()
 	switch {
 	case !full:
 		return nil
 	case r.next == nil:
 		if r.count = 0; r.begin(c) == nil {
+			c.log.reset(r.match.World.Slots())
 			r.dropped++
 			return nil
 		}
