@@ -63,8 +63,8 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen/sample", may: "ecs/schema ecs/geom"},
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot",
-		may:   "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman compress/rangecoder",
-		tests: "klauspost"}, // rivals of its codecs
+		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman " +
+			"compress/rangecoder"},
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
@@ -144,12 +144,13 @@ var layers = []layer{
 	{pkg: "bench/lobbysim",
 		may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm " +
 			"sim/arena sim/netstate ecs/tick",
-		tests: above},
+		tests: above + " klauspost"}, // rivals of the codecs
 	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",
-		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick ecs/snapshot lagcomp " +
+		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
+			"ecs/snapshot lagcomp " +
 			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
 			"server/metrics sim sim/arena sim/netstate sim/move",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},

@@ -87,7 +87,8 @@ func (c *Config) checkObjects() error {
 	}
 	if g := c.Rules.Game; g != nil {
 		m := &g.Layout
-		if n := len(m.Teleporters) + len(m.Points) + len(m.Barrels) + len(m.Cubes) + len(m.Objects); n > netstate.MaxStanding {
+		n := len(m.Teleporters) + len(m.Points) + len(m.Barrels) + len(m.Cubes) + len(m.Objects)
+		if n > netstate.MaxStanding {
 			return fmt.Errorf("%d static objects on the map: expected at most %d", n, netstate.MaxStanding)
 		}
 	}

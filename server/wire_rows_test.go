@@ -41,7 +41,8 @@ func newWireReader(l *testLobby, change func(*netcode.Mint)) *wireReader {
 		owner:   snapshot.NewOwnerReader(m.Owner, interval),
 		players: snapshot.NewDecoder(m.Public, players, interval),
 		objects: snapshot.NewDecoder(m.Objects, netstate.ObjectSlots(players), interval),
-		own:     snapshot.NewMeter(netstate.Owner), public: snapshot.NewMeter(netstate.Public), kind: snapshot.NewMeter(netstate.Objects),
+		own:     snapshot.NewMeter(netstate.Owner), public: snapshot.NewMeter(netstate.Public),
+		kind: snapshot.NewMeter(netstate.Objects),
 		self: make([]int32, netstate.OwnerFields),
 	}
 }
@@ -98,7 +99,8 @@ func (w *wireReader) row(d *snapshot.Decoder, slot int, dst []int32) netid.ID {
 }
 
 // playReaders runs ticks in which each reader sends its command.
-func playReaders(l *testLobby, readers []*wireReader, ticks int, command func(n int, at tick.Tick) sim.Command) {
+func playReaders(l *testLobby, readers []*wireReader, ticks int,
+	command func(n int, at tick.Tick) sim.Command) {
 	l.t.Helper()
 	for range ticks {
 		for n, r := range readers {
@@ -145,7 +147,9 @@ func TestRow30OwnerFieldsAreInNoOtherBytes(t *testing.T) {
 		ahead  tick.Tick // of its commands
 	}{
 		{name: "pushes", secret: func(l *testLobby, id netid.ID) { l.lobby.match.Vital(id).Pushes++ }},
-		{name: "starved", secret: func(l *testLobby, id netid.ID) { l.lobby.match.CommandBuffer(id).Count.Missing += 3 }},
+		{name: "starved", secret: func(l *testLobby, id netid.ID) {
+			l.lobby.match.CommandBuffer(id).Count.Missing += 3
+		}},
 		{name: "lead", ahead: 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -239,10 +243,12 @@ func TestRow30MasksSendWhatChanged(t *testing.T) {
 			}
 		}
 		sent := public.masked(t, r.public, netstate.Public)
-		if !slices.Contains(sent, "yaw") || slices.Contains(sent, "x") || slices.Contains(sent, "health") || slices.Contains(sent, "score") {
+		if !slices.Contains(sent, "yaw") || slices.Contains(sent, "x") ||
+			slices.Contains(sent, "health") || slices.Contains(sent, "score") {
 			t.Errorf("%v: others were sent %v", codec, sent)
 		}
-		if sent := own.masked(t, r.own, netstate.Owner); slices.Contains(sent, "pos.x") || slices.Contains(sent, "rounds.0") {
+		if sent := own.masked(t, r.own, netstate.Owner); slices.Contains(sent, "pos.x") ||
+			slices.Contains(sent, "rounds.0") {
 			t.Errorf("%v: of itself it was sent %v", codec, sent)
 		}
 	}
@@ -351,7 +357,8 @@ func (x *wireTable) check(t *testing.T, least int) {
 	var lines []string
 	for name, p := range x.cells {
 		if p.held != p.due || p.due != 0 && p.due != p.pairs {
-			t.Errorf("fog %v: %s: %d pairs, %d are due rows, %d hold them", x.fog, name, p.pairs, p.due, p.held)
+			t.Errorf("fog %v: %s: %d pairs, %d are due rows, %d hold them",
+				x.fog, name, p.pairs, p.due, p.held)
 		}
 		lines = append(lines, fmt.Sprintf("%-45s %4d of %4d", name, p.held, p.pairs))
 	}
@@ -370,11 +377,12 @@ func TestRow63WhoIsSentWhichRows(t *testing.T) {
 	alone(t)
 	game := sim.DefaultGame()
 	game.Layout.Barrels = []geom.Vec3{{X: 1, Z: 4}, {X: 44, Z: 4}}
-	game.Layout.Teleporters = []object.Teleporter{{Box: geom.AABB{Min: geom.Vec3{X: 50, Y: -1, Z: 10}, Max: geom.Vec3{X: 54, Y: 2, Z: 14}}}}
+	game.Layout.Teleporters = []object.Teleporter{{Box: geom.AABB{Min: geom.Vec3{X: 50, Y: -1, Z: 10},
+		Max: geom.Vec3{X: 54, Y: 2, Z: 14}}}}
 	game.Layout.Points = []object.Zone{object.DefaultZone(geom.Vec3{X: 22, Z: 16})}
 	for _, fog := range []bool{false, true} {
-		l := newTestLobby(t, Config{Arena: field(t), ArenaName: "field", Players: 16, Spectators: 2, TeamFog: fog,
-			Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 8, Rules: sim.Rules{Game: game}})
+		l := newTestLobby(t, Config{Arena: field(t), ArenaName: "field", Players: 16, Spectators: 2,
+			TeamFog: fog, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 8, Rules: sim.Rules{Game: game}})
 		var readers []*wireReader
 		for range 16 {
 			readers = append(readers, newWireReader(l, nil))

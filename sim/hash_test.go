@@ -51,6 +51,13 @@ func (c *columns) slowPrints() (all []Checksum) {
 	}
 	_, due := c.match.teleporting.Rows()
 	_, fires := c.match.burning.Rows()
+	for _, k := range kinds { // none is on this map
+		for i := range k.columns {
+			if k.byName && k.columns[i].use&inChecksums != 0 {
+				all = append(all, slowPrint(k.columns[i].typ.String(), ecs.Memory{Type: k.columns[i].typ}))
+			}
+		}
+	}
 	return append(all, slowPrint("round", single(c.clock), single(c.score), single(c.mode)),
 		slowPrint("players", memoryOf(c.id)),
 		slowPrint("geom.Vec3", memoryOf(c.pos)), slowPrint("move.State", memoryOf(c.state)),

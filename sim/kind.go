@@ -105,7 +105,8 @@ func column[T any](use columnUse) columnSpec {
 // kinds are all kinds by page. They are declared when the program starts, and read only after that.
 var kinds []*kindSpec
 
-// declareKind adds a kind, its datum and its systems to the tables. It panics if the name, the page
+// declareKind adds a kind, its datum and its systems to the tables, and its restart to what the last
+// system, mode, writes. It panics if the name, the page
 // or a system's neighbour is wrong. Only functions named init call it.
 func declareKind(k *kindSpec) {
 	at, taken := slices.BinarySearchFunc(kinds, k.page, func(have *kindSpec, page int) int { return have.page - page })
@@ -116,6 +117,11 @@ func declareKind(k *kindSpec) {
 	kinds = slices.Insert(kinds, at, k)
 	if k.is != "" {
 		data = append(data, DatumRow{k.datum, Persistent, k.is})
+	}
+	if k.restart != nil {
+		if mode := &systems[len(systems)-1]; !slices.Contains(mode.Writes, k.datum) {
+			mode.Writes = append(mode.Writes, k.datum)
+		}
 	}
 	for _, s := range k.systems {
 		i := slices.IndexFunc(systems, func(t System) bool { return t.Name == s.after })

@@ -152,6 +152,11 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 		}
 		for _, at := range ground.Spawns { // on every spawn
 			game.Layout.Cubes = append(game.Layout.Cubes, at.Pos.Add(geom.Vec3{X: 1, Y: 1, Z: 2}))
+			for _, k := range kinds {
+				if k.byName {
+					game.Layout.Objects = append(game.Layout.Objects, PlacedObject{Kind: k.name, Pos: at.Pos})
+				}
+			}
 		}
 		s := newScript(t, 16, Rules{Seed: 5, RespawnMillis: 700, Mix: true, Game: game}, "arena-16")
 		now := map[Datum]uint64{}

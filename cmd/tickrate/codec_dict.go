@@ -116,17 +116,20 @@ func trainRowDicts(c *cobra.Command, f dictFlags, move assets.BotSource) error {
 		return fmt.Errorf("write the dictionaries: %w", err)
 	}
 	p, o := samples.Public, samples.Objects
-	fmt.Fprintf(c.OutOrStdout(), "%s: %d bytes, trained on blocks of %d to %d players moving by %s\n", f.out, len(file),
-		max(2, f.players/8), f.players, move.Name)
+	fmt.Fprintf(c.OutOrStdout(), "%s: %d bytes, trained on blocks of %d to %d players moving by %s\n",
+		f.out, len(file), max(2, f.players/8), f.players, move.Name)
 	for _, part := range []struct {
 		name    string
 		samples [][]byte
 		blocks  *dict.Blocks
 	}{
-		{"players, with a baseline", p.Delta, d.Public.Delta}, {"players, without one", p.Spawn, d.Public.Spawn},
-		{"objects, with a baseline", o.Delta, d.Objects.Delta}, {"objects, without one", o.Spawn, d.Objects.Spawn},
+		{"players, with a baseline", p.Delta, d.Public.Delta},
+		{"players, without one", p.Spawn, d.Public.Spawn},
+		{"objects, with a baseline", o.Delta, d.Objects.Delta},
+		{"objects, without one", o.Spawn, d.Objects.Spawn},
 	} {
-		fmt.Fprintf(c.OutOrStdout(), "  %-25s %5d bytes, %d samples\n", part.name, len(part.blocks.Dictionary()), len(part.samples))
+		fmt.Fprintf(c.OutOrStdout(), "  %-25s %5d bytes, %d samples\n", part.name,
+			len(part.blocks.Dictionary()), len(part.samples))
 	}
 	return nil
 }
@@ -136,7 +139,8 @@ func (f *dictFlags) lobbies(move assets.BotSource, do func(simulatedMatch) error
 	for _, part := range []int{8, 4, 2, 1} {
 		n := max(2, f.players/part)
 		seed := f.seed + uint64(part)
-		match := simulatedMatch{arena: fmt.Sprintf("gen:%d:%d", n, seed), players: n, seed: seed, length: f.duration / 4, bots: move}
+		match := simulatedMatch{arena: fmt.Sprintf("gen:%d:%d", n, seed), players: n,
+			seed: seed, length: f.duration / 4, bots: move}
 		if err := do(match); err != nil {
 			return err
 		}

@@ -68,7 +68,8 @@ func TestFlagsAreDocumented(t *testing.T) {
 // Shells complete flags that take one word of a list.
 func TestFlagsComplete(t *testing.T) {
 	for i, c := range []struct{ line, want string }{
-		{"serve --codec ", "huffman\nrange\nstored\nzstd\nhuffman-zstd"}, {"serve --relevance ", "auto\noff\nall\ngrid"},
+		{"serve --codec ", "huffman\nrange\nstored\nzstd\nhuffman-zstd"},
+		{"serve --relevance ", "auto\noff\nall\ngrid"},
 		{"plan --socket ", "gnet\nmmsg"},
 		{"inspect bits --codec ", "huffman"}, {"impair --profile ", "mobile\t"},
 		{"plan --scenario ", "duels"}, {"inspect w", "why\t"},

@@ -38,7 +38,8 @@ time and accounts for every datagram.`,
 	fl.DurationVar(&o.Duration, "duration", 10*time.Second, "virtual `time` to simulate, 1s to 10m")
 	fl.IntVar(&o.Kbps, "kbps", 0, "byte budget of each client, `kbit/s`, 16 or more; 0 for none")
 	fl.StringVar(&o.Map, "map", "arena-64", assets.MapUsage)
-	fl.StringVar(&o.Codec, "codec", schema.Huffman.String(), "`codec` of snapshots: huffman, range, zstd, huffman-zstd or stored")
+	fl.StringVar(&o.Codec, "codec", schema.Huffman.String(),
+		"`codec` of snapshots: huffman, range, zstd, huffman-zstd or stored")
 	fl.Uint64Var(&o.Seed, "seed", 1, "`seed` of the match, the links and the players")
 	fl.BoolVar(&o.JSON, "json", false, "print JSON, as GET /v1/bandwidth gives it")
 	return c

@@ -42,12 +42,15 @@ time; of a recording it plays the ticks up to --tick.
 	}
 	fl := c.Flags()
 	fl.Uint32Var(&o.Tick, "tick", 0, "of a recording: `tick` to show; 0 for its last")
-	fl.StringVar(&o.Map, "map-file", "", "of a recording: `file` of its map, if it is neither built in nor generated; default none")
+	fl.StringVar(&o.Map, "map-file", "",
+		"of a recording: `file` of its map, if it is neither built in nor generated; default none")
 	fl.StringVar(&o.Preview.Content, "content", "", assets.ContentUsage)
 	fl.StringVar(&o.Preview.Map, "map", "arena-16", "of preview: "+assets.MapUsage)
 	fl.StringVar(&o.Preview.Mode, "mode", "deathmatch", "of preview: `mode` of the match")
-	fl.IntVar(&o.Preview.Players, "players", 8, fmt.Sprintf("of preview: `number` of players, 1 to %d", preview.MaxPlayers))
-	fl.DurationVar(&o.Preview.Duration, "duration", 10*time.Second, "of preview: `length` of the match, 1s to 10h")
+	fl.IntVar(&o.Preview.Players, "players", 8,
+		fmt.Sprintf("of preview: `number` of players, 1 to %d", preview.MaxPlayers))
+	fl.DurationVar(&o.Preview.Duration, "duration", 10*time.Second,
+		"of preview: `length` of the match, 1s to 10h")
 	fl.Uint64Var(&o.Preview.Seed, "seed", 1, "of preview: `seed` of the match, the players and the links")
 	return c
 }

@@ -98,7 +98,8 @@ func TestPage(t *testing.T) {
 // TestPageByHand reads the same sections by the offsets of the page alone, and writes them again.
 func TestPageByHand(t *testing.T) {
 	doc := page(t)
-	src := bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"], doc["fragment"], doc["close"]}, nil)
+	src := bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"],
+		doc["fragment"], doc["close"]}, nil)
 	var again []byte
 	next := func(size int) (n int) { // the next number, little-endian
 		for i := range size {
@@ -137,7 +138,8 @@ func TestPageByHand(t *testing.T) {
 	want("close", next(1), 6)
 	want("reason", next(1), 6)
 	if len(src) != 0 || !bytes.Equal(again,
-		bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"], doc["fragment"], doc["close"]}, nil)) {
+		bytes.Join([][]byte{doc["reliable messages"], doc["unreliable messages"],
+			doc["fragment"], doc["close"]}, nil)) {
 		t.Errorf("%x remains", src)
 	}
 }

@@ -24,35 +24,35 @@ const framesPerSecond = 4
 type DashFeed struct {
 	page  *dash.Dash
 	lobby *server.Lobby
-	level func() string // load level
-	since func() time.Duration
+	level func() string        // name of the load level
+	since func() time.Duration // time since the start of the host
 
-	frame  *dash.Frame // that is being filled; nil without readers
-	began  time.Duration
-	at     growth
-	stages stageMeans
-	newest tick.Tick    // that was shown
-	arena  *arena.Arena // of the page's map
-	conns  []connTotals // by slot, at the start of the frame
-	views  []server.PlayerView
+	frame  *dash.Frame         // the frame being filled; nil without readers
+	began  time.Duration       // start of the frame
+	at     growth              // figures at the start of the frame
+	stages stageMeans          // of the ticks in the frame
+	newest tick.Tick           // newest tick in a frame
+	arena  *arena.Arena        // of the map on the page
+	conns  []connTotals        // by slot, at the start of the frame
+	views  []server.PlayerView // scratch
 }
 
 // growth holds figures of the lobby at the start of a frame.
 type growth struct {
-	sections [metrics.NumSections]uint64
-	bytesIn  uint64
+	sections [metrics.NumSections]uint64 // bytes sent, by section
+	bytesIn  uint64                      // bytes received
 }
 
 // stageMeans averages the stages over the timed ticks of a frame.
 type stageMeans struct {
 	sum   [len(metrics.TickTimes{}.Stages)]time.Duration
 	mean  [len(metrics.TickTimes{}.Stages)]float64 // µs, of the newest frame with timed ticks
-	timed int
+	timed int                                      // ticks in sum
 }
 
 // connTotals are the counts of a connection at the start of the frame.
 type connTotals struct {
-	id   netid.ID
+	id   netid.ID // of the player; another one has begun anew
 	conn server.ConnView
 }
 

@@ -16,11 +16,11 @@ import (
 // metric is a row of the table of metrics.
 type metric struct {
 	name   string
-	unit   string   // as docs/metrics.md says it
-	labels []string // after lobby
-	help   string
-	read   read
-	desc   *prometheus.Desc
+	unit   string           // as docs/metrics.md names it
+	labels []string         // after the label lobby
+	help   string           // one sentence
+	read   read             // exports the values
+	desc   *prometheus.Desc // set by init
 }
 
 // The types of figures below, for short lines.
@@ -254,7 +254,8 @@ var metricTable = []metric{
 	},
 	{
 		name: "tickrate_spawns_refused_total", unit: "entities",
-		help: "Entities that were not spawned, since their kind was at its capacity (inspect world lists kinds).",
+		help: "Entities that were not spawned, since their kind was at its capacity " +
+			"(inspect world lists kinds).",
 		read: counts(metrics.SpawnsRefused),
 	},
 	{

@@ -132,6 +132,7 @@ func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
 	}
 	a := &api{Source: src}
 	a.stats.src = &a.Source
+	// Figures and health are open; pages that tell positions or change the lobby need the secret.
 	mux := NewMux(a.serveHealth, src.Stages.serveProfile)
 	if src.Dash != nil {
 		src.Dash.page.Routes(mux)

@@ -19,23 +19,23 @@ import (
 // resets; the tick never takes it.
 type reporter struct {
 	src   *Source
-	mu    sync.Mutex
-	since totals
+	mu    sync.Mutex // guards since
+	since totals     // at the last reset
 }
 
 // totals are all figures that only grow, at one moment.
 type totals struct {
-	at, cpu  time.Duration
+	at, cpu  time.Duration // clock of the host; CPU time of the process
 	count    [metrics.NumCounts]uint64
-	auth     [netcode.NumDrops]uint64
-	packets  [packet.NumDrops]uint64
-	chat     [chat.NumRefusals]uint64
+	auth     [netcode.NumDrops]uint64 // datagrams that netcode refused
+	packets  [packet.NumDrops]uint64  // packets that were refused
+	chat     [chat.NumRefusals]uint64 // lines that were refused
 	socket   netio.Stats
-	mallocs  uint64
-	gcs      uint32
-	skipped  uint64
-	overruns uint64
-	caughtUp uint64
+	mallocs  uint64 // heap objects allocated
+	gcs      uint32 // garbage collections
+	skipped  uint64 // ticks that were never played
+	overruns uint64 // ticks longer than their period
+	caughtUp uint64 // ticks played late, together with others
 }
 
 // serve answers GET /stats with the report since the last reset.

@@ -51,8 +51,9 @@ func (s Stage) String() string {
 	return "?"
 }
 
-// maxStages bounds NumStages, so that a tick's times need no allocation.
-const maxStages = 24
+// maxStages bounds NumStages, with room for the systems of more kinds, so that a tick's times need no
+// allocation.
+const maxStages = 32
 
 // TickTimes are the CPU times of one tick.
 type TickTimes struct {

@@ -1,5 +1,5 @@
 // Package inspect shows the inside of a match: where bits go, why a client is not sent an entity,
-// how shots were judged, what a client's clocks do, the kinds of entities and the order of systems. Options go in, with a
-// running server, a recording or a match to simulate; tables, JSON and drawings come out. Commands
-// call it.
+// how shots were judged, what a client's clocks do, the kinds of entities and the order of systems.
+// Options go in, with a running server, a recording or a match to simulate; tables, JSON and
+// drawings come out. Commands call it.
 package inspect

@@ -99,12 +99,13 @@ func writeKinds(out io.Writer, m *sim.Match) error {
 	fmt.Fprintln(w, "kind\tcolumn\tuse\trows\tof\tB/row\tbytes\tfirst id\trefused")
 	rows, bytes := 0, 0
 	for _, k := range m.Kinds() {
+		// A component has no identifiers of its own: its rows belong to entities of other kinds.
 		name, first := k.Name, fmt.Sprint(k.First)
 		if k.Sparse {
 			name, first = "+ "+name, "-"
 		}
-		fmt.Fprintf(w, "%s\t\t\t%d\t%d\t%d\t%d\t%s\t%d\n", name, k.Rows, k.Capacity, k.RowBytes, k.Rows*k.RowBytes,
-			first, k.Refused)
+		fmt.Fprintf(w, "%s\t\t\t%d\t%d\t%d\t%d\t%s\t%d\n", name,
+			k.Rows, k.Capacity, k.RowBytes, k.Rows*k.RowBytes, first, k.Refused)
 		for _, c := range k.Columns {
 			fmt.Fprintf(w, "\t%s\t%s\t\t\t%d\t%d\t\t\n", c.Type, c.Use, c.Bytes, k.Rows*c.Bytes)
 		}
@@ -113,7 +114,7 @@ func writeKinds(out io.Writer, m *sim.Match) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\ntick %d: %d rows, %d bytes; + is a component that comes and goes\n", m.Tick(), rows,
-		bytes)
+	_, err := fmt.Fprintf(out, "\ntick %d: %d rows, %d bytes; + is a component that comes and goes\n",
+		m.Tick(), rows, bytes)
 	return err
 }

@@ -24,7 +24,8 @@ func TestWorld(t *testing.T) {
 			rows[strings.Join(f[:len(f)-6], " ")] = f[len(f)-6]
 		}
 	}
-	for _, kind := range []string{"player", "projectile", "grenade", "barrel", "cube", "teleporter", "capture point",
+	for _, kind := range []string{"player", "projectile", "grenade", "barrel",
+		"cube", "teleporter", "capture point",
 		"damage area", "home", "spawn point", "+ due teleport"} {
 		if rows[kind] == "" {
 			t.Errorf("no line of %s", kind)
@@ -41,7 +42,8 @@ func TestWorld(t *testing.T) {
 	if t.Failed() {
 		t.Log("\n" + out.String())
 	}
-	if err := World(context.Background(), &out, "nowhere.tkr", o); err == nil || !strings.Contains(err.Error(), "recording") {
+	if err := World(context.Background(), &out, "nowhere.tkr", o); err == nil ||
+		!strings.Contains(err.Error(), "recording") {
 		t.Error(err)
 	}
 }
