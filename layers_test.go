@@ -64,8 +64,7 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot",
 		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman " +
-			"compress/rangecoder",
-		tests: "klauspost"}, // rivals of its codecs
+			"compress/rangecoder"},
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
@@ -145,7 +144,7 @@ var layers = []layer{
 	{pkg: "bench/lobbysim",
 		may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm " +
 			"sim/arena sim/netstate ecs/tick",
-		tests: above},
+		tests: above + " klauspost"}, // rivals of the codecs
 	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants

@@ -168,7 +168,8 @@ func TestRow39RoundTripStep(t *testing.T) {
 		if lead := time.Duration(st.Lead); lead < 1 || lead > st.LeadWanted/l.rules.Rate.Period()+2 {
 			t.Errorf("%v: lead %d, wanted %v", delay, lead, st.LeadWanted)
 		}
-		t.Logf("%v: lead %d wanted %v, %d inputs missing in all", delay, st.Lead, st.LeadWanted, st.InputsMissing)
+		t.Logf("%v: lead %d wanted %v, %d inputs missing in all",
+			delay, st.Lead, st.LeadWanted, st.InputsMissing)
 	}
 }
 

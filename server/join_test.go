@@ -435,8 +435,9 @@ func TestAddressChangeOfARealClient(t *testing.T) {
 	if lost := 2*120 - int(b.count(metrics.InputsUsed)-used); lost > 15+8 {
 		t.Errorf("%d ticks lost", lost)
 	}
-	if s := b.players[1].Stats(); s.InputsMissing != before[1].InputsMissing || s.Prediction.Mispredictions != 0 {
-		t.Errorf("the other client: %+v", s)
+	other := b.players[1].Stats()
+	if other.InputsMissing != before[1].InputsMissing || other.Prediction.Mispredictions != 0 {
+		t.Errorf("the other client: %+v", other)
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/klauspost/compress/fse"
-	"github.com/klauspost/compress/huff0"
-
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -252,7 +249,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	buf := make([]byte, c.encoder.codec.bound+8)
 	var w bitio.Writer
 	var room [11]fieldBlock
-	var levels [schema.MaxFields]uint8
+	var signals [schema.MaxFields]uint8
 	var ctx contexts
 	var ends [GroupRows]uint32
 	for i, k := range c.trackers {
@@ -272,7 +269,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 					w.Bits(uint64(r), 6)
 					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
 					var masks [GroupRows]uint16
-					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &levels); depth > 0 {
+					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &signals); depth > 0 {
 						x.was = &h.frames[0].ids[g]
 						ctx[r] = word
 						if x.was[r] == id {
@@ -385,78 +382,6 @@ func (c *crowd) primed(codec schema.Codec) *schema.Model {
 		panic(err)
 	}
 	return c.model.WithDictionaries(d).With(codec)
-}
-
-// BenchmarkBlock is the cost of one distinct (entity, baseline) in blocks, by codec: with a baseline
-// and without. huff0 and fse code the columns that zstd gets, with one table a block; what they do
-// not shrink counts as it is.
-func BenchmarkBlock(b *testing.B) {
-	c := newCrowd(1, false)
-	groups := c.ring.Groups()
-	for _, kind := range []struct {
-		name string
-		base Baselines
-	}{{"kind=delta", setOf(crowdTicks - 4)}, {"kind=spawn", Baselines{}}} {
-		for _, codec := range []schema.Codec{schema.Huffman, schema.Zstd} {
-			m := c.primed(codec)
-			e, d := NewEncoder(m, crowdSlots), NewDecoder(m, crowdSlots, 1)
-			e.Begin(c.now, c.ring)
-			src := append(AppendRun(nil, Run{First: 0, Count: groups, Baselines: kind.base}, crowdTicks, 1), e.Run(0, groups, kind.base)...)
-			b.Run("encode/"+kind.name+"/"+codec.String(), func(b *testing.B) {
-				for b.Loop() {
-					e.Begin(c.now, c.ring)
-					e.Run(0, groups, kind.base)
-				}
-				perEntity(b, len(src))
-			})
-			for _, f := range framesAt(c.ring, kind.base) {
-				mustSection(b, d, f, nil, m)
-			}
-			b.Run("decode/"+kind.name+"/"+codec.String(), func(b *testing.B) {
-				for b.Loop() {
-					d.slot(crowdTicks).Tick = 0
-					if err := d.Section(crowdTicks, src); err != nil {
-						b.Fatal(err)
-					}
-				}
-				perEntity(b, len(src))
-			})
-		}
-		columns := c.columns(kind.base)
-		huff, tables := huff0.Scratch{}, fse.Scratch{}
-		for name, compress := range map[string]func([]byte) []byte{
-			"rival-huff0": func(src []byte) []byte { out, _, _ := huff0.Compress1X(src, &huff); return out },
-			"rival-fse":   func(src []byte) []byte { out, _ := fse.Compress(src, &tables); return out },
-		} {
-			b.Run("encode/"+kind.name+"/"+name, func(b *testing.B) {
-				n := 0
-				for b.Loop() {
-					n = 0
-					for _, block := range columns {
-						out := compress(block)
-						if len(out) == 0 {
-							out = block
-						}
-						n += 1 + len(out)
-					}
-				}
-				perEntity(b, n)
-			})
-		}
-	}
-}
-
-// columns is what zstd gets of each group.
-func (c *crowd) columns(base Baselines) (all [][]byte) {
-	e := NewEncoder(c.model, crowdSlots)
-	e.Begin(c.now, c.ring)
-	column, fields := e.cache(base), columnFields(playerSchema)
-	for g := range c.ring.Groups() {
-		x := e.group(column, g)
-		block, _ := appendColumns(nil, e.codec.coders, fields, &x)
-		all = append(all, block)
-	}
-	return all
 }
 
 func perEntity(b *testing.B, bytes int) {
