@@ -151,8 +151,11 @@ var (
 	fullRowBits = schemaBits(netstate.Public) + 24
 
 	// groupBytes is how much a packet may end short of full, as groups are not split. It is
-	// computed when first asked for: tools that train models run without any.
-	groupBytes = sync.OnceValue(func() int { return snapshot.MaxGroupBytes(netstate.Trained().Public) })
+	// computed when first asked for: tools that train models run without any. A row is longest with
+	// schema.Range.
+	groupBytes = sync.OnceValue(func() int {
+		return snapshot.MaxGroupBytes(netstate.Trained().Public)
+	})
 )
 
 func schemaBits(s schema.Schema) (n int) {
