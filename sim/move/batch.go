@@ -49,7 +49,7 @@ type Batch struct {
 	among   [batchRows]uint8      // rows with obstacles near them
 	fetched uint64                // what was read only to have it in the cache
 	near    float32               // likewise
-	stepped [batchRows]uint8 // rows that wishes stepped alone
+	stepped [batchRows]uint8      // rows that wishes stepped alone
 	mover   mover
 }
 
