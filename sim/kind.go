@@ -204,10 +204,19 @@ func (m *Match) placeKinds() {
 	}
 }
 
-// bindKinds lets all kinds take their columns, after a flush has moved them.
+// bindKinds lets all kinds take their columns.
 func (m *Match) bindKinds() {
 	for _, k := range kinds {
 		if k.bind != nil {
+			k.bind(m)
+		}
+	}
+}
+
+// bindMoved is bindKinds after a tick: rows of what the map places have not moved.
+func (m *Match) bindMoved() {
+	for _, k := range kinds {
+		if k.bind != nil && k.count == nil {
 			k.bind(m)
 		}
 	}
