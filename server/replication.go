@@ -33,6 +33,8 @@ type replication struct {
 	players playerPlane
 	objects *objectPlane
 	owner   ownerRows
+	// groupBytes is how much a packet may end short of full, as groups are not split.
+	groupBytes int
 }
 
 // plane is a table of replicated rows: their recent frames, their encoders, and the visibility of
@@ -59,7 +61,7 @@ type viewer struct {
 }
 
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
-	r := replication{cfg: cfg, stats: stats, batch: 1}
+	r := replication{cfg: cfg, stats: stats, batch: 1, groupBytes: snapshot.MaxGroupBytes(cfg.Models.Public)}
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
 	r.players.encoder.ReservePredictions()
 	return r
