@@ -21,7 +21,7 @@ const MaxPackets = 128
 // maxStream is the most bytes of a response, without the heads of its datagrams.
 const maxStream = MaxPackets * payloadSize
 
-// version is the version of responses. Requests of any version are answered: the reference sends 0,
+// version is the version of responses. Requests of any version are answered: Unity's client sends 0,
 // other clients 1.
 const version = 1
 
