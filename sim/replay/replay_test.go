@@ -435,7 +435,7 @@ func TestRecordingOfOtherComponents(t *testing.T) {
 	file, _ := record(t, p, 10, 50)
 	schema := sim.Schema()
 	for i, c := range []struct{ schema, want string }{
-		{schema + "golem|sim.Golem Next uint32\n", `unknown kind or part "golem", expected one of: player, `},
+		{schema + "drone|sim.Drone Next uint32\n", `unknown kind or part "drone", expected one of: player, `},
 		{strings.Replace(schema, "|sim.Vital Health int16", "|sim.Vital Health int32", 1),
 			`kind player: component sim.Vital: unknown column "Health int32", expected "Health int16"`},
 		{schema[strings.Index(schema, "\n")+1:], `no kind or part "player"`},
