@@ -82,7 +82,8 @@ func (w *World) Restore(k Kind, ids []netid.ID, generations []uint8) error {
 	taken := make([]bool, len(generations))
 	for _, id := range ids {
 		i := id.Index() - p.first
-		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 || id.Generation() != generations[i] {
+		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 ||
+			id.Generation() != generations[i] {
 			return fmt.Errorf("%w: %s: entity %v", ErrRestore, kind.name, id)
 		}
 		taken[i] = true
