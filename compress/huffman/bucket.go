@@ -46,40 +46,45 @@ func Octave(sym int) int {
 // Coarse is the symbol of differences of an octave from 12 on; there is none beyond 31.
 func Coarse(octave int) int { return fine - fineOctaves + min(octave, 31) }
 
-// bucket is what a symbol says of its differences.
-type bucket struct {
-	first  uint32 // the smallest, without a sign
-	nExtra uint8
-	coarse bool // the sign is the lowest extra bit
+// Span is what a symbol says of its differences: their size is First and the extra bits more.
+type Span struct {
+	First  uint32
+	Mask   uint32 // of the extra bits
+	NExtra uint8
+	Coarse bool // the lowest extra bit is the sign, which otherwise is the lowest bit of the symbol
 }
 
-var buckets = func() (all [Buckets]bucket) {
-	for sym := range all {
+// spans are by symbol. Those behind the last are no symbols.
+var spans = func() (all [128]Span) {
+	for sym := range Buckets {
 		octave := Octave(sym)
 		switch b := &all[sym]; {
 		case sym >= fine:
-			*b = bucket{1 << octave, uint8(octave + 1), true}
+			*b = Span{1 << octave, 1<<(octave+1) - 1, uint8(octave + 1), true}
 		case octave == 0:
-			b.first = 1
+			b.First = 1
 		default:
-			*b = bucket{(2 + uint32(sym-4*octave+2)/2) << (octave - 1), uint8(octave - 1), false}
+			n := octave - 1
+			*b = Span{(2 + uint32(sym-4*octave+2)/2) << n, 1<<n - 1, uint8(n), false}
 		}
 	}
 	return all
 }()
 
-// ExtraBits is the number of extra bits of a symbol's bucket. sym must lie in [0, Buckets).
-func ExtraBits(sym int) uint { return uint(buckets[sym].nExtra) }
+// SpanOf is the span of a symbol.
+func SpanOf(sym int) *Span { return &spans[sym&(len(spans)-1)] }
 
-// Unbucket is the inverse of Bucket. sym must lie in [0, Buckets).
+// ExtraBits is the number of extra bits of a symbol's bucket.
+func ExtraBits(sym int) uint { return uint(SpanOf(sym).NExtra) }
+
+// Unbucket is the inverse of Bucket.
 func Unbucket(sym int, extra uint32) int32 {
-	b := &buckets[sym]
+	b := SpanOf(sym)
 	minus := uint32(sym) & 1
-	if b.coarse {
+	if b.Coarse {
 		minus, extra = extra&1, extra>>1
 	}
-	size := b.first + extra
-	return int32((size ^ -minus) + minus)
+	return int32(((b.First + extra) ^ -minus) + minus)
 }
 
 // Mirror is the symbol of the difference with the other sign if the lowest bit of on is set. Coarse

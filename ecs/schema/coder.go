@@ -151,11 +151,15 @@ func (c *Coder) Value(window uint64, base int32, context uint32) (v int32, n uin
 			return 0, 0, false
 		}
 	}
-	sym = huffman.Mirror(sym, context)
-	nExtra := huffman.ExtraBits(sym)
-	d := huffman.Unbucket(sym, uint32(window>>(n&63)&(1<<(nExtra&63)-1)))
-	v, ok = c.Apply(d, base)
-	return v, n + nExtra, ok
+	span := huffman.SpanOf(sym) // and Unbucket of the mirrored symbol, written out for speed
+	extra, minus := uint32(window>>(n&63))&span.Mask, (uint32(sym)^context)&1
+	if span.Coarse {
+		minus, extra = extra&1, extra>>1
+	}
+	v = base + int32(((span.First+extra)^-minus)+minus)
+	v += c.wrap & (v >> 31)
+	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
+	return v, n + uint(span.NExtra), uint32(v)-uint32(c.lo) <= c.span
 }
 
 // Raw returns the bits of a value that has no base, and how many there are.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 )
@@ -19,6 +20,7 @@ type Decisions struct {
 	Spawn  uint32 // a slot that was empty is filled
 	Leave  uint32 // a row that was there is gone or replaced
 	Fields []FieldDecisions
+	Levels []uint8 // the fields of which the level is a feature
 }
 
 // Features of a row. Feature f is how far field f of the row changed, which may choose the
@@ -122,6 +124,14 @@ func parseDecisions(raw []byte, fields int) (*Decisions, error) {
 	}
 	if len(raw) != 0 {
 		return nil, fmt.Errorf("%d bytes behind the last", len(raw))
+	}
+	for f := range fields {
+		for i := range d.Fields {
+			if slices.Contains(d.Fields[i].Features[:], uint8(MaxFields+f)) {
+				d.Levels = append(d.Levels, uint8(f))
+				break
+			}
+		}
 	}
 	return d, nil
 }

@@ -87,8 +87,8 @@ func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
 	values, base, ctx := g.now, g.base, g.ctx[r&15]
 	var x schema.RowFeatures
-	for f := range values {
-		x.SetLevel(f, uint8(fieldContext(ctx, f)))
+	for _, f := range c.decide.Levels {
+		x.SetLevel(int(f), uint8(fieldContext(ctx, int(f))))
 	}
 	for f := range values {
 		signal := uint8(fieldContext(ctx, f))
@@ -238,8 +238,8 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	if len(meter) == 1 {
 		maskBits = x.meter.took(d) // that the row stays
 	}
-	for f := range values {
-		features.SetLevel(f, uint8(fieldContext(ctx, f)))
+	for _, f := range c.decide.Levels {
+		features.SetLevel(int(f), uint8(fieldContext(ctx, int(f))))
 	}
 	for f := range values {
 		signal := uint8(fieldContext(ctx, f))

@@ -57,7 +57,7 @@ func (l *slowLedger) snapshot(now, interval tick.Tick, cur *Frame, see func(int)
 				s.base[0] = t
 			}
 		}
-		if step := l.step(now, interval); step > 0 && s.base[0] != 0 && (now-s.base[0])/interval <= 4*step {
+		if step := l.step(now, interval); step > 0 && s.base[0] != 0 && (now-s.base[0])/interval <= deepAge*step {
 			holds := func(t tick.Tick) bool { return t < now && l.acked[t][slot] && l.said[t][slot] }
 			if b := s.base[0]; holds(b-step*interval) && holds(b-2*step*interval) {
 				s.base = Baselines{b, b - step*interval, b - 2*step*interval}

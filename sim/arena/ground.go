@@ -97,7 +97,7 @@ func (g *Ground) left(cx int) float32 { return g.x0 + float32(float32(cx)*g.size
 func (g *Ground) near(cz int) float32 { return g.z0 + float32(float32(cz)*g.size) - laneAside }
 
 // HeightLane returns a height in the lanes of obstacles' heights, in Unit.
-func (g *Ground) HeightLane(y float32) float32 { return (y - g.y0) * (1 / Unit) }
+func (g *Ground) HeightLane(y float32) float32 { return float32((y - g.y0) * (1 / Unit)) }
 
 // Ground returns the arena's squares.
 func (a *Arena) Ground() *Ground { return &a.ground }
