@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -81,7 +82,8 @@ func (w *World) Restore(k Kind, ids []netid.ID, generations []uint8) error {
 	taken := make([]bool, len(generations))
 	for _, id := range ids {
 		i := id.Index() - p.first
-		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 || id.Generation() != generations[i] {
+		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 ||
+			id.Generation() != generations[i] {
 			return fmt.Errorf("%w: %s: entity %v", ErrRestore, kind.name, id)
 		}
 		taken[i] = true
@@ -115,26 +117,15 @@ type Memory struct {
 // without the ids, to dst. It is for what treats every component alike, as saving does.
 func (v *View) Columns(dst []Memory) []Memory {
 	v.mustBeOpen("Columns")
-	for _, id := range v.ids {
-		if id == v.world.netID {
-			continue
-		}
-		t := v.world.typeOf(id)
-		bytes := unsafe.Slice((*byte)(v.query.Get(id)), v.rows*int(t.Size()))
+	for i, t := range v.types {
+		bytes := unsafe.Slice((*byte)(v.query.Get(v.ids[i+1])), v.rows*int(t.Size()))
 		dst = append(dst, Memory{t, bytes})
 	}
 	return dst
 }
 
 // Types lists the types of the components of a view's kind, in the order of Columns.
-func (v *View) Types() (types []reflect.Type) {
-	for _, id := range v.ids {
-		if id != v.world.netID {
-			types = append(types, v.world.typeOf(id))
-		}
-	}
-	return types
-}
+func (v *View) Types() []reflect.Type { return slices.Clone(v.types) }
 
 func (w *World) typeOf(id arche.ID) reflect.Type {
 	info, _ := arche.ComponentInfo(&w.store, id)

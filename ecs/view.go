@@ -14,7 +14,8 @@ import (
 type View struct {
 	world *World
 	name  string
-	ids   []arche.ID // of the components, the world's netid.ID first
+	ids   []arche.ID     // of the components, the world's netid.ID first
+	types []reflect.Type // of the components but the first
 	mask  arche.Mask
 	// Exclusive, so at most one archetype matches and Count belongs to the column.
 	exact  arche.MaskFilter
@@ -26,6 +27,9 @@ type View struct {
 
 func newView(w *World, name string, ids []arche.ID) *View {
 	v := &View{world: w, name: name, ids: ids, mask: arche.All(ids...)}
+	for _, id := range ids[1:] {
+		v.types = append(v.types, w.typeOf(id))
+	}
 	v.exact = v.mask.Exclusive()
 	v.filter = w.store.Cache().Register(&v.exact)
 	return v

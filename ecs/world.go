@@ -15,6 +15,7 @@ type World struct {
 	netID     arche.ID                  // component 0 of every entity: its netid.ID
 	types     map[reflect.Type]arche.ID // what Register has seen; never ranged over
 	page      [pages]*pool              // slots by page of net ids
+	shared    []slot                    // of page 0, which never grows
 	kinds     []kind                    // kinds[0] is no kind
 	sparse    []Kind                    // kinds that are sparse components
 	queue     queue
@@ -42,6 +43,7 @@ func New(slots int) *World {
 	}
 	w.page[0] = newPool(0, slots, slots)
 	w.page[0].grow(slots - 1)
+	w.shared = w.page[0].slots
 	w.netID = arche.ComponentID[netid.ID](&w.store)
 	return w
 }
@@ -84,8 +86,19 @@ func (w *World) KindOf(id netid.ID) Kind {
 	return 0
 }
 
-// find returns the slot that id still owns, or nil.
+// find returns the slot that id still owns, or nil. Nearly all calls are about page 0.
 func (w *World) find(id netid.ID) *slot {
+	if i := id.Index(); i < len(w.shared) {
+		if s := &w.shared[i]; s.kind != 0 && s.gen == id.Generation() {
+			return s
+		}
+		return nil
+	}
+	return w.findInPage(id)
+}
+
+// findInPage is find for kinds with a page of their own.
+func (w *World) findInPage(id netid.ID) *slot {
 	if s := w.at(id.Index()); s != nil && s.kind != 0 && s.gen == id.Generation() {
 		return s
 	}

@@ -39,10 +39,10 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		l.endTick()
 		return errIn
 	}
-	for l.replication.batch = 1; ; l.replication.batch++ {
+	for l.replication.batchTicks = 1; ; l.replication.batchTicks++ {
 		l.play(now)             // command -> sim -> history
 		l.replication.capture() // history -> snapshot
-		if l.replication.batch == n {
+		if l.replication.batchTicks == n {
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
@@ -52,7 +52,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 	l.replication.begin()                // snapshot -> delta
 	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
-	l.replication.batch = 1
+	l.replication.batchTicks = 1
 	return errors.Join(errIn, errOut)
 }
 

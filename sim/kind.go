@@ -109,7 +109,8 @@ var kinds []*kindSpec
 // system, mode, writes. It panics if the name, the page
 // or a system's neighbour is wrong. Only functions named init call it.
 func declareKind(k *kindSpec) {
-	at, taken := slices.BinarySearchFunc(kinds, k.page, func(have *kindSpec, page int) int { return have.page - page })
+	at, taken := slices.BinarySearchFunc(kinds, k.page,
+		func(have *kindSpec, page int) int { return have.page - page })
 	if taken || k.page >= maxKinds || kindNamed(k.name) != nil {
 		panic(fmt.Sprintf("sim: kind %s, page %d: the name or the page is taken", k.name, k.page))
 	}
@@ -172,7 +173,8 @@ func (m *Match) declareKinds(slots int) {
 		case k.page == pagePlayer:
 			m.kinds[k.page] = w.Kind(k.name, comps...)
 		default:
-			m.kinds[k.page] = w.Declare(ecs.Spec{Name: k.name, Page: k.page, Capacity: most, Reserve: reserve}, comps...)
+			spec := ecs.Spec{Name: k.name, Page: k.page, Capacity: most, Reserve: reserve}
+			m.kinds[k.page] = w.Declare(spec, comps...)
 		}
 	}
 	for _, k := range kinds {
@@ -204,10 +206,19 @@ func (m *Match) placeKinds() {
 	}
 }
 
-// bindKinds lets all kinds take their columns, after a flush has moved them.
+// bindKinds lets all kinds take their columns.
 func (m *Match) bindKinds() {
 	for _, k := range kinds {
 		if k.bind != nil {
+			k.bind(m)
+		}
+	}
+}
+
+// bindMoved is bindKinds after a tick: rows of what the map places have not moved.
+func (m *Match) bindMoved() {
+	for _, k := range kinds {
+		if k.bind != nil && k.count == nil {
 			k.bind(m)
 		}
 	}
@@ -253,11 +264,10 @@ type KindInfo struct {
 func (m *Match) Kinds() (list []KindInfo) {
 	for _, k := range kinds {
 		id := m.kinds[k.page]
-		info := KindInfo{Name: k.name, Sparse: k.page >= pageSparse, First: k.page % pageSparse * ecs.PageSlots,
-			Rows: m.World.Count(id), Capacity: m.World.Capacity(id), RowBytes: m.World.RowBytes(id),
-			Refused: m.World.Refused(id)}
-		if info.Sparse {
-			info.First = 0
+		info := KindInfo{Name: k.name, Sparse: k.page >= pageSparse, Rows: m.World.Count(id),
+			Capacity: m.World.Capacity(id), RowBytes: m.World.RowBytes(id), Refused: m.World.Refused(id)}
+		if !info.Sparse {
+			info.First = k.page * ecs.PageSlots
 		}
 		for i := range k.columns {
 			c := &k.columns[i]

@@ -416,6 +416,15 @@ func TestSystemsInOrder(t *testing.T) {
 	want := []string{"commands", "heroes", "respawn", "teleport", "abilities", "move", "animate", "record",
 		"fire", "combat", "projectiles", "grenades",
 		"areas", "blasts", "cubes", "damage", "zones", "mode"}
+	for _, k := range kinds { // each behind the one that its kind names
+		for _, added := range k.systems {
+			i := slices.Index(names, added.Name)
+			if i < 1 || names[i-1] != added.after {
+				t.Fatalf("systems %v: %s is not behind %s", names, added.Name, added.after)
+			}
+			names = slices.Delete(names, i, i+1)
+		}
+	}
 	if !slices.Equal(names, want) {
 		t.Errorf("systems %v, want %v", names, want)
 	}

@@ -33,8 +33,9 @@ type State struct {
 // kindCopy is the rows of a kind.
 type kindCopy struct {
 	ids         []netid.ID
-	generations []uint8 // of its slots
-	columns     []ecs.Memory
+	generations []uint8      // of its slots
+	columns     []ecs.Memory // those that follow from the map without their bytes
+	fixed       bool         // nothing of the kind changes during a match
 }
 
 // NewState allocates memory for copies of a match and of others with its slots and map. Copies of
@@ -46,8 +47,10 @@ func NewState(m *Match) *State {
 		_, rows := k.size(m, s.slots)
 		c := &s.kinds[i]
 		c.ids, c.generations = slices.Grow(c.ids, rows), slices.Grow(c.generations, rows)
-		for n := range k.columns {
-			bytes += (int(k.columns[n].typ.Size())*rows + 7) &^ 7
+		for _, column := range k.columns {
+			if column.use != derived {
+				bytes += (int(column.typ.Size())*rows + 7) &^ 7
+			}
 		}
 		c.columns = make([]ecs.Memory, 0, len(k.columns))
 	}
@@ -55,48 +58,53 @@ func NewState(m *Match) *State {
 	s.areaHits = slices.Grow(s.areaHits, len(m.objects.areaHits.Next()))
 	s.inboxes, s.waiting = slices.Grow(s.inboxes, s.slots), slices.Grow(s.waiting, 8*s.slots)
 	s.Copy(m)
+	for i, k := range kinds {
+		changes := func(c columnSpec) bool { return c.use != derived }
+		s.kinds[i].fixed = k.count != nil && !slices.ContainsFunc(k.columns, changes)
+	}
 	return s
 }
 
 // Copy copies what Hash and Checksums read. Call it right after Step.
 func (s *State) Copy(m *Match) {
 	s.respawnMillis, s.clock, s.score, s.mode = m.rules.RespawnMillis, *m.clock, *m.score, *m.mode
-	s.growBuffer(m)
 	words := 0
-	for i, k := range kinds {
-		c := &s.kinds[i]
-		ids, columns := m.memory(k)
-		c.ids, c.columns = append(c.ids[:0], ids...), c.columns[:0]
-		for n := range columns {
-			size := len(columns[n].Bytes)
-			bytes := s.bytes(words, size)
-			copy(bytes, columns[n].Bytes)
-			c.columns = append(c.columns, ecs.Memory{Type: columns[n].Type, Bytes: bytes})
-			words += (size + 7) / 8
+	for i := range kinds {
+		if !s.kinds[i].fixed {
+			words = s.copyKind(m, i, words)
 		}
 	}
 	s.blasts.Copy(&m.scene.Blasts)
 	s.areaHits = append(s.areaHits[:0], m.objects.areaHits.Next()...)
 }
 
-// growBuffer makes room for all columns of a match, each at a multiple of 8 bytes.
-func (s *State) growBuffer(m *Match) {
-	words := 0
-	for _, k := range kinds {
-		rows := m.World.Count(m.kinds[k.page])
-		for n := range k.columns {
-			words += (int(k.columns[n].typ.Size())*rows + 7) / 8
+// copyKind copies the rows of kinds[i] to the buffer from a word on, each column at a multiple of 8
+// bytes, and returns the word behind them.
+func (s *State) copyKind(m *Match, i, word int) int {
+	k, c := kinds[i], &s.kinds[i]
+	ids, columns := m.memory(k)
+	c.ids, c.columns = append(c.ids[:0], ids...), c.columns[:0]
+	for n := range columns {
+		size := len(columns[n].Bytes)
+		if k.columns[n].use == derived {
+			size = 0
 		}
+		bytes := s.bytes(word, size)
+		copy(bytes, columns[n].Bytes)
+		c.columns = append(c.columns, ecs.Memory{Type: columns[n].Type, Bytes: bytes})
+		word += (size + 7) / 8
 	}
-	if len(s.buffer) < words {
-		s.buffer = make([]uint64, words+words/4)
-	}
+	return word
 }
 
-// bytes is size bytes of the buffer from a word on.
+// bytes is size bytes of the buffer from a word on. What lay in a buffer that was too small stays
+// there.
 func (s *State) bytes(word, size int) []byte {
 	if size == 0 {
 		return nil
+	}
+	if need := word + (size+7)/8; len(s.buffer) < need {
+		s.buffer = make([]uint64, need+need/4)
 	}
 	return unsafe.Slice((*byte)(unsafe.Pointer(&s.buffer[word])), size)
 }

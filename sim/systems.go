@@ -52,7 +52,7 @@ func (m *Match) End() {
 		return
 	}
 	m.World.Flush()
-	m.bindKinds()
+	m.bindMoved()
 	for _, id := range m.World.Spawned() {
 		if id.Index() < ecs.PageSlots {
 			m.initPlayer(id)

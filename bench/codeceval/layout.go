@@ -155,7 +155,7 @@ func bestPredictor(train []*itr.Trace, delay, f int, field schema.Field) (best s
 	for _, p := range []schema.Predictor{schema.Hold, schema.Linear, schema.Quadratic, schema.Best} {
 		field.Predict = p
 		coder := &schema.DefaultModel(schema.Schema{Name: "one", Fields: []schema.Field{field}}).Coders()[0]
-		var seen [schema.ErrorLevels]map[int]float64
+		var seen [schema.Signals]map[int]float64
 		extra := 0.0
 		sampled(train, delay, func(t *itr.Trace, s int) {
 			column := func(at tick.Tick) (v []int32) {
@@ -164,18 +164,18 @@ func bestPredictor(train []*itr.Trace, delay, f int, field schema.Field) (best s
 				}
 				return v
 			}
-			expected, levels := make([]int32, t.Entities), make([]uint8, t.Entities)
-			coder.Predict(&spacing, expected, column(base[0]), column(base[1]), column(base[2]), levels)
+			expected, signals := make([]int32, t.Entities), make([]uint8, t.Entities)
+			coder.Predict(&spacing, expected, column(base[0]), column(base[1]), column(base[2]), signals)
 			for e, v := range column(acks.now) {
 				sym := -1
 				if v != expected[e] {
-					bucket, _, n := huffman.Bucket(coder.ZigzagDelta(v, expected[e]))
+					bucket, _, n := huffman.Bucket(coder.Delta(v, expected[e]))
 					sym, extra = bucket, extra+float64(n)
 				}
-				if seen[levels[e]] == nil {
-					seen[levels[e]] = map[int]float64{}
+				if seen[signals[e]] == nil {
+					seen[signals[e]] = map[int]float64{}
 				}
-				seen[levels[e]][sym]++
+				seen[signals[e]][sym]++
 			}
 		})
 		if bits := extra + entropy(seen[:]); bits < least {

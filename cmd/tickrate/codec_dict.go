@@ -184,7 +184,8 @@ func (m simulatedMatch) record(ctx context.Context, keep func(server.RecordingCh
 	return m.play(ctx, b)
 }
 
-// sample plays the match and keeps samples of its blocks.
+// sample plays the match and keeps samples of its blocks. Nothing is lost and everything goes in
+// blocks, so that the samples do not depend on a model.
 func (m simulatedMatch) sample(ctx context.Context, into *netstate.Samples) error {
 	m.litter = true
 	b, err := m.lobby(nil)
@@ -205,17 +206,19 @@ func (m simulatedMatch) lobby(keep func(server.RecordingChunk)) (*lobbysim.Sim, 
 	if err != nil {
 		return nil, err
 	}
-	if m.litter {
-		game = litter(game, a.Bounds, m)
-	}
-	return lobbysim.New(lobbysim.Config{
+	cfg := lobbysim.Config{
 		Clients: m.players, Seed: m.seed, Brain: m.bots.Brain, Decode: client.DecodeOwn,
 		Link: impair.Profile{Loss: 0.01, Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond},
 		Lobby: server.Config{
 			Arena: a, ArenaName: m.arena, Players: m.players,
 			Rules: sim.Rules{Seed: m.seed, Mix: true, RespawnMillis: 3000, Game: game}, Record: keep,
 		},
-	})
+	}
+	if m.litter {
+		cfg.Link = impair.Profile{Delay: 25 * time.Millisecond}
+		cfg.Lobby.Relevance, cfg.Lobby.Rules.Game = server.RelevanceOff, litter(game, a.Bounds, m)
+	}
+	return lobbysim.New(cfg)
 }
 
 // play runs the lobby for the length of the match.

@@ -56,7 +56,7 @@ func showModel(w io.Writer, m *schema.Model) error {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "field\tbits without a baseline\tbits of a change of 1, 10, 100 steps, by table")
+	fmt.Fprintln(t, "field\tbits without a baseline\tbits of a change of 1, 10, 100 steps, by table\twith range by")
 	for i := range s.Fields {
 		c := &m.Coders()[i]
 		// A field has a table for each class of its context, at least one.
@@ -64,9 +64,28 @@ func showModel(w io.Writer, m *schema.Model) error {
 		for class := uint8(0); class < schema.MaxClasses && c.Table(class) != nil; class++ {
 			tables = append(tables, changeBits(c, s.Fields[i], class))
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\n", s.Fields[i].Name, c.Width(), strings.Join(tables, " | "))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Fields[i].Name, c.Width(), strings.Join(tables, " | "), rangeContext(m, i))
 	}
 	return t.Flush()
+}
+
+// rangeContext says what chooses the probabilities of a field in a range coder; nothing for an
+// owner's row, which has none.
+func rangeContext(m *schema.Model, f int) string {
+	if m.Decisions() == nil {
+		return ""
+	}
+	d := &m.Decisions().Fields[f]
+	out := fmt.Sprintf("%d leaves", d.Leaves())
+	for _, of := range d.Features {
+		switch {
+		case of < schema.MaxFields:
+			out += ", change of " + m.Schema().Fields[of].Name
+		case of < schema.NoFeature:
+			out += ", level of " + m.Schema().Fields[of-schema.MaxFields].Name
+		}
+	}
+	return out
 }
 
 // changeBits lists what changes of 1, 10 and 100 steps cost in one table, as far as the field's
@@ -78,7 +97,7 @@ func changeBits(c *schema.Coder, f schema.Field, class uint8) string {
 		if int64(hi)-int64(lo) < int64(step) {
 			break
 		}
-		_, n := c.Bits(lo+step, lo, uint32(class))
+		_, n := c.Bits(lo+step, lo, uint32(class)<<1)
 		out = append(out, fmt.Sprint(n))
 	}
 	return strings.Join(out, " ")

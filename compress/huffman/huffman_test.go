@@ -288,33 +288,43 @@ func TestPackedLengthsCutShort(t *testing.T) {
 }
 
 func TestBuckets(t *testing.T) {
-	check := func(v uint32) {
-		sym, extra, n := huffman.Bucket(v)
-		first, n2 := huffman.BucketRange(sym)
-		if n != n2 || uint64(extra) >= 1<<n || first+extra != v {
-			t.Fatalf("%d: bucket %d, extra %d of %d bits, first %d", v, sym, extra, n, first)
+	check := func(d int32) {
+		if d == 0 {
+			return
 		}
-		if sym+1 < huffman.Buckets {
-			if next, _ := huffman.BucketRange(sym + 1); v >= next {
-				t.Fatalf("%d is in bucket %d, the next one starts at %d", v, sym, next)
-			}
+		sym, extra, n := huffman.Bucket(d)
+		if sym < 0 || sym >= huffman.Buckets || n != huffman.ExtraBits(sym) || uint64(extra) >= 1<<n || huffman.Unbucket(sym, extra) != d {
+			t.Fatalf("%d: bucket %d, extra %d of %d bits, back %d", d, sym, extra, n, huffman.Unbucket(sym, extra))
 		}
-	}
-	for sym := range huffman.Buckets {
-		first, n := huffman.BucketRange(sym)
-		check(first)
-		check(first - 1)
-		check(first + 1)
-		if next, _ := huffman.BucketRange((sym + 1) % huffman.Buckets); next != 0 && next != first+1<<n {
-			t.Errorf("bucket %d ends at %d, the next starts at %d", sym, first+1<<n, next)
+		if size := uint32(max(d, -d)); huffman.Octave(sym) != bits.Len32(size)-1 {
+			t.Fatalf("%d: octave %d", d, huffman.Octave(sym))
+		}
+		if other, _, _ := huffman.Bucket(-d); huffman.Mirror(sym, 1) != other || huffman.Mirror(sym, 2) != sym {
+			t.Fatalf("%d: bucket %d, that of the other sign %d, mirrored %d", d, sym, other, huffman.Mirror(sym, 1))
 		}
 	}
 	for bit := range 32 {
-		for d := range uint32(3) {
-			check(1<<bit + d - 1)
+		for d := range int32(5) {
+			check(int32(uint32(1)<<bit) + d - 2)
+			check(-int32(uint32(1)<<bit) + d - 2)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) { check(rapid.Uint32().Draw(t, "v")) })
+	seen := map[int]int{}
+	for d := int32(1); d < 5000; d++ {
+		sym, _, _ := huffman.Bucket(d)
+		seen[sym]++
+		check(d)
+		check(-d)
+	}
+	for octave := 12; octave < 32; octave++ {
+		if sym := huffman.Coarse(octave); huffman.Octave(sym) != octave {
+			t.Errorf("octave %d has bucket %d", octave, sym)
+		}
+	}
+	if len(seen) != 1+2*11+1 || seen[0] != 1 || seen[2] != 1 || seen[6] != 2 || seen[44] != 1024 {
+		t.Errorf("buckets of 1 to 4999: %v", seen)
+	}
+	rapid.Check(t, func(t *rapid.T) { check(rapid.Int32().Draw(t, "d")) })
 }
 
 func TestZigzag(t *testing.T) {
@@ -326,12 +336,6 @@ func TestZigzag(t *testing.T) {
 			t.Errorf("case %d: %d becomes %d, back %d", i, c.d, z, huffman.Unzigzag(z))
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		d := rapid.Int32().Draw(t, "d")
-		if huffman.Unzigzag(huffman.Zigzag(d)) != d {
-			t.Fatal(d)
-		}
-	})
 }
 
 func BenchmarkTable(b *testing.B) {

@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"math/bits"
 )
 
 // One is the probability of certainty. Probabilities given to coders lie in [1, One-1].
@@ -126,8 +127,33 @@ func endAmong(low, span uint64) (n uint, v uint64) {
 	}
 }
 
+// FinishBits ends the message so that any bits may follow it: an EmbeddedDecoder of the same
+// decisions tells where it ends. It returns dst with the message and the number of bits: the first
+// is the highest of the first byte, and the last byte may hold fewer than 8.
+func (e *Encoder) FinishBits() (out []byte, n int) {
+	k, v := endBits(e.low, e.span)
+	if v > stateMask {
+		e.carry()
+	}
+	n = 8*(len(e.buf)-e.start) + int(k)
+	for i := uint(0); i < k; i += 8 {
+		e.buf = append(e.buf, byte(v>>(stateBits-8-i)))
+	}
+	return e.buf, n
+}
+
+// endBits is endAmong for bits.
+func endBits(low, span uint64) (n uint, v uint64) {
+	for n = uint(stateBits + 1 - bits.Len64(span)); ; n++ {
+		rest := uint64(stateMask) >> n
+		if v = (low + rest) &^ rest; v+rest-low < span || n == stateBits {
+			return n, v
+		}
+	}
+}
+
 // EmbeddedDecoder is a Decoder that knows how long its message is, which must have been ended by
-// FinishAmong.
+// FinishEmbedded or FinishBits.
 type EmbeddedDecoder struct {
 	Decoder
 	low uint64
@@ -181,6 +207,12 @@ func (d *EmbeddedDecoder) Spent() float64 {
 func (d *EmbeddedDecoder) Size() int {
 	n, _ := endAmong(d.low, d.span)
 	return d.at - slack + int(n)
+}
+
+// SizeBits is Size for a message of FinishBits.
+func (d *EmbeddedDecoder) SizeBits() int {
+	n, _ := endBits(d.low, d.span)
+	return 8*(d.at-slack) + int(n)
 }
 
 // Decoder takes decisions out of a message, in the order and with the probabilities with which they

@@ -26,26 +26,32 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-// TestDecisionsLearn: what always comes together is told so by the field told before, and what
-// never happens is unlikely.
+// TestDecisionsLearn: what always comes together is told so by a feature, and what never happens is
+// unlikely.
 func TestDecisionsLearn(t *testing.T) {
 	n := schema.NewCounts(player)
 	for i := range 4000 {
-		levels, buckets := []uint8{3, 3, 3, 3}, []int8{-1, -1, -1, -1}
+		signals, buckets := []uint8{3, 3, 3, 3}, []int8{-1, -1, -1, -1}
 		if i%2 == 0 {
 			buckets[0], buckets[2] = 5, 3
 		}
-		n.Row(levels, buckets, make([]uint32, 4))
+		n.Row(signals, buckets)
 	}
 	d := schema.Train(player, n).Decisions()
-	if d.Fields[0].ContextField != schema.MaxFields || d.Fields[2].ContextField != 0 || d.Fields[3].ContextField != schema.MaxFields {
-		t.Errorf("fields told before: %d, %d, %d", d.Fields[0].ContextField, d.Fields[2].ContextField, d.Fields[3].ContextField)
+	none := [2]uint8{schema.NoFeature, schema.NoFeature}
+	if d.Fields[0].Features != none || d.Fields[2].Features != [2]uint8{0, schema.NoFeature} || d.Fields[3].Features != none {
+		t.Errorf("features: %d, %d, %d", d.Fields[0].Features, d.Fields[2].Features, d.Fields[3].Features)
 	}
-	nodes := func(size int) []uint16 { return d.Fields[2].Nodes[size*16:] }
-	if no, yes := nodes(0)[0], nodes(schema.SizeClass(5))[0]; no < 64000 || yes > 1500 {
+	var still, moved schema.RowFeatures
+	moved.SetChange(0, 5)
+	nodes := func(f int, x *schema.RowFeatures) *[schema.LeafNodes]uint16 { return d.Fields[f].Nodes(0, x) }
+	if no, yes := nodes(2, &still)[0], nodes(2, &moved)[0]; no < 64000 || yes > 1500 {
 		t.Errorf("unchanged with probability %d beside no change, %d beside one", no, yes)
 	}
-	if never := d.Fields[3].Nodes[0]; never < 64000 {
+	if plus := nodes(2, &moved)[schema.NodeSign+1]; plus > 1500 {
+		t.Errorf("what always falls rises with probability %d", plus)
+	}
+	if never := nodes(3, &still)[0]; never < 64000 {
 		t.Errorf("what never changes is unchanged with probability %d", never)
 	}
 }

@@ -7,18 +7,23 @@ import (
 )
 
 // MaxFieldCode is the length limit of a field's code. With 32 extra bits a changed field stays
-// within 44 bits, which is what bounds the size of a group.
-const MaxFieldCode = 12
+// within 43 bits, which is what bounds the size of a group.
+const MaxFieldCode = 11
 
-// smallDeltas is how many of the smallest differences have their bits looked up whole.
+// smallDeltas is how many of the smallest differences have their bits looked up whole: from
+// -smallDeltas/2 on.
 const smallDeltas = 64
 
 // MaxClasses is how many tables a field may have: one is chosen by the level of surprise.
 const MaxClasses = 4
 
-// Coder codes one field. A changed value is the bucket of zigzag(difference)-1, as 0 is not a
-// change, and the bucket's extra bits, in the table of its class; a value without a base is its
-// distance from the least one, in as many bits as the range takes.
+// codeContexts is how many values Context has.
+const codeContexts = 2 * MaxClasses
+
+// Coder codes one field. A changed value is the bucket of its difference and the bucket's extra
+// bits, in the table of its class. For a field that was falling the difference is mirrored, so that
+// a table tells going on from turning back. A value without a base is its distance from the least
+// one, in as many bits as the range takes.
 type Coder struct {
 	wrap, half, top int32 // differences of a field that wraps lie in [-half, top]
 	lo              int32
@@ -28,30 +33,23 @@ type Coder struct {
 	classes         [ErrorLevels]uint8 // by level; the class of LevelUnknown is 0
 	tables          [MaxClasses]*huffman.Table
 	codes           [MaxClasses][huffman.Buckets]uint32 // code | length<<16
-	small           [MaxClasses * smallDeltas]uint32    // by class, by difference
-	starts          [MaxClasses][1 << startBits]start
+	small           [codeContexts * smallDeltas]uint32  // by context, by difference: code | length<<24
+	// By class, by the first bits of a value: symbol<<4 | length of its code. 0 is the start of a
+	// longer code, or of none.
+	starts [MaxClasses][1 << startBits]uint16
 }
 
 // startBits is how many bits of a value are looked up at once: few buckets have longer codes.
 const startBits = 8
 
-// start is what the first bits of a value say: how many bits it has <<8, its bucket <<4, and how
-// many of them name that. 0 is the start of a longer code, or of none.
-type start uint16
-
-func startOf(sym int, n uint) start {
-	_, nExtra := huffman.BucketRange(sym)
-	return start(n+nExtra)<<8 | start(sym)<<4 | start(n)
-}
-
 // symbolsOf is how many buckets the differences of a field can fall into.
 func symbolsOf(f Field) int {
 	lo, hi := f.Range()
-	greatest := uint64(uint32(hi) - uint32(lo)) // of zigzag(difference)
-	if f.Wrap == 0 {
-		greatest = min(2*greatest, 1<<32-1)
+	greatest := uint32(hi) - uint32(lo)
+	if f.Wrap != 0 {
+		greatest = uint32(f.Wrap) / 2
 	}
-	sym, _, _ := huffman.Bucket(uint32(max(greatest, 1) - 1))
+	sym, _, _ := huffman.Bucket(-int32(min(max(greatest, 1), 1<<31))) // differences wrap in 32 bits
 	return sym + 1
 }
 
@@ -64,29 +62,36 @@ func newCoder(f Field, classes [ErrorLevels]uint8, tables []*huffman.Table) Code
 		c.tables[k] = table
 		for bits := range c.starts[k] {
 			if sym, n := table.Lookup(uint64(bits)); sym >= 0 && n <= startBits {
-				c.starts[k][bits] = startOf(sym, n)
+				c.starts[k][bits] = uint16(sym)<<4 | uint16(n)
 			}
 		}
 		for sym := range table.Symbols() {
 			code, n := table.Code(sym)
 			c.codes[k][sym] = code | uint32(n)<<16
 		}
-		for z := range uint32(smallDeltas) {
-			if sym, _, _ := huffman.Bucket(z); sym < table.Symbols() {
-				code, n := c.bucketBits(z, k)
-				c.small[uint32(k)*smallDeltas+z] = uint32(code) | uint32(n)<<24
+		for d := int32(-smallDeltas / 2); d < smallDeltas/2; d++ {
+			sym, _, _ := huffman.Bucket(d)
+			for context := uint32(2 * k); d != 0 && sym|1 < table.Symbols() && context < uint32(2*k+2); context++ {
+				code, n := c.bucketBits(d, context)
+				c.small[context*smallDeltas+uint32(d+smallDeltas/2)] = uint32(code) | uint32(n)<<24
 			}
 		}
 	}
 	return c
 }
 
-// Class is the class of a level below ErrorLevels. That of LevelUnknown is 0.
-func (c *Coder) Class(level uint8) uint8 { return c.classes[level] }
+// Context is the context of a change, of what Predict says of the field: the class of its level
+// twice, and 1 more if it was falling. That of LevelUnknown is 0.
+func (c *Coder) Context(signal uint8) uint32 {
+	if !c.UsesSignal() {
+		return 0
+	}
+	return uint32(c.classes[signal&(ErrorLevels-1)])<<1 | uint32(signal)/Falling&1
+}
 
-// UsesLevel reports whether the level of the field decides anything: its table, or what is
-// expected.
-func (c *Coder) UsesLevel() bool { return c.predict != Hold || c.classes != [ErrorLevels]uint8{} }
+// UsesSignal reports whether what Predict says of the field decides anything: what is expected, or
+// the context of a change.
+func (c *Coder) UsesSignal() bool { return c.predict != Hold || c.classes != [ErrorLevels]uint8{} }
 
 // Table is the code of a class's buckets.
 func (c *Coder) Table(class uint8) *huffman.Table { return c.tables[class] }
@@ -99,60 +104,62 @@ func (c *Coder) Delta(v, base int32) int32 {
 	return d
 }
 
-// Bits returns the bits, at most 44, that tell v from base, which must differ. Both must be in
-// range. The class is below MaxClasses, 0 where nothing is known.
-func (c *Coder) Bits(v, base int32, class uint32) (code uint64, n uint) {
-	z := huffman.Zigzag(c.Delta(v, base)) - 1
-	if z < smallDeltas {
-		e := c.small[uint8(class*smallDeltas+z)]
+// Bits returns the bits, at most 43, that tell v from base, which must differ. Both must be in
+// range. The context is of Context, 0 where nothing is known.
+func (c *Coder) Bits(v, base int32, context uint32) (code uint64, n uint) {
+	d := c.Delta(v, base)
+	if at := uint32(d + smallDeltas/2); at < smallDeltas {
+		e := c.small[(context*smallDeltas+at)&(codeContexts*smallDeltas-1)]
 		return uint64(e & 0xffffff), uint(e >> 24)
 	}
-	return c.bucketBits(z, int(class&(MaxClasses-1)))
+	return c.bucketBits(d, context)
 }
 
-func (c *Coder) bucketBits(z uint32, class int) (code uint64, n uint) {
-	sym, extra, nExtra := huffman.Bucket(z)
-	e := c.codes[class][sym]
+func (c *Coder) bucketBits(d int32, context uint32) (code uint64, n uint) {
+	sym, extra, nExtra := huffman.Bucket(d)
+	e := c.codes[context>>1&(MaxClasses-1)][huffman.Mirror(sym, context)]
 	n = uint(e >> 16)
 	return uint64(e&0xffff) | uint64(extra)<<n, n + nExtra
 }
 
-// ZigzagDelta is what Bits codes: zigzag(difference)-1. The values must differ.
+// ZigzagDelta is the difference of v from base as a number that is small if the difference is. The
+// values must differ.
 func (c *Coder) ZigzagDelta(v, base int32) uint32 { return huffman.Zigzag(c.Delta(v, base)) - 1 }
 
-// ApplyDelta undoes Change. ok is false if the value is out of range.
+// ApplyDelta undoes ZigzagDelta. ok is false if the value is out of range.
 func (c *Coder) ApplyDelta(z uint32, base int32) (v int32, ok bool) {
-	v = base + huffman.Unzigzag(z+1)
+	return c.Apply(huffman.Unzigzag(z+1), base)
+}
+
+// Apply is base with a difference. ok is false if the value is out of range.
+func (c *Coder) Apply(d, base int32) (v int32, ok bool) {
+	v = base + d
 	v += c.wrap & (v >> 31)
 	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
 	return v, uint32(v)-uint32(c.lo) <= c.span
 }
 
-// Symbol is the bucket that Bits would code: what a training run counts.
-func (c *Coder) Symbol(v, base int32) int {
-	sym, _, _ := huffman.Bucket(huffman.Zigzag(c.Delta(v, base)) - 1)
-	return sym
-}
-
-// Value undoes Bits: it reads from the lowest bits of window, of which 44 must be present, and
+// Value undoes Bits: it reads from the lowest bits of window, of which 43 must be present, and
 // returns how many it read. ok is false if the bits are no code, and then n is 0, or the value is
 // out of range. Where fewer bits are present, and zeros above them, it is the same as long as n is
 // neither 0 nor more than there are.
-func (c *Coder) Value(window uint64, base int32, class uint32) (v int32, n uint, ok bool) {
-	e := uint(c.starts[class&(MaxClasses-1)][window&(1<<startBits-1)])
+func (c *Coder) Value(window uint64, base int32, context uint32) (v int32, n uint, ok bool) {
+	e := c.starts[context>>1&(MaxClasses-1)][window&(1<<startBits-1)]
+	sym, n := int(e>>4), uint(e&15)
 	if e == 0 {
-		sym, n := c.tables[class&(MaxClasses-1)].Lookup(window)
-		if sym < 0 {
+		if sym, n = c.tables[context>>1&(MaxClasses-1)].Lookup(window); sym < 0 {
 			return 0, 0, false
 		}
-		e = uint(startOf(sym, n))
 	}
-	first, nExtra := huffman.BucketRange(int(e >> 4 & (huffman.Buckets - 1)))
-	z := first + uint32(window>>(e&15)&(1<<(nExtra&63)-1)) + 1
-	v = base + huffman.Unzigzag(z)
+	span := huffman.SpanOf(sym) // and Unbucket of the mirrored symbol, written out for speed
+	extra, minus := uint32(window>>(n&63))&span.Mask, (uint32(sym)^context)&1
+	if span.Coarse {
+		minus, extra = extra&1, extra>>1
+	}
+	v = base + int32(((span.First+extra)^-minus)+minus)
 	v += c.wrap & (v >> 31)
 	v -= c.wrap & ((c.wrap - 1 - v) >> 31)
-	return v, e >> 8, uint32(v)-uint32(c.lo) <= c.span
+	return v, n + uint(span.NExtra), uint32(v)-uint32(c.lo) <= c.span
 }
 
 // Raw returns the bits of a value that has no base, and how many there are.
@@ -173,8 +180,7 @@ func (c *Coder) MaxBits() int {
 	for _, table := range c.tables {
 		for sym := 0; table != nil && sym < table.Symbols(); sym++ {
 			_, n := table.Code(sym)
-			_, nExtra := huffman.BucketRange(sym)
-			most = max(most, int(n)+int(nExtra))
+			most = max(most, int(n)+int(huffman.ExtraBits(sym)))
 		}
 	}
 	return most

@@ -1,7 +1,10 @@
 package schema
 
 import (
-	"math"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 )
@@ -9,34 +12,95 @@ import (
 // Decisions are the probabilities of an entity row's decisions in a range coder: one byte each in
 // a file; here the probability of false, in 65536ths. It is immutable.
 //
-// For each field the coder codes whether it changed, then the bucket of the change (schema.Coder),
-// bit by bit from the highest, then the highest of the extra bits; the other bits are equally
-// likely. The field, its class, and the size of the change of one earlier field choose the
-// probabilities.
+// For each field the coder codes whether it changed, then the octave of the difference, bit by bit
+// from the highest, its sign, and the half of the octave; the other bits are equally likely. The
+// field's level and two features of the row choose the probabilities.
 type Decisions struct {
 	Idle   uint32 // a group is not all as predicted
 	Spawn  uint32 // a slot that was empty is filled
 	Leave  uint32 // a row that was there is gone or replaced
 	Fields []FieldDecisions
+	Levels []uint8 // the fields of which the level is a feature
 }
+
+// Features of a row. Feature f is how far field f of the row changed, which may choose the
+// probabilities of later fields; feature MaxFields+f is the level of field f.
+const (
+	Features      = 2 * MaxFields
+	NoFeature     = Features // always in state 0
+	featureStates = 6
+	featureCount  = 2 // of a field, at most
+)
+
+// leafMap is the leaf of each cell: a level, and a state of each feature.
+type leafMap [ErrorLevels * featureStates * featureStates]uint8
+
+// cellOf is the cell of a level with the states of features.
+func cellOf(level int, states [featureCount]uint8) int {
+	for _, state := range states {
+		level = level*featureStates + int(state)
+	}
+	return level
+}
+
+// RowFeatures are the states of a row's features so far. What lies behind the last stays 0.
+type RowFeatures [32]uint8
+
+// SetLevel notes the level of field f.
+func (x *RowFeatures) SetLevel(f int, signal uint8) {
+	x[(MaxFields+f)&31] = levelStates[signal&(ErrorLevels-1)]
+}
+
+// SetChange notes a change of field f in a bucket.
+func (x *RowFeatures) SetChange(f, sym int) { x[f&31] = changeStates[sym] }
+
+var levelStates = func() (all [ErrorLevels]uint8) {
+	for level := range all {
+		if all[level] = uint8(level); level > LevelExact {
+			all[level] = uint8(min((level+4)/3, featureStates-1))
+		}
+	}
+	return all
+}()
+
+// changeStates are by bucket; 0 is unchanged.
+var changeStates = func() (all [huffman.Buckets]uint8) {
+	for sym := range all {
+		all[sym] = uint8(min((huffman.Octave(sym)+1)/2+1, featureStates-1))
+	}
+	return all
+}()
 
 // FieldDecisions are the probabilities of one field.
 type FieldDecisions struct {
-	ContextField int // an earlier field; MaxFields: none
-	// Nodes[(class*SizeClasses+size)*16:]: node 0 is "changed", 1 to 15 a binary tree of the
-	// bucket.
-	Nodes []uint16
-	Top   [huffman.Buckets]uint16
+	Features [featureCount]uint8 // NoFeature: none
+	leaves   leafMap
+	nodes    [][LeafNodes]uint16 // by leaf
 }
 
-// SizeClasses is the number of sizes of change; 0 is unchanged.
-const SizeClasses = 6
+// Nodes of a leaf: whether the field changed; a binary tree of its octave, where the last stands
+// for all from MaxOctave on; by octave, whether it is negative; by octave, whether it is in the upper half.
+const (
+	NodeChanged = 0
+	NodeOctave  = 1
+	NodeSign    = 16
+	NodeHalf    = NodeSign + MaxOctave - 1 // of octave 1 on
+	LeafNodes   = NodeHalf + MaxOctave
+	MaxOctave   = 12
+	treeLeaves  = 16
+)
 
-// SizeClass is the size of a change in a bucket.
-func SizeClass(bucket int) int { return min((bucket+2)/2, SizeClasses-1) }
+// maxRangeLeaves bounds the probabilities of a field.
+const maxRangeLeaves = 32
 
-// treeNodes is the nodes for one class and size.
-const treeNodes = 16
+// Leaves is how many sets of probabilities the field has.
+func (d *FieldDecisions) Leaves() int { return len(d.nodes) }
+
+// Nodes are the probabilities of a field at a signal.
+func (d *FieldDecisions) Nodes(signal uint8, x *RowFeatures) *[LeafNodes]uint16 {
+	at := uint(signal&(ErrorLevels-1))*featureStates + uint(x[d.Features[0]&31])
+	return &d.nodes[d.leaves[at*featureStates+uint(x[d.Features[1]&31])]]
+}
 
 // noField stands for none in a file.
 const noField = 0xff
@@ -44,182 +108,97 @@ const noField = 0xff
 // probability is a file's byte as 65536ths.
 func probability(q uint8) uint32 { return uint32(q)<<8 | 0x80 }
 
-// chance is the byte of a decision that was false no times and true yes times.
-func chance(no, yes float64) uint8 {
-	return uint8(min(max(math.Floor(float64(no/(no+yes))*256), 0), 255))
-}
-
-// newDecisions reads what trainDecisions wrote. All of it is valid but the earlier fields.
-func newDecisions(raw []byte, classes [][ErrorLevels]uint8) *Decisions {
-	d := &Decisions{Idle: probability(raw[0]), Spawn: probability(raw[1]), Leave: probability(raw[2])}
+// parseDecisions reads what trainDecisions wrote for a number of fields.
+func parseDecisions(raw []byte, fields int) (*Decisions, error) {
+	if len(raw) < 3 {
+		return nil, errors.New("cut short")
+	}
+	d := &Decisions{Idle: probability(raw[0]), Spawn: probability(raw[1]), Leave: probability(raw[2]),
+		Fields: make([]FieldDecisions, fields)}
 	raw = raw[3:]
-	for i := range classes {
-		f := FieldDecisions{ContextField: int(raw[0])}
-		if f.ContextField == noField || f.ContextField >= i {
-			f.ContextField = MaxFields
+	for f := range d.Fields {
+		var err error
+		if raw, err = d.Fields[f].parse(raw, f, fields); err != nil {
+			return nil, fmt.Errorf("field %d: %w", f, err)
 		}
-		n := fieldBytes(classes[i]) - 1 - huffman.Buckets
-		for _, q := range raw[1 : 1+n] {
-			f.Nodes = append(f.Nodes, uint16(probability(q)))
-		}
-		for i, q := range raw[1+n : 1+n+huffman.Buckets] {
-			f.Top[i] = uint16(probability(q))
-		}
-		d.Fields, raw = append(d.Fields, f), raw[1+n+huffman.Buckets:]
 	}
-	return d
-}
-
-// fieldBytes is the size of a field's decisions in a file.
-func fieldBytes(classes [ErrorLevels]uint8) int {
-	most := 0
-	for _, k := range classes {
-		most = max(most, int(k))
+	if len(raw) != 0 {
+		return nil, fmt.Errorf("%d bytes behind the last", len(raw))
 	}
-	return 1 + (most+1)*SizeClasses*treeNodes + huffman.Buckets
-}
-
-// decisionBytes is the size of all of them.
-func decisionBytes(classes [][ErrorLevels]uint8) int {
-	n := 3
-	for _, c := range classes {
-		n += fieldBytes(c)
-	}
-	return n
-}
-
-// pairSymbols is the symbols of a field in Counts.Pairs: unchanged, and the buckets.
-const pairSymbols = 1 + huffman.Buckets
-
-// pairSize is the number of counts of one field and one earlier field.
-const pairSize = ErrorLevels * SizeClasses * pairSymbols
-
-// pairs is the counts of field f with the earlier field of; of == f: with none.
-func (c *Counts) pairs(f, of int) []uint64 {
-	i := f*(f+1)/2 + of
-	return c.Pairs[i*pairSize : (i+1)*pairSize]
-}
-
-// Row counts the decisions of a row: for each field its level, its bucket, or -1 if it is as
-// predicted, and the bucket's extra bits.
-func (c *Counts) Row(levels []uint8, buckets []int8, extras []uint32) {
-	for f, level := range levels {
-		if b := int(buckets[f]); b >= 0 {
-			if _, n := huffman.BucketRange(b); n > 0 {
-				c.Tops[(f*huffman.Buckets+b)*2+int(extras[f]>>(n-1)&1)]++
+	for f := range fields {
+		for i := range d.Fields {
+			if slices.Contains(d.Fields[i].Features[:], uint8(MaxFields+f)) {
+				d.Levels = append(d.Levels, uint8(f))
+				break
 			}
 		}
-		for of := 0; of <= f; of++ {
-			size := 0
-			if of < f && buckets[of] >= 0 {
-				size = SizeClass(int(buckets[of]))
-			}
-			c.pairs(f, of)[(int(level)*SizeClasses+size)*pairSymbols+int(buckets[f])+1]++
-		}
 	}
+	return d, nil
 }
 
-// trainDecisions returns the file's part for what was counted.
-func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
-	here, gone, rest := 8.0, 0.1, 8.0
-	for sym, n := range c.Masks[0] {
-		if sym < Update {
-			gone += float64(n)
-		} else {
-			here += float64(n)
+// parse reads the decisions of field f and returns what follows.
+func (d *FieldDecisions) parse(raw []byte, f, fields int) (rest []byte, err error) {
+	if len(raw) < featureCount+1 {
+		return nil, errors.New("cut short")
+	}
+	leaves, ends := int(raw[featureCount]), [featureCount]uint8{}
+	if leaves == 0 || leaves > maxRangeLeaves {
+		return nil, fmt.Errorf("%d leaves, want 1 to %d", leaves, maxRangeLeaves)
+	}
+	for i, of := range raw[:featureCount] {
+		switch {
+		case of == noField:
+			d.Features[i], ends[i] = NoFeature, 1
+		case int(of) >= f && (int(of) < MaxFields || int(of) >= MaxFields+fields):
+			return nil, fmt.Errorf("feature %d, want an earlier field or the level of any", of)
+		default:
+			d.Features[i], ends[i] = of, featureStates
 		}
 	}
-	for k, n := range c.ContextSymbols {
-		if k&0xffff < Update {
-			gone += float64(n)
-		} else {
-			here += float64(n)
+	raw = raw[featureCount+1:]
+	for cell := range cellsOf(ends) {
+		if len(raw) == 0 {
+			return nil, errors.New("cut short")
 		}
+		if int(raw[0]) >= leaves {
+			return nil, fmt.Errorf("leaf %d of %d", raw[0], leaves)
+		}
+		d.leaves[cell], raw = raw[0], raw[1:]
 	}
-	raw := []byte{chance(rest/2, rest), chance(255, 1), chance(here, gone)}
-	for f, field := range s.Fields {
-		of, seen := pickPair(c, f, classes[f])
-		raw = append(raw, of)
-		prior := fieldPrior(field)
-		total := 0.0
-		for _, w := range prior {
-			total += w
+	for ; len(d.nodes) < leaves; raw = raw[LeafNodes:] {
+		if len(raw) < LeafNodes {
+			return nil, errors.New("cut short")
 		}
-		often := float64(max(field.Often, 1)) / 100
-		if field.Often == 0 {
-			often = 0.1
+		var leaf [LeafNodes]uint16
+		for i, q := range raw[:LeafNodes] {
+			leaf[i] = uint16(probability(q))
 		}
-		var all [pairSymbols]float64
-		for i, n := range seen {
-			all[i%pairSymbols] += float64(n)
-		}
-		pooled := 0.0
-		for _, n := range all {
-			pooled += n
-		}
-		for i := 0; i < len(seen); i += pairSymbols {
-			var w [pairSymbols]float64
-			w[0] = 1 - often
-			for sym := range prior {
-				w[1+sym] = often * prior[sym] / total
-			}
-			for sym := range w {
-				w[sym] = float64(w[sym]*2) + float64(seen[i+sym])
-				if pooled > 0 {
-					w[sym] += float64(all[sym] / pooled * 8)
+		d.nodes = append(d.nodes, leaf)
+	}
+	return raw, nil
+}
+
+// cellsOf yields the cells that a file names, in its order: all levels, and the states of each
+// feature below an end.
+func cellsOf(ends [featureCount]uint8) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for level := range ErrorLevels {
+			for states, more := [featureCount]uint8{}, true; more; states, more = nextStates(states, ends) {
+				if !yield(cellOf(level, states)) {
+					return
 				}
 			}
-			raw = append(raw, nodesOf(w[:])...)
-		}
-		for sym := range huffman.Buckets {
-			n := c.Tops[(f*huffman.Buckets+sym)*2:]
-			// Values fall off, if nothing is known.
-			raw = append(raw, chance(float64(n[0])+9, float64(n[1])+8))
 		}
 	}
-	return raw
 }
 
-// pickPair picks the earlier field that says most about field f, and returns its counts by class
-// and size.
-func pickPair(c *Counts, f int, classes [ErrorLevels]uint8) (of uint8, best []uint64) {
-	least := math.Inf(1)
-	n := (fieldBytes(classes) - 1 - huffman.Buckets) / treeNodes * pairSymbols
-	for other := f; other >= 0; other-- { // f itself first: no other
-		sum := make([]uint64, n)
-		for i, v := range c.pairs(f, other) {
-			level, rest := i/(SizeClasses*pairSymbols), i%(SizeClasses*pairSymbols)
-			sum[int(classes[level])*SizeClasses*pairSymbols+rest] += v
+// nextStates counts up, the last feature fastest. It returns false after the last.
+func nextStates(states, ends [featureCount]uint8) ([featureCount]uint8, bool) {
+	for i := featureCount - 1; i >= 0; i-- {
+		if states[i]++; states[i] < ends[i] {
+			return states, true
 		}
-		bits := 0.0
-		for i := 0; i < n; i += pairSymbols {
-			bits += cost(sum[i : i+pairSymbols])
-		}
-		if other != f {
-			bits += tableBits
-		}
-		if bits < least {
-			least, best, of = bits, sum, uint8(other)
-		}
+		states[i] = 0
 	}
-	if int(of) == f {
-		of = noField
-	}
-	return of, best
-}
-
-// nodesOf is a tree's bytes for the weights of unchanged and the buckets.
-func nodesOf(w []float64) (nodes []byte) {
-	var sums [2 * huffman.Buckets]float64
-	for sym := range huffman.Buckets {
-		sums[huffman.Buckets+sym] = w[1+sym] + 1e-3
-	}
-	for i := huffman.Buckets - 1; i > 0; i-- {
-		sums[i] = sums[2*i] + sums[2*i+1]
-	}
-	nodes = append(nodes, chance(w[0], sums[1]))
-	for i := 1; i < huffman.Buckets; i++ {
-		nodes = append(nodes, chance(sums[2*i], sums[2*i+1]))
-	}
-	return nodes
+	return states, false
 }

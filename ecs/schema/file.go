@@ -15,19 +15,19 @@ import (
 var ErrModel = errors.New("schema: not a usable model")
 
 // magic names the file and its version.
-const magic = "TKM2"
+const magic = "TKM3"
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // Append writes the model as a file:
 //
-//	4  magic     "TKM2"
+//	4  magic     "TKM3"
 //	8  schema    hash of the schema
 //	1  context fields   how many; and each, a field
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: 4 classes, 2 bits a level · for each class its table
-//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: an earlier field, 255 for none; for
-//	             each class and size 16 nodes; 16 highest extra bits
+//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: two features, 255 for none; how
+//	             many leaves; the leaf for each level, state of the first feature, and of the second; 39 nodes a leaf
 //	4  checksum  CRC-32C of all before
 //
 // Numbers are little-endian, tables packed as huffman.AppendLengths does.
@@ -128,8 +128,7 @@ func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
 	}
 	if err == nil && !s.Single {
-		n := min(decisionBytes(p.classes), len(rest))
-		p.raw, rest = slices.Clone(rest[:n]), rest[n:]
+		p.raw, rest = slices.Clone(rest), nil
 	}
 	return p, rest, err
 }

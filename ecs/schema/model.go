@@ -141,10 +141,11 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 		m.coders = append(m.coders, newCoder(f, p.classes[i], tables))
 	}
 	if !s.Single {
-		if len(p.raw) != decisionBytes(p.classes) {
-			return nil, fmt.Errorf("%d bytes of decisions, %s wants %d", len(p.raw), s.Name, decisionBytes(p.classes))
+		decide, err := parseDecisions(p.raw, len(s.Fields))
+		if err != nil {
+			return nil, fmt.Errorf("decisions of %s: %w", s.Name, err)
 		}
-		m.raw, m.decide = p.raw, newDecisions(p.raw, p.classes)
+		m.raw, m.decide = p.raw, decide
 	}
 	m.hash = max(uint64(fnvStart.bytes(m.appendBody(nil))), 1)
 	return m, nil

@@ -164,11 +164,12 @@ func TestCoderRoundTrip(t *testing.T) {
 		if v == base {
 			return
 		}
-		code, n := c.Bits(v, base, 0)
+		context := rapid.Uint32Range(0, 1).Draw(t, "context")
+		code, n := c.Bits(v, base, context)
 		if int(n) > c.MaxBits() || n > 44 || code>>n != 0 {
 			t.Fatalf("%s: code %x in %d bits, at most %d", f.Name, code, n, c.MaxBits())
 		}
-		if got, n2, ok := c.Value(code|junk<<n, base, 0); !ok || got != v || n2 != n {
+		if got, n2, ok := c.Value(code|junk<<n, base, context); !ok || got != v || n2 != n {
 			t.Fatalf("%s: %d against %d came back as %d in %d of %d bits, %v", f.Name, v, base, got, n2, n, ok)
 		}
 	})

@@ -56,13 +56,22 @@ const (
 	ErrorLevels  = 16
 )
 
-func levelOf(u, scale int64) uint8 {
-	return uint8(LevelExact + min(bits.Len64(uint64(u*scale)), ErrorLevels-1-LevelExact))
+// A signal is what the baselines say of a field: its level, and Falling more if the newest value is
+// below the one before, by the shorter way in a field that wraps.
+const (
+	Falling = ErrorLevels
+	Signals = 2 * ErrorLevels
+)
+
+// signalOf is the signal of a field that last went by move, with an error of u.
+func signalOf(u, scale, move int64) uint8 {
+	level := LevelExact + min(bits.Len64(uint64(u*scale)), ErrorLevels-1-LevelExact)
+	return uint8(level) | uint8(uint64(move)>>63)*Falling
 }
 
 // Predict predicts values from their baselines: v0 are the newest baseline's values, v1 those of
 // the one before, v2 the oldest; those that t lacks are not read. dst takes the predictions,
-// always in range, and levels how wrong the predictor was about v0. All have the length of v0. The
+// always in range, and signals how wrong the predictor was about v0. All have the length of v0. The
 // arithmetic is that of integers; quotients are cut towards zero:
 //
 //	hold       v0
@@ -75,39 +84,39 @@ func levelOf(u, scale int64) uint8 {
 // |v0-v1| for hold and for two baselines; else |(v0-v1) - (v1-v2)*last/first|, the error of
 // linear; for best the lesser of the two. With two baselines best is hold, and quadratic is
 // linear.
-func (c *Coder) Predict(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
+func (c *Coder) Predict(t *BaselineSpacing, dst, v0, v1, v2 []int32, signals []uint8) {
 	switch {
 	case t.last == 0:
 		copy(dst, v0)
-		clear(levels[:len(v0)])
+		clear(signals[:len(v0)])
 	case c.predict == Hold:
 		copy(dst, v0)
-		c.moves(t, v0, v1, levels)
+		c.moves(t, v0, v1, signals)
 	case t.first == 0:
-		c.two(t, dst, v0, v1, levels)
+		c.two(t, dst, v0, v1, signals)
 	case c.predict == Best && c.wrap == 0 && t.last == 1 && t.first == 1:
-		c.bestEven(t, dst, v0, v1, v2, levels)
+		c.bestEven(t, dst, v0, v1, v2, signals)
 	case c.predict == Best:
-		c.best(t, dst, v0, v1, v2, levels)
+		c.best(t, dst, v0, v1, v2, signals)
 	default:
-		c.three(t, dst, v0, v1, v2, levels)
+		c.three(t, dst, v0, v1, v2, signals)
 	}
 }
 
-// moves fills levels with the error of hold.
-func (c *Coder) moves(t *BaselineSpacing, v0, v1 []int32, levels []uint8) {
-	v1, levels = v1[:len(v0)], levels[:len(v0)]
+// moves fills signals with the error of hold.
+func (c *Coder) moves(t *BaselineSpacing, v0, v1 []int32, signals []uint8) {
+	v1, signals = v1[:len(v0)], signals[:len(v0)]
 	wrap, half, top, scale := c.wrap, c.half, c.top, t.scale
 	for i, v := range v0 { // with Delta written out, so that it stays in registers
 		d := v - v1[i]
 		d += wrap & ((d + half) >> 31)
 		d -= wrap & ((top - d) >> 31)
-		levels[i] = levelOf(abs(int64(d)), scale)
+		signals[i] = signalOf(abs(int64(d)), scale, int64(d))
 	}
 }
 
-func (c *Coder) two(t *BaselineSpacing, dst, v0, v1 []int32, levels []uint8) {
-	c.moves(t, v0, v1, levels)
+func (c *Coder) two(t *BaselineSpacing, dst, v0, v1 []int32, signals []uint8) {
+	c.moves(t, v0, v1, signals)
 	if copy(dst, v0); c.predict == Best {
 		return
 	}
@@ -116,8 +125,8 @@ func (c *Coder) two(t *BaselineSpacing, dst, v0, v1 []int32, levels []uint8) {
 	}
 }
 
-func (c *Coder) best(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
-	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
+func (c *Coder) best(t *BaselineSpacing, dst, v0, v1, v2 []int32, signals []uint8) {
+	dst, v1, v2, signals = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], signals[:len(v0)]
 	for i, v := range v0 {
 		move := int64(c.Delta(v, v1[i]))
 		u := abs(move - share(int64(c.Delta(v1[i], v2[i])), t.last, t.first))
@@ -126,14 +135,14 @@ func (c *Coder) best(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8
 		} else {
 			dst[i], u = v, rest
 		}
-		levels[i] = levelOf(u, t.scale)
+		signals[i] = signalOf(u, t.scale, move)
 	}
 }
 
 // bestEven is best for evenly spaced baselines of a field that does not go round: the usual case,
 // without branches, as which way is a coin toss.
-func (c *Coder) bestEven(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
-	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
+func (c *Coder) bestEven(t *BaselineSpacing, dst, v0, v1, v2 []int32, signals []uint8) {
+	dst, v1, v2, signals = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], signals[:len(v0)]
 	ahead, scale, lo := t.ahead, t.scale, int64(c.lo)
 	hi := lo + int64(c.span)
 	for i, v := range v0 {
@@ -144,12 +153,12 @@ func (c *Coder) bestEven(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []u
 			x = int64(v)
 		}
 		dst[i] = int32(min(max(x, lo), hi))
-		levels[i] = levelOf(min(u, rest), scale)
+		signals[i] = signalOf(min(u, rest), scale, move)
 	}
 }
 
-func (c *Coder) three(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint8) {
-	dst, v1, v2, levels = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], levels[:len(v0)]
+func (c *Coder) three(t *BaselineSpacing, dst, v0, v1, v2 []int32, signals []uint8) {
+	dst, v1, v2, signals = dst[:len(v0)], v1[:len(v0)], v2[:len(v0)], signals[:len(v0)]
 	for i, v := range v0 {
 		move, before := int64(c.Delta(v, v1[i])), int64(c.Delta(v1[i], v2[i]))
 		way := share(move, t.ahead, t.last)
@@ -157,7 +166,7 @@ func (c *Coder) three(t *BaselineSpacing, dst, v0, v1, v2 []int32, levels []uint
 			way += bend(move*t.first-before*t.last, t)
 		}
 		dst[i] = c.along(v, way)
-		levels[i] = levelOf(abs(move-share(before, t.last, t.first)), t.scale)
+		signals[i] = signalOf(abs(move-share(before, t.last, t.first)), t.scale, move)
 	}
 }
 

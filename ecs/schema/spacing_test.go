@@ -10,7 +10,7 @@ import (
 )
 
 // slowExpect is the twin of Coder.Predict: one value, fractions of any size.
-func slowExpect(f schema.Field, ahead, last, first int64, v0, v1, v2 int32) (want int32, level uint8) {
+func slowExpect(f schema.Field, ahead, last, first int64, v0, v1, v2 int32) (want int32, signal uint8) {
 	if last == 0 {
 		return v0, schema.LevelUnknown
 	}
@@ -41,7 +41,11 @@ func slowExpect(f schema.Field, ahead, last, first int64, v0, v1, v2 int32) (wan
 		x.SetInt64(int64(hi))
 	}
 	wrong.Abs(wrong).Mul(wrong, big.NewInt(max(1, ahead/last)))
-	return int32(x.Int64()), uint8(schema.LevelExact + min(wrong.BitLen(), schema.ErrorLevels-2))
+	signal = uint8(schema.LevelExact + min(wrong.BitLen(), schema.ErrorLevels-2))
+	if move < 0 {
+		signal += schema.Falling
+	}
+	return int32(x.Int64()), signal
 }
 
 func TestExpect(t *testing.T) {
@@ -70,18 +74,18 @@ func TestExpect(t *testing.T) {
 		}
 		unit := rapid.Uint32Range(1, 60).Draw(t, "unit")
 		m := schema.MakeBaselineSpacing(ahead*unit, last*unit, first*unit)
-		got, levels := make([]int32, len(v[0])), make([]uint8, len(v[0]))
-		c.Predict(&m, got, v[0], v[1], v[2], levels)
+		got, signals := make([]int32, len(v[0])), make([]uint8, len(v[0]))
+		c.Predict(&m, got, v[0], v[1], v[2], signals)
 		d := big.NewInt(0).GCD(nil, nil, big.NewInt(int64(ahead)), big.NewInt(int64(last)))
 		if d.GCD(nil, nil, d, big.NewInt(int64(first))); last == 0 {
 			d.SetInt64(1)
 		}
 		k := d.Int64()
 		for i := range got {
-			want, level := slowExpect(f, int64(ahead)/k, int64(last)/k, int64(first)/k, v[0][i], v[1][i], v[2][i])
-			if got[i] != want || levels[i] != level {
-				t.Fatalf("%v of %d, %d, %d at %d, %d, %d: %d, level %d, want %d, %d", f.Predict, v[0][i], v[1][i], v[2][i],
-					ahead, last, first, got[i], levels[i], want, level)
+			want, signal := slowExpect(f, int64(ahead)/k, int64(last)/k, int64(first)/k, v[0][i], v[1][i], v[2][i])
+			if got[i] != want || signals[i] != signal {
+				t.Fatalf("%v of %d, %d, %d at %d, %d, %d: %d, signal %d, want %d, %d", f.Predict, v[0][i], v[1][i], v[2][i],
+					ahead, last, first, got[i], signals[i], want, signal)
 			}
 			if f.Clamp(got[i]) != got[i] {
 				t.Fatalf("%d is out of range", got[i])

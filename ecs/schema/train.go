@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
@@ -8,20 +10,22 @@ import (
 type Counts struct {
 	Masks          [][]uint64        // by mask, by symbol; of entity rows those with one baseline
 	ContextSymbols map[uint32]uint64 // of the other entity rows, by ContextSymbol
-	Fields         [][]uint64        // by field, by level times the field's buckets + bucket
-	// Of entity rows, by field and earlier field, level, size and symbol: see Row.
-	Pairs []uint64
-	Tops  []uint64 // of entity rows, by field, bucket and highest extra bit
+	Fields         [][]uint64        // by field, by signal times the field's buckets + bucket
+	samples        samples           // of entity rows
 }
 
 // ContextSymbol is the key of an entity row's symbol in Counts.ContextSymbols. inexact has bit f
 // set if field f was not at LevelExact.
 func ContextSymbol(inexact uint16, symbol int) uint32 { return uint32(inexact)<<16 | uint32(symbol) }
 
-// Field counts bucket sym of a change of field f at a level.
-func (c *Counts) Field(f int, level uint8, sym int) {
-	c.Fields[f][int(level)*(len(c.Fields[f])/ErrorLevels)+sym]++
+// Field counts bucket sym of a change of field f at a signal.
+func (c *Counts) Field(f int, signal uint8, sym int) {
+	c.Fields[f][int(signal)*(len(c.Fields[f])/Signals)+sym]++
 }
+
+// Row notes a row: for each field its signal, and the bucket of its change, or -1 if it is as
+// predicted.
+func (c *Counts) Row(signals []uint8, buckets []int8) { c.samples.add(signals, buckets) }
 
 // NewCounts returns counts of zero in the shape of s, which must pass Check.
 func NewCounts(s Schema) *Counts {
@@ -31,10 +35,7 @@ func NewCounts(s Schema) *Counts {
 		c.Masks = append(c.Masks, make([]uint64, s.symbols(m)))
 	}
 	for _, f := range s.Fields {
-		c.Fields = append(c.Fields, make([]uint64, ErrorLevels*symbolsOf(f)))
-	}
-	if n := len(s.Fields); !s.Single {
-		c.Pairs, c.Tops = make([]uint64, n*(n+1)/2*pairSize), make([]uint64, n*huffman.Buckets*2)
+		c.Fields = append(c.Fields, make([]uint64, Signals*symbolsOf(f)))
 	}
 	return c
 }
@@ -50,7 +51,9 @@ func (c *Counts) Add(o *Counts) {
 	}
 	add(c.Masks, o.Masks)
 	add(c.Fields, o.Fields)
-	add([][]uint64{c.Pairs, c.Tops}, [][]uint64{o.Pairs, o.Tops})
+	for _, row := range o.samples.rows {
+		c.samples.keep(row)
+	}
 	for k, n := range o.ContextSymbols {
 		c.ContextSymbols[k] += n
 	}
@@ -91,7 +94,10 @@ func Train(s Schema, counts *Counts) *Model {
 		}
 	}
 	for i, f := range s.Fields {
-		classes, seen := chooseClasses(counts.Fields[i], symbolsOf(f))
+		classes, seen := chooseClasses(mirrored(counts.Fields[i], symbolsOf(f)), symbolsOf(f))
+		if len(seen) == 1 && f.Predict == Hold { // its signal decides nothing, so its differences stay as they are
+			seen[0] = pool(chunks(counts.Fields[i], symbolsOf(f))...)
+		}
 		var tables [][]uint8
 		for _, c := range seen {
 			tables = append(tables, lengthsOf(c, pool(seen...), fieldPrior(f), MaxFieldCode))
@@ -106,6 +112,20 @@ func Train(s Schema, counts *Counts) *Model {
 		panic("schema: a trained model is no model: " + err.Error())
 	}
 	return m
+}
+
+// mirrored is the counts of a field by level: those of a falling field as if it was rising.
+func mirrored(counts []uint64, symbols int) (levels []uint64) {
+	levels = slices.Clone(counts[:ErrorLevels*symbols])
+	for i, n := range counts[ErrorLevels*symbols:] {
+		levels[i-i%symbols+huffman.Mirror(i%symbols, 1)] += n
+	}
+	return levels
+}
+
+// chunks cuts counts into tables of so many symbols.
+func chunks(counts []uint64, symbols int) [][]uint64 {
+	return slices.Collect(slices.Chunk(counts, symbols))
 }
 
 // pool adds tables up.
@@ -146,11 +166,16 @@ func DefaultModel(s Schema) *Model { return Train(s, NewCounts(s)) }
 // fieldPrior is the expected share of each bucket, not normalised.
 func fieldPrior(f Field) []float64 {
 	weights := make([]float64, symbolsOf(f))
-	w := 1.0
 	for sym := range weights {
+		// An octave spans twice the one below: this is a little steeper than 1/|delta|.
+		w := 1.0
+		for range huffman.Octave(sym) {
+			w = float64(w * 0.8)
+		}
+		if sym < 2 {
+			w *= 2 // the only octave of two buckets; others have four
+		}
 		weights[sym] = w
-		// A bucket spans about twice the one below: this is a little steeper than 1/|delta|.
-		w *= 0.8
 	}
 	return weights
 }

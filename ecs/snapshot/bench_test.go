@@ -249,7 +249,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 	buf := make([]byte, c.encoder.codec.bound+8)
 	var w bitio.Writer
 	var room [11]fieldBlock
-	var levels [schema.MaxFields]uint8
+	var signals [schema.MaxFields]uint8
 	var ctx contexts
 	var ends [GroupRows]uint32
 	for i, k := range c.trackers {
@@ -269,7 +269,7 @@ func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
 					w.Bits(uint64(r), 6)
 					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
 					var masks [GroupRows]uint16
-					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &levels); depth > 0 {
+					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &signals); depth > 0 {
 						x.was = &h.frames[0].ids[g]
 						ctx[r] = word
 						if x.was[r] == id {

@@ -11,16 +11,18 @@ type codec struct {
 	codes   []uint32 // mask symbols by context: code | length<<16; nil in a decoder
 	coders  []schema.Coder
 	// Context of a row whose fields are all at schema.LevelExact.
-	exactContext uint32
-	levelBits    [][schema.ErrorLevels]uint32 // by field, by level: what it flips in the context
-	// By field: predicted as it was, and its level decides nothing.
-	constant    []bool
-	bound       int               // most bytes of a group
-	maxRowBits  int               // most bits of a row and of the bit in front of it
-	maxGoneBits int               // most bits that say that a row is gone
-	decide      *schema.Decisions // nil but for schema.Range
-	forms       [2]blockForm      // of blocks with a baseline, and without one
-	packed      *packedBlocks     // nil but where zstd packs blocks
+	exactContext uint64
+	signalWords  [][schema.Signals]uint64 // by field, by signal: what it flips in the context
+	// By field: predicted as it was, and its signal decides nothing.
+	constant     []bool
+	bound        int               // most bytes of a group
+	maxCodedBits int               // most bits of a row of Huffman codes
+	maxRowBits   int               // most bits of a row and of the bit in front of it
+	maxGoneBits  int               // most bits that say that a row is gone
+	gone         rowBits           // with schema.Range: a row that is gone
+	decide       *schema.Decisions // nil but for schema.Range
+	forms        [2]blockForm      // of blocks with a baseline, and without one
+	packed       *packedBlocks     // nil but where zstd packs blocks
 }
 
 // blockForm is how a block is laid out.
@@ -57,13 +59,14 @@ func newCodec(m *schema.Model) codec {
 	if m.Codec().Packs() {
 		c.packed = newPackedBlocks(m)
 	}
+	c.maxCodedBits = m.MaxRowBits()
 	c.initContexts(m)
 	return c
 }
 
 // writes prepares what only an encoder needs.
 func (c *codec) writes(m *schema.Model) {
-	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+m.MaxRowBits()
+	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+maxRowBits(m)
 	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
 	for _, mask := range c.masks {
 		for sym := range c.symbols {
@@ -74,6 +77,11 @@ func (c *codec) writes(m *schema.Model) {
 	if c.packed != nil {
 		c.packed.writes(c.forms)
 	}
+	if c.ranged() {
+		code, n := c.goneMessage()
+		c.gone, c.maxGoneBits = rowBits(n+1)<<56|rowBits(code)<<1, int(n)
+		return
+	}
 	for context := range c.masks {
 		c.maxGoneBits = max(c.maxGoneBits, int(c.codes[context*c.symbols+schema.Gone]>>16))
 	}
@@ -83,13 +91,21 @@ func (c *codec) writes(m *schema.Model) {
 // times the longest row, each with a baseline of its own, and the header. With 12 fields of any
 // range it stays below 1120 bytes, so a group always fits a datagram.
 func MaxGroupBytes(m *schema.Model) int {
-	return 1 + (2+(m.MaxRowBits()+maxGap+1+baseBits)*GroupRows+7)/8
+	return 1 + (2+(maxRowBits(m)+maxGap+1+baseBits)*GroupRows+7)/8
+}
+
+// maxRowBits is the most that a loose row takes behind the bit in front of it.
+func maxRowBits(m *schema.Model) int {
+	if m.Codec() == schema.Range {
+		return looseEscapeBits + m.MaxRowBits()
+	}
+	return m.MaxRowBits()
 }
 
 // empty is the ids of a group without a baseline.
 var empty idBlock
 
 // of returns the codes of a row in a context.
-func (c *codec) of(word uint32) []uint32 {
+func (c *codec) of(word uint64) []uint32 {
 	return c.codes[context(word)*c.symbols:][:c.symbols]
 }

@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"math/bits"
-
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
@@ -33,26 +31,23 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int
 		return
 	}
 	var room [schema.MaxFields]fieldBlock
-	var levels [schema.MaxFields]uint8
+	var signals [schema.MaxFields]uint8
 	base := room[:len(values)]
-	_, depth := c.predictRow(h, g.index*GroupRows+r, base, &levels)
+	_, depth := c.predictRow(h, g.index*GroupRows+r, base, &signals)
 	sym := schema.Gone
 	switch {
 	case id == was:
 		var buckets [schema.MaxFields]int8
-		var extras [schema.MaxFields]uint32
-		for f := range buckets {
-			buckets[f] = -1
-		}
 		mask := rowMask(r, values, base)
 		sym = schema.Update + int(mask)
-		for m := mask; m != 0; m &= m - 1 {
-			f := bits.TrailingZeros16(m)
-			sym, extra, _ := huffman.Bucket(c.coders[f].ZigzagDelta(values[f][r], base[f][r]))
-			buckets[f], extras[f] = int8(sym), extra
-			n.Field(f, levels[f], sym)
+		for f := range values {
+			if buckets[f] = -1; mask>>f&1 != 0 {
+				bucket, _, _ := huffman.Bucket(c.coders[f].Delta(values[f][r], base[f][r]))
+				buckets[f] = int8(bucket)
+				n.Field(f, signals[f], bucket)
+			}
 		}
-		n.Row(levels[:len(values)], buckets[:len(values)], extras[:])
+		n.Row(signals[:len(values)], buckets[:len(values)])
 	case id != 0:
 		sym = schema.Replace
 	}
@@ -61,8 +56,8 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int
 		return
 	}
 	inexact := uint16(0)
-	for f, level := range levels[:len(values)] {
-		if level > schema.LevelExact {
+	for f, signal := range signals[:len(values)] {
+		if signal&(schema.ErrorLevels-1) > schema.LevelExact {
 			inexact |= 1 << f
 		}
 	}

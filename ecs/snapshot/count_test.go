@@ -26,20 +26,13 @@ func symbolBits(m *schema.Model, n *schema.Counts) (bits int) {
 	}
 	for f, table := range n.Fields {
 		for i, count := range table {
-			buckets := len(table) / schema.ErrorLevels
-			sym := i % buckets
-			_, extra := huffman.BucketRange(sym)
-			bits += int(count) * (fieldCode(m, f, sym, m.Coders()[f].Class(uint8(i/buckets))) + int(extra))
+			buckets := len(table) / schema.Signals
+			context := m.Coders()[f].Context(uint8(i / buckets))
+			_, n := m.Coders()[f].Table(uint8(context >> 1)).Code(huffman.Mirror(i%buckets, context))
+			bits += int(count) * (int(n) + int(huffman.ExtraBits(i%buckets)))
 		}
 	}
 	return bits
-}
-
-// fieldCode measures a bucket's code by coding the bucket's first difference.
-func fieldCode(m *schema.Model, f, sym int, class uint8) int {
-	first, extra := huffman.BucketRange(sym)
-	_, n := m.Coders()[f].Bits(huffman.Unzigzag(first+1), 0, uint32(class))
-	return int(n - extra)
 }
 
 // emptyIn is how many slots of a group a baseline has nobody in.

@@ -18,7 +18,8 @@ type Encoder struct {
 	counts  *schema.Counts
 	samples *BlockSamples
 	coder   rangecoder.Encoder
-	stored  bool // rows have no baselines (schema.Stored)
+	rangeRows
+	stored bool // rows have no baselines (schema.Stored)
 
 	frame  *Frame
 	ring   *Ring

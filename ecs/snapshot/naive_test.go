@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tickrate/tickrate/compress/bitio"
-	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -51,14 +50,14 @@ func framesAt(ring *Ring, b Baselines) (frames []*Frame) {
 type hope struct {
 	id      netid.ID // in the newest baseline
 	row     []int32
-	levels  []uint8
+	signals []uint8
 	context int
 }
 
 // naiveExpect works out what baselines say of a row, with fractions as they stand in the format.
 func naiveExpect(m *schema.Model, now tick.Tick, slot int, bases ...*Frame) hope {
 	s := m.Schema()
-	h := hope{row: make([]int32, len(s.Fields)), levels: make([]uint8, len(s.Fields))}
+	h := hope{row: make([]int32, len(s.Fields)), signals: make([]uint8, len(s.Fields))}
 	var known []*Frame
 	var rows [][]int32
 	for i, f := range bases {
@@ -102,14 +101,17 @@ func naiveExpect(m *schema.Model, now tick.Tick, slot int, bases ...*Frame) hope
 		} else {
 			h.row[f] = int32(((v+way)%int64(field.Wrap) + int64(field.Wrap)) % int64(field.Wrap))
 		}
-		h.levels[f] = 1
-		for n := size(wrong) * max(1, ahead/last); n > 0 && h.levels[f] < 15; n /= 2 {
-			h.levels[f]++
+		h.signals[f] = 1
+		for n := size(wrong) * max(1, ahead/last); n > 0 && h.signals[f] < 15; n /= 2 {
+			h.signals[f]++
+		}
+		if move < 0 {
+			h.signals[f] += 16
 		}
 	}
 	h.context = 1
 	for i, f := range m.ContextFields() {
-		if h.levels[f] > 1 {
+		if h.signals[f]&15 > 1 {
 			h.context += 1 << i
 		}
 	}
@@ -142,7 +144,7 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope
 		table.Encode(w, schema.Update+mask)
 		for f := range row {
 			if row[f] != old[f] {
-				naiveChange(w, &m.Coders()[f], s.Fields[f], row[f], old[f], m.Coders()[f].Class(h.levels[f]))
+				naiveChange(w, &m.Coders()[f], s.Fields[f], row[f], old[f], h.signals[f])
 			}
 		}
 	}
@@ -172,25 +174,55 @@ func naiveFlags(m *schema.Model, cur *Frame, g int, bases ...*Frame) (changed, s
 	return changed, spawns
 }
 
-// naiveChange works out the difference in 64 bits and looks for its bucket from below.
-func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32, class uint8) {
+// naiveDiff is the difference of two values in 64 bits.
+func naiveDiff(f schema.Field, v, base int32) int64 {
 	d := int64(v) - int64(base)
-	if f.Wrap != 0 {
-		for d > int64(f.Wrap-1)/2 {
-			d -= int64(f.Wrap)
-		}
-		for d < -int64(f.Wrap/2) {
-			d += int64(f.Wrap)
-		}
+	if f.Wrap == 0 {
+		return int64(int32(d))
 	}
-	z := huffman.Zigzag(int32(d)) - 1
-	for sym := huffman.Buckets - 1; ; sym-- {
-		if first, n := huffman.BucketRange(sym); z >= first {
-			code, length := c.Bits(v, base, uint32(class)) // the bucket's code stands first
-			w.Bits(code&(1<<(length-n)-1), length-n)
-			w.Bits(uint64(z-first), n)
-			return
+	for d > int64(f.Wrap-1)/2 {
+		d -= int64(f.Wrap)
+	}
+	for d < -int64(f.Wrap/2) {
+		d += int64(f.Wrap)
+	}
+	return d
+}
+
+// naiveBucket finds the bucket of a difference by halving it.
+func naiveBucket(d int64) (octave int, negative, upper bool) {
+	size := max(d, -d)
+	for size>>octave > 1 {
+		octave++
+	}
+	return octave, d < 0, octave > 0 && size>>(octave-1)&1 == 1
+}
+
+// naiveChange writes a change by the letter of the format: a symbol for octave, half and sign; the
+// sign mirrored where the field was falling.
+func naiveChange(w *bitio.Writer, c *schema.Coder, f schema.Field, v, base int32, signal uint8) {
+	d := naiveDiff(f, v, base)
+	octave, negative, upper := naiveBucket(d)
+	size := uint64(max(d, -d))
+	context := c.Context(signal)
+	sign := 0
+	if negative != (context&1 == 1) {
+		sign = 1
+	}
+	switch table := c.Table(uint8(context / 2)); {
+	case octave >= 12:
+		table.Encode(w, 46+octave-12)
+		w.Bits(map[bool]uint64{true: 1}[negative], 1)
+		w.Bits(size-1<<octave, uint(octave))
+	case octave == 0:
+		table.Encode(w, sign)
+	default:
+		sym := 4*octave - 2 + sign
+		if upper {
+			sym += 2
 		}
+		table.Encode(w, sym)
+		w.Bits(size&(1<<(octave-1)-1), uint(octave-1))
 	}
 }
 
@@ -325,71 +357,122 @@ func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, fl
 	e := weighed{note: note}
 	e.Reset(nil)
 	e.Bit(false, 65280)
-	d, fields := m.Decisions(), m.Schema().Fields
+	d := m.Decisions()
 	changed, _ := naiveFlags(m, cur, g, bases...)
 	e.Bit(changed, d.Idle)
 	e.tell("", map[bool]Reason{true: ReasonHead, false: ReasonSame}[changed])
 	for slot := g * GroupRows; changed && slot < (g+1)*GroupRows; slot++ {
 		row := make([]int32, len(m.Coders()))
 		id, h := cur.Row(slot, row), naiveExpect(m, cur.Tick, slot, bases...)
-		spawn, why := id != h.id && id != 0, ReasonSpawn
 		switch {
-		case h.id == 0:
-			if e.Bit(spawn, d.Spawn); !spawn {
-				e.tell("", ReasonAbsent)
-			}
-		case id != h.id:
-			why = ReasonReplace
-			e.Bit(true, d.Leave)
-			if e.Bit(spawn, 1<<15); !spawn {
-				e.tell("", ReasonGone)
-			}
+		case h.id != 0:
+			naiveKnown(&e, m, id, row, h)
+		case id == 0:
+			e.Bit(false, d.Spawn)
+			e.tell("", ReasonAbsent)
 		default:
-			e.Bit(false, d.Leave)
-			naiveDecisions(&e, m, row, h)
-		}
-		if spawn {
-			e.even(uint32(id.Generation()), 8)
-			e.tell("", why)
-			for f := range row {
-				code, n := m.Coders()[f].Raw(row[f])
-				e.even(uint32(code), n)
-				e.tell(fields[f].Name, why)
-			}
+			e.Bit(true, d.Spawn)
+			naiveSpawn(&e, m, id, row, ReasonSpawn)
 		}
 	}
 	return e.FinishEmbedded()
 }
 
+// naiveKnown codes a slot that the newest baseline has a row in.
+func naiveKnown(e *weighed, m *schema.Model, id netid.ID, row []int32, h hope) {
+	if e.Bit(id != h.id, m.Decisions().Leave); id == h.id {
+		naiveDecisions(e, m, row, h)
+		return
+	}
+	if e.Bit(id != 0, 1<<15); id != 0 {
+		naiveSpawn(e, m, id, row, ReasonReplace)
+	} else {
+		e.tell("", ReasonGone)
+	}
+}
+
+func naiveSpawn(e *weighed, m *schema.Model, id netid.ID, row []int32, why Reason) {
+	e.even(uint32(id.Generation()), 8)
+	e.tell("", why)
+	for f := range row {
+		code, n := m.Coders()[f].Raw(row[f])
+		e.even(uint32(code), n)
+		e.tell(m.Schema().Fields[f].Name, why)
+	}
+}
+
+// naiveLoose writes a loose row behind the bit about its baseline. note, if there is one, is told
+// what a range-coded one spends its bits on; such a one has so many.
+func naiveLoose(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope, note func(string, Reason, float64)) (ranged int) {
+	if m.Codec() != schema.Range || h.id == 0 {
+		naiveRow(w, m, id, row, h)
+		return 0
+	}
+	e := weighed{note: note}
+	e.Reset(nil)
+	e.Bit(false, 65280)
+	naiveKnown(&e, m, id, row, h)
+	message, n := e.FinishBits()
+	if n > m.MaxRowBits() {
+		w.Bits(255, 9)
+		naiveRow(w, m, id, row, h)
+		return 0
+	}
+	for i := range n {
+		w.Bits(uint64(message[i/8]>>(7-i%8)&1), 1)
+	}
+	return n
+}
+
 func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
-	buckets := map[int]int{}
+	fields := m.Schema().Fields
+	states := map[int]int{} // of features
+	for f := range row {
+		switch level := h.signals[f] & 15; {
+		case !m.Coders()[f].UsesSignal() || level == 0:
+		case level == 1:
+			states[12+f] = 1
+		default:
+			states[12+f] = min(int(level+4)/3, 5)
+		}
+	}
 	mask, why := e.bits, ReasonSame
 	for f := range row {
-		c, d := &m.Coders()[f], m.Decisions().Fields[f]
-		size := 0
-		if b, ok := buckets[d.ContextField]; ok {
-			size = min((b+2)/2, 5)
+		signal := h.signals[f]
+		if !m.Coders()[f].UsesSignal() {
+			signal = 0
 		}
-		p := d.Nodes[(int(c.Class(h.levels[f]))*6+size)*16:]
+		var x schema.RowFeatures
+		for of, state := range states {
+			x[of] = uint8(state)
+		}
+		p := m.Decisions().Fields[f].Nodes(signal, &x)
 		e.bits = 0
 		e.Bit(row[f] != h.row[f], uint32(p[0]))
 		if mask += e.bits; row[f] == h.row[f] {
 			continue
 		}
 		why, e.bits = ReasonMask, 0
-		bucket := c.Symbol(row[f], h.row[f])
-		buckets[f] = bucket
+		d := naiveDiff(fields[f], row[f], h.row[f])
+		octave, negative, upper := naiveBucket(d)
+		states[f] = min((octave+1)/2+1, 5)
 		for above := 1; above < 16; {
-			bit := bucket >> (3 - (mathbits.Len(uint(above)) - 1)) & 1
+			bit := min(octave, 12) >> (3 - (mathbits.Len(uint(above)) - 1)) & 1
 			e.Bit(bit == 1, uint32(p[above]))
 			above = above*2 + bit
 		}
-		z := huffman.Zigzag(c.Delta(row[f], h.row[f])) - 1
-		if first, n := huffman.BucketRange(bucket); n > 0 {
-			e.Bit((z-first)>>(n-1) == 1, uint32(d.Top[bucket]))
-			e.even((z-first)&(1<<(n-1)-1), n-1)
+		size := uint32(max(d, -d))
+		if octave >= 12 {
+			e.even(uint32(octave-12), 5)
+			e.even((size-1<<octave)<<1|map[bool]uint32{true: 1}[negative], uint(octave+1))
+		} else {
+			e.Bit(negative != (signal >= 16), uint32(p[16+octave]))
+			if octave > 0 {
+				e.Bit(upper, uint32(p[27+octave]))
+				e.even(size&(1<<(octave-1)-1), uint(octave-1))
+			}
 		}
-		e.tell(m.Schema().Fields[f].Name, ReasonUpdate)
+		e.tell(fields[f].Name, ReasonUpdate)
 	}
 	e.bits = mask
 	e.tell("", why)

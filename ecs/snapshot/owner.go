@@ -265,7 +265,8 @@ func CountRow(n *schema.Counts, m *schema.Model, base, row []int32) {
 		for i := range part.Fields {
 			if f := part.First + i; row[f] != base[f] {
 				mask |= 1 << i
-				n.Field(f, schema.LevelUnknown, coders[f].Symbol(row[f], base[f]))
+				bucket, _, _ := huffman.Bucket(coders[f].Delta(row[f], base[f]))
+				n.Field(f, schema.LevelUnknown, bucket)
 			}
 		}
 		n.Masks[k][mask]++

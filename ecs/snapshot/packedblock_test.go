@@ -79,22 +79,38 @@ func TestHashNamesDictionaries(t *testing.T) {
 	}
 }
 
-// packedStart is hostileWith for zstd.
-func packedStart(t testing.TB, m *schema.Model) (d *Decoder, good []byte) {
-	d, good, _ = hostileWith(t, m)
-	return d, good
+// packedStart returns a function that makes the decoder of hostileWith, and the datagram for tick 6.
+// What takes long is done once.
+func packedStart(t testing.TB, m *schema.Model) (start func() *Decoder, good []byte) {
+	_, good, _ = hostileWith(t, m)
+	ring := recorded(playerSchema, 48, 6, newWorld(playerSchema, 48, 9, 0.7, 0.1, 0.1))
+	e, sections := NewEncoder(m, 48), map[tick.Tick][]byte{}
+	for at := tick.Tick(3); at <= 5; at++ {
+		e.Begin(ring.At(at), ring)
+		sections[at] = append(AppendRun(nil, Run{Count: 3}, at, 1), e.Run(0, 3, Baselines{})...)
+	}
+	return func() *Decoder {
+		d := NewDecoder(m, 48, 1)
+		for at := tick.Tick(3); at <= 5; at++ {
+			if err := d.Section(at, sections[at]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return d
+	}, good
 }
 
 // Blocks that are cut, turned or no zstd are refused or harmless; a bomb is refused.
 func TestBadPackedBlocksLeaveNoTrace(t *testing.T) {
 	m := primed(t, playerSchema, schema.Zstd)
-	d, good := packedStart(t, m)
+	start, good := packedStart(t, m)
+	d := start()
 	before := d.fingerprint()
 	for n := 1; n < len(good); n++ {
 		if err := d.Section(6, good[:n]); err != nil && d.fingerprint() != before {
 			t.Fatalf("%d of %d bytes: %v, and it left a trace", n, len(good), err)
 		} else if err == nil {
-			d, _ = packedStart(t, m) // the first run is a section of its own
+			d = start() // the first run is a section of its own
 		}
 	}
 	for bit := range 8 * len(good) {
@@ -104,7 +120,7 @@ func TestBadPackedBlocksLeaveNoTrace(t *testing.T) {
 			t.Fatalf("bit %d: %v, and it left a trace", bit, err)
 		} else if err == nil {
 			d.checkSane(t)
-			d, _ = packedStart(t, m)
+			d = start()
 		}
 	}
 	zeros, ok := m.Dictionaries().Spawn.NewPacker().Append(nil, append([]byte{1, 2, 3, 4, 5, 6, 7, 8}, make([]byte, dict.MaxBlock-8)...))
@@ -124,12 +140,12 @@ func TestBadPackedBlocksLeaveNoTrace(t *testing.T) {
 // FuzzPacked is FuzzSection for blocks that zstd packs.
 func FuzzPacked(f *testing.F) {
 	m := primed(f, playerSchema, schema.Zstd)
-	_, good := packedStart(f, m)
+	start, good := packedStart(f, m)
 	f.Add(good)
 	f.Add([]byte{0, 0, 0, 1, packedEscape, 1, 2, 3})
 	f.Add([]byte{0, 0, 0, 0, 5, 1, 2, 3, 4, 5})
 	f.Fuzz(func(t *testing.T, src []byte) {
-		d, _ := packedStart(t, m)
+		d := start()
 		before := d.fingerprint()
 		err := d.Section(6, src)
 		if err != nil && d.fingerprint() != before {

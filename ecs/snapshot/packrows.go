@@ -270,6 +270,9 @@ func (p *Packer) goneBits(b *rowBaseline, slot int) rowBits {
 	if b.age == 0 {
 		return 2 << 56
 	}
+	if p.encoder.codec.ranged() {
+		return p.encoder.codec.gone
+	}
 	code := p.encoder.codec.codes[schema.Gone]
 	if b.middle != nil {
 		_, _, ctx := p.encoder.predicted(b.cache, slot/GroupRows)

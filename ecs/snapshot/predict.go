@@ -10,46 +10,75 @@ import (
 //
 //	bit 0        there are older baselines
 //	bits 1..3    context field n of the model was not at schema.LevelExact
-//	bits 4..27   the class of each field's table, 2 bits each
-type contexts [GroupRows]uint32
+//	bits 4..63   5 bits a field: schema.Coder.Context, or with schema.Range the field's signal
+type contexts [GroupRows]uint64
 
 const (
 	contextBits = 1 + schema.MaxContextFields
-	classBits   = 2
+	signalBits  = 5
 )
 
 // unknown is the contexts of rows with one baseline, or none.
 var unknown contexts
 
 // context is the index of the model's mask table.
-func context(word uint32) int { return int(word&(1<<contextBits-1)+1) >> 1 }
+func context(word uint64) int { return int(word&(1<<contextBits-1)+1) >> 1 }
 
-// class is the class of field f's table.
-func class(word uint32, f int) uint32 {
-	return word >> (contextBits + classBits*uint(f)&31) & (1<<classBits - 1)
+// fieldContext is the part of a word that is about field f.
+func fieldContext(word uint64, f int) uint32 {
+	return uint32(word >> ((contextBits + signalBits*uint(f)) & 63) & (1<<signalBits - 1))
 }
 
-// initContexts fills exactContext, levelBits and constant.
+// ranged reports whether blocks and loose rows with a baseline are range-coded.
+func (c *codec) ranged() bool { return c.decide != nil }
+
+// initContexts fills exactContext, signalBits and constant.
 func (c *codec) initContexts(m *schema.Model) {
 	c.exactContext = 1
-	c.levelBits = make([][schema.ErrorLevels]uint32, len(c.coders))
-	for f := range c.coders {
-		shift := contextBits + classBits*f
-		calm := uint32(c.coders[f].Class(schema.LevelExact))
-		c.exactContext |= calm << shift
-		for level := uint8(schema.LevelExact); level < schema.ErrorLevels; level++ {
-			c.levelBits[f][level] = (uint32(c.coders[f].Class(level)) ^ calm) << shift
-		}
-	}
+	c.signalWords = make([][schema.Signals]uint64, len(c.coders))
 	c.constant = make([]bool, len(c.coders))
 	for f := range c.coders {
-		c.constant[f] = !c.coders[f].UsesLevel() && !slices.Contains(m.ContextFields(), f)
-	}
-	for i, f := range m.ContextFields() {
-		for level := schema.LevelExact + 1; level < schema.ErrorLevels; level++ {
-			c.levelBits[f][level] |= 2 << i
+		coder, shift := &c.coders[f], contextBits+signalBits*f
+		part := func(signal uint8) uint64 {
+			switch {
+			case !coder.UsesSignal():
+				return 0
+			case c.ranged():
+				return uint64(signal) << shift
+			default:
+				return uint64(coder.Context(signal)) << shift
+			}
+		}
+		c.constant[f] = !coder.UsesSignal() && !slices.Contains(m.ContextFields(), f)
+		exact := part(schema.LevelExact)
+		c.exactContext |= exact
+		for signal := range uint8(schema.Signals) {
+			c.signalWords[f][signal] = part(signal) ^ exact
 		}
 	}
+	for i, f := range m.ContextFields() {
+		for signal := range c.signalWords[f] {
+			if signal&(schema.ErrorLevels-1) > schema.LevelExact {
+				c.signalWords[f][signal] |= 2 << i
+			}
+		}
+	}
+}
+
+// huffmanContexts is the contexts of a group for rows that schema.Range leaves to Huffman codes.
+func (c *codec) huffmanContexts(dst, ctx *contexts) *contexts {
+	for r, word := range ctx {
+		dst[r] = c.huffmanContext(word)
+	}
+	return dst
+}
+
+func (c *codec) huffmanContext(word uint64) uint64 {
+	out := word & (1<<contextBits - 1)
+	for f := range c.coders {
+		out |= uint64(c.coders[f].Context(uint8(fieldContext(word, f)))) << (contextBits + signalBits*f)
+	}
+	return out
 }
 
 // predict fills dst with the predicted values of group g, and ctx with the contexts of its rows.
@@ -64,16 +93,16 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 	if oldest := h.frames[2]; oldest != nil {
 		v2, same = oldest.group(g), same && newest.ids[g] == oldest.ids[g]
 	}
-	var levels [GroupRows]uint8
+	var signals [GroupRows]uint8
 	for f := range dst {
 		if c.constant[f] || v0[f] == v1[f] && v1[f] == v2[f] {
 			dst[f] = v0[f]
 			continue
 		}
-		c.coders[f].Predict(&h.spacing, dst[f][:], v0[f][:], v1[f][:], v2[f][:], levels[:])
-		flips := &c.levelBits[f]
+		c.coders[f].Predict(&h.spacing, dst[f][:], v0[f][:], v1[f][:], v2[f][:], signals[:])
+		words := &c.signalWords[f]
 		for r := range ctx {
-			ctx[r] ^= flips[levels[r]&(schema.ErrorLevels-1)]
+			ctx[r] ^= words[signals[r]&(schema.Signals-1)]
 		}
 	}
 	if same {
@@ -88,8 +117,8 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 }
 
 // predictRow is predict for one slot. It returns the row's context and in how many baselines the
-// row is: for none it does nothing. levels gets how wrong the predictor was lately, by field.
-func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, levels *[schema.MaxFields]uint8) (ctx uint32, depth int) {
+// row is: for none it does nothing. signals gets what the baselines say of each field.
+func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, signals *[schema.MaxFields]uint8) (ctx uint64, depth int) {
 	g, r := slot/GroupRows, slot%GroupRows
 	if depth = h.depth(g, r); depth == 0 {
 		return 0, 0
@@ -98,7 +127,7 @@ func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, levels
 	if depth < 2 {
 		for f := range dst {
 			dst[f][r&15] = v0[f][r&15]
-			levels[f] = schema.LevelUnknown
+			signals[f] = schema.LevelUnknown
 		}
 		return 0, depth
 	}
@@ -114,11 +143,11 @@ func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, levels
 	for f := range dst {
 		a, b, o := v0[f][r&15], v1[f][r&15], v2[f][r&15]
 		if a == b && b == o {
-			dst[f][r&15], levels[f] = a, schema.LevelExact
+			dst[f][r&15], signals[f] = a, schema.LevelExact
 			continue
 		}
-		c.coders[f].Predict(&times, dst[f][r:r+1], v0[f][r:r+1], v1[f][r:r+1], v2[f][r:r+1], levels[f:f+1])
-		ctx ^= c.levelBits[f][levels[f]&(schema.ErrorLevels-1)]
+		c.coders[f].Predict(&times, dst[f][r:r+1], v0[f][r:r+1], v1[f][r:r+1], v2[f][r:r+1], signals[f:f+1])
+		ctx ^= c.signalWords[f][signals[f]&(schema.Signals-1)]
 	}
 	return ctx, depth
 }

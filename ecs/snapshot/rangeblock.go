@@ -1,8 +1,6 @@
 package snapshot
 
 import (
-	"math/bits"
-
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -18,7 +16,7 @@ import (
 //	per row, in slot order:
 //	  not in the newest baseline:  spawned?     yes: 8 bits of generation, then each field in the width of its range
 //	  in the newest:               left?        yes: replaced?, evenly likely; yes: as spawned
-//	                               otherwise for each field: changed?, bucket, extra bits
+//	                               otherwise for each field: changed?, octave, sign, half, extra bits
 //
 // It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those,
 // so that groups fit a datagram.
@@ -40,19 +38,10 @@ func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte 
 	e.Bit(false, escapeP)
 	if e.Bit(changed, c.decide.Idle); changed {
 		for r := range GroupRows {
-			switch id, was := g.ids[r], g.was[r]; {
-			case was == 0:
-				if e.Bit(id != 0, c.decide.Spawn); id != 0 {
-					c.putRangeSpawn(e, id, r, g.now)
-				}
-			case id != was:
-				e.Bit(true, c.decide.Leave)
-				if e.Bit(id != 0, evenly); id != 0 {
-					c.putRangeSpawn(e, id, r, g.now)
-				}
-			default:
-				e.Bit(false, c.decide.Leave)
-				c.putRangeRow(e, g, r, masks[r])
+			if g.was[r] != 0 {
+				c.putRangeKnown(e, g, r, masks[r])
+			} else if e.Bit(g.ids[r] != 0, c.decide.Spawn); g.ids[r] != 0 {
+				c.putRangeSpawn(e, g.ids[r], r, g.now)
 			}
 		}
 	}
@@ -60,7 +49,19 @@ func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte 
 	if len(out)-len(dst) < c.bound {
 		return out
 	}
+	var room contexts
+	g.ctx = c.huffmanContexts(&room, g.ctx)
 	return c.putBlock(append(out[:len(dst)], escape), g)
+}
+
+// putRangeKnown codes a slot that the newest baseline has a row in.
+func (c *codec) putRangeKnown(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
+	id := g.ids[r]
+	if e.Bit(id != g.was[r], c.decide.Leave); id == g.was[r] {
+		c.putRangeRow(e, g, r, mask)
+	} else if e.Bit(id != 0, evenly); id != 0 {
+		c.putRangeSpawn(e, id, r, g.now)
+	}
 }
 
 func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, values []fieldBlock) {
@@ -85,28 +86,43 @@ func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 // putRangeRow codes a row that stays.
 func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint16) {
 	values, base, ctx := g.now, g.base, g.ctx[r&15]
-	var sizes [schema.MaxFields + 1]uint8 // of the changes so far; the last place stays 0
+	var x schema.RowFeatures
+	for _, f := range c.decide.Levels {
+		x.SetLevel(int(f), uint8(fieldContext(ctx, int(f))))
+	}
 	for f := range values {
-		d := &c.decide.Fields[f]
-		nodes := d.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[d.ContextField]))*huffman.Buckets:][:huffman.Buckets]
+		signal := uint8(fieldContext(ctx, f))
+		nodes := c.decide.Fields[f].Nodes(signal, &x)
 		changed := mask>>f&1 != 0
-		e.Bit(changed, uint32(nodes[0]))
+		e.Bit(changed, uint32(nodes[schema.NodeChanged]))
 		if !changed {
 			continue
 		}
-		sym, extra, n := huffman.Bucket(c.coders[f].ZigzagDelta(values[f][r&15], base[f][r&15]))
-		sizes[f] = uint8(schema.SizeClass(sym))
-		node := 1
-		for i := 3; i >= 0; i-- {
-			b := sym >> i & 1
-			e.Bit(b != 0, uint32(nodes[node&15]))
-			node = node<<1 | b
+		sym, extra, n := huffman.Bucket(c.coders[f].Delta(values[f][r&15], base[f][r&15]))
+		x.SetChange(f, sym)
+		sym = huffman.Mirror(sym, uint32(signal)/schema.Falling)
+		octave := huffman.Octave(sym)
+		put4(e, nodes, min(octave, schema.MaxOctave))
+		if octave >= schema.MaxOctave {
+			e.Bits(uint32(octave-schema.MaxOctave), 5)
+			putEven(e, extra, n)
+			continue
 		}
-		if n > 0 {
-			n--
-			e.Bit(extra>>n&1 != 0, uint32(d.Top[sym&15]))
-			putEven(e, extra&(1<<n-1), n)
+		e.Bit(sym&1 != 0, uint32(nodes[schema.NodeSign+octave]))
+		if octave > 0 {
+			e.Bit(sym>>1&1 == 0, uint32(nodes[schema.NodeHalf+octave]))
+			putEven(e, extra, n)
 		}
+	}
+}
+
+// put4 codes a number of 4 bits by the tree of a leaf.
+func put4(e *rangecoder.Encoder, nodes *[schema.LeafNodes]uint16, v int) {
+	node := schema.NodeOctave
+	for i := 3; i >= 0; i-- {
+		b := v >> i & 1
+		e.Bit(b != 0, uint32(nodes[node&15]))
+		node = node<<1 | b
 	}
 }
 
@@ -124,6 +140,8 @@ func takeRange[M metered](c *codec, d *rangecoder.EmbeddedDecoder, src []byte, g
 		if len(meter) == 1 {
 			m.row(ReasonHead, 8)
 		}
+		var room contexts
+		g.ctx = c.huffmanContexts(&room, g.ctx)
 		n, err = takeBlock[M](c, src[1:], g, m)
 		return n + 1, err
 	}
@@ -155,21 +173,28 @@ func takeRangeRows[M metered](c *codec, x *rangeSource, g *rowGroup) {
 	var meter M
 	for r := range GroupRows {
 		switch {
-		case g.was[r] == 0:
-			if x.Bit(c.decide.Spawn) {
-				takeRangeSpawn[M](c, x, g, r, ReasonSpawn)
-			} else if len(meter) == 1 {
-				x.meter.row(ReasonAbsent, x.meter.took(x.EmbeddedDecoder))
-			}
-		case !x.Bit(c.decide.Leave):
-			takeRangeRow[M](c, x, g, r)
-		case x.Bit(evenly):
-			takeRangeSpawn[M](c, x, g, r, ReasonReplace)
-		default:
-			g.ids[r] = 0
-			if len(meter) == 1 {
-				x.meter.row(ReasonGone, x.meter.took(x.EmbeddedDecoder))
-			}
+		case g.was[r] != 0:
+			takeRangeKnown[M](c, x, g, r)
+		case x.Bit(c.decide.Spawn):
+			takeRangeSpawn[M](c, x, g, r, ReasonSpawn)
+		case len(meter) == 1:
+			x.meter.row(ReasonAbsent, x.meter.took(x.EmbeddedDecoder))
+		}
+	}
+}
+
+// takeRangeKnown undoes putRangeKnown.
+func takeRangeKnown[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
+	var meter M
+	switch {
+	case !x.Bit(c.decide.Leave):
+		takeRangeRow[M](c, x, g, r)
+	case x.Bit(evenly):
+		takeRangeSpawn[M](c, x, g, r, ReasonReplace)
+	default:
+		g.ids[r] = 0
+		if len(meter) == 1 {
+			x.meter.row(ReasonGone, x.meter.took(x.EmbeddedDecoder))
 		}
 	}
 }
@@ -207,16 +232,19 @@ func takeEven(d *rangecoder.EmbeddedDecoder, n uint) (v uint32) {
 
 func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	var meter M
-	var sizes [schema.MaxFields + 1]uint8
+	var features schema.RowFeatures
 	d, ctx, values := x.EmbeddedDecoder, g.ctx[r&15], g.now
 	maskBits, why := 0, ReasonSame
 	if len(meter) == 1 {
 		maskBits = x.meter.took(d) // that the row stays
 	}
+	for _, f := range c.decide.Levels {
+		features.SetLevel(int(f), uint8(fieldContext(ctx, int(f))))
+	}
 	for f := range values {
-		p := &c.decide.Fields[f]
-		nodes := p.Nodes[(class(ctx, f)*schema.SizeClasses+uint32(sizes[p.ContextField]))*huffman.Buckets:][:huffman.Buckets]
-		changed := d.Bit(uint32(nodes[0]))
+		signal := uint8(fieldContext(ctx, f))
+		nodes := c.decide.Fields[f].Nodes(signal, &features)
+		changed := d.Bit(uint32(nodes[schema.NodeChanged]))
 		if len(meter) == 1 {
 			maskBits += x.meter.took(d)
 		}
@@ -224,20 +252,13 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 			continue
 		}
 		why = ReasonMask
-		sym := takeBucket(d, nodes)
-		sizes[f] = uint8(schema.SizeClass(sym))
-		first, n := huffman.BucketRange(sym)
-		if n > 0 {
-			n--
-			if d.Bit(uint32(p.Top[sym])) {
-				first += 1 << n
-			}
-			first += takeEven(d, n)
-		}
+		sym, extra := takeChange(d, nodes)
+		sym = huffman.Mirror(sym, uint32(signal)/schema.Falling)
+		features.SetChange(f, sym)
 		if len(meter) == 1 {
 			x.meter.field(f, ReasonUpdate, uint(x.meter.took(d)))
 		}
-		v, ok := c.coders[f].ApplyDelta(first, values[f][r&15])
+		v, ok := c.coders[f].Apply(huffman.Unbucket(sym, extra), values[f][r&15])
 		values[f][r&15] = v
 		x.bad = x.bad || !ok
 	}
@@ -246,14 +267,30 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	}
 }
 
-// takeBucket reads a bucket, by what it is likely to be.
-func takeBucket(d *rangecoder.EmbeddedDecoder, nodes []uint16) (sym int) {
-	node := 1
-	for range bits.Len(huffman.Buckets - 1) {
+// takeChange reads the bucket of a change, by what it is likely to be, and the extra bits.
+func takeChange(d *rangecoder.EmbeddedDecoder, nodes *[schema.LeafNodes]uint16) (sym int, extra uint32) {
+	node := schema.NodeOctave
+	for range 4 {
 		node <<= 1
 		if d.Bit(uint32(nodes[node>>1&15])) {
 			node |= 1
 		}
 	}
-	return node & (huffman.Buckets - 1)
+	octave := node & 15
+	if octave >= schema.MaxOctave {
+		octave = schema.MaxOctave + int(d.Bits(5))
+		sym = huffman.Coarse(octave)
+		return sym, takeEven(d, huffman.ExtraBits(sym))
+	}
+	sym = max(4*octave-2, 0)
+	if d.Bit(uint32(nodes[schema.NodeSign+octave])) {
+		sym++
+	}
+	if octave > 0 {
+		if d.Bit(uint32(nodes[schema.NodeHalf+octave])) {
+			sym += 2
+		}
+		extra = takeEven(d, huffman.ExtraBits(sym))
+	}
+	return sym, extra
 }

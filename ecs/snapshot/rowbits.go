@@ -105,7 +105,11 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 	at := len(buf)
 	var ends [GroupRows]uint32
 	w := bitSink{buf: buf[at:cap(buf)], emptyBits: 1, ends: &ends}
-	putRows[looseRows](&e.codec, &w, g, masks, which)
+	if e.codec.ranged() {
+		e.codec.putRangeLoose(&e.rangeRows, &w, g, masks, which)
+	} else {
+		putRows[looseRows](&e.codec, &w, g, masks, which)
+	}
 	rows, start := (*[GroupRows]rowBits)(c.rows[g.index*GroupRows:]), uint32(0)
 	for ; which != 0; which &= which - 1 {
 		r := bits.TrailingZeros16(which) & 15

@@ -101,7 +101,7 @@ func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uin
 				acc >>= n & 56
 				n &= 7
 				f := bits.TrailingZeros16(mask)
-				code, k := coders[f].Bits(values[f][r], base[f][r], class(word, f))
+				code, k := coders[f].Bits(values[f][r], base[f][r], fieldContext(word, f))
 				acc |= code << (n & 63)
 				n += k
 			}
@@ -207,7 +207,7 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 		case sym >= schema.Update:
 			for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
 				f := bits.TrailingZeros16(m)
-				base, k := values[f][r], class(word, f)
+				base, k := values[f][r], fieldContext(word, f)
 				v, n, ok := coders[f].Value(window, base, k)
 				if n > left || n == 0 {
 					window, left = bitio.Peek(src, off), bitio.MaxBits

@@ -25,8 +25,9 @@ type sectionReader struct {
 	stage    *Frame                  // rows wait here until the whole section is read
 	staged   []stagedRows            // ascending: no group twice
 	contexts contexts                // of the group in hand
-	levels   [schema.MaxFields]uint8 // of the row in hand: how wrong the prediction may be
+	signals  [schema.MaxFields]uint8 // of the row in hand
 	coder    rangecoder.EmbeddedDecoder
+	message  [96]byte // of a row that is range-coded: its bits, the first one highest
 }
 
 // stagedRows names rows of a group that wait.
@@ -169,10 +170,14 @@ func ownBase(window uint64, spacing uint8, now, interval tick.Tick) (base Baseli
 // readRow reads one row. All baselines know it.
 func readRow[M metered](d *sectionReader, x *bitSource, g, r int, h *baselineFrames) {
 	row := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
-	if ctx, depth := d.codec.predictRow(h, g*GroupRows+r, row.now, &d.levels); depth > 0 {
+	if ctx, depth := d.codec.predictRow(h, g*GroupRows+r, row.now, &d.signals); depth > 0 {
 		row.was, row.ctx, d.contexts[r] = &h.frames[0].ids[g], &d.contexts, ctx
 	}
 	row.ids[r] = row.was[r]
+	if d.codec.ranged() && row.was != &empty {
+		takeRangeLoose[M](d, x, &row, r)
+		return
+	}
 	takeRows[M, looseRows](d.codec, x, &row, 1<<r, 1)
 }
 

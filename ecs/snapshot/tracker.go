@@ -31,7 +31,7 @@ func IsBaselineAge(intervals int) bool {
 // snapshots: of what lies further ahead the past says little, and sets that nobody else has are not
 // shared.
 const (
-	deepAge = 4
+	deepAge = 6
 	maxStep = 4
 )
 

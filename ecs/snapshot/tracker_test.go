@@ -41,7 +41,7 @@ func (k *slowTracker) bases(g int) (b Baselines) {
 	step := steps[1] - steps[0]
 	middle := b[0] - step*k.interval
 	oldest := middle - step*k.interval
-	if (k.now-b[0])/k.interval > 4*step || oldest > middle || middle > b[0] || !k.acked[middle][g] || !k.acked[oldest][g] {
+	if (k.now-b[0])/k.interval > deepAge*step || oldest > middle || middle > b[0] || !k.acked[middle][g] || !k.acked[oldest][g] {
 		return b
 	}
 	return Baselines{b[0], middle, oldest}

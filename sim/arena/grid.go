@@ -12,8 +12,6 @@ const (
 	// metres by which the ray grid grows each solid, to cover rounding at cell borders
 	rayMargin = 1. / 16
 	cellSize  = 4 // metres; doubled until the grid has at most maxCells
-	// metres; doubled until the grid of what is near fits: the smaller, the shorter its lists
-	nearSize  = 2
 	maxCells  = 1 << 16
 	maxItems  = 1 << 20 // 32 MB of copies
 	wideCells = 64      // a solid over more cells than this is kept out of the ray grid
@@ -34,6 +32,7 @@ type grid struct {
 // index builds both grids.
 func (a *Arena) index() error {
 	size := gridSize(a.Bounds, cellSize, maxCells)
+	a.near = newGrid(a.Bounds, size)
 	a.rays = newGrid(a.Bounds, size)
 	var narrow []Solid
 	for i := range a.Solids {
@@ -47,13 +46,7 @@ func (a *Arena) index() error {
 			narrow = append(narrow, a.Solids[i])
 		}
 	}
-	near := gridSize(a.Bounds, nearSize, maxCells)
-	for a.near = newGrid(a.Bounds, near); !a.near.fill(a.Solids, Reach); a.near = newGrid(a.Bounds, near) {
-		if near *= 2; near > size {
-			return ErrTooLarge
-		}
-	}
-	if !a.rays.fill(narrow, rayMargin) {
+	if !a.near.fill(a.Solids, Reach) || !a.rays.fill(narrow, rayMargin) {
 		return ErrTooLarge
 	}
 	if a.near.densest > MaxNear {

@@ -8,16 +8,17 @@ import (
 
 // Implementation constants of Ground.
 const (
-	Beside     = 33. / 64 // metres around a square within which its obstacles lie
-	squareSize = 1        // metres; doubled until there are at most maxSquares
-	maxSquares = 1 << 20
-	squareEdge = 1. / 64         // forgives rounding at the edges of squares
-	noFloor    = math.MaxFloat32 // of squares without one, and beside the bounds
-	laneAside  = 1               // metres that a lane begins before its square
-	LaneUnit   = 1. / 4096       // metres, of lanes of x and z
-	MaxLane    = 1<<15 - 1       // largest value of a lane
-	EachLane   = 0x0001_0001_0001_0001
-	LaneGuard  = 0x8000_8000_80008000 // the highest bit of each lane
+	Beside        = 33. / 64 // metres around a square within which its obstacles lie
+	squareSize    = 1        // metres; doubled until there are at most maxSquares
+	maxSquares    = 1 << 20
+	maxSquareSize = 4               // a lane holds 8 m
+	squareEdge    = 1. / 64         // forgives rounding at the edges of squares
+	noFloor       = math.MaxFloat32 // of squares without one, and beside the bounds
+	laneAside     = 1               // metres that a lane begins before its square
+	LaneUnit      = 1. / 4096       // metres, of lanes of x and z
+	MaxLane       = 1<<15 - 1       // largest value of a lane
+	EachLane      = 0x0001_0001_0001_0001
+	LaneGuard     = 0x8000_8000_80008000 // the highest bit of each lane
 )
 
 // Ground finds bodies with no solid in their way: squares of the ground, each with the floor that
@@ -96,16 +97,26 @@ func (g *Ground) left(cx int) float32 { return g.x0 + float32(float32(cx)*g.size
 func (g *Ground) near(cz int) float32 { return g.z0 + float32(float32(cz)*g.size) - laneAside }
 
 // HeightLane returns a height in the lanes of obstacles' heights, in Unit.
-func (g *Ground) HeightLane(y float32) float32 { return (y - g.y0) * (1 / Unit) }
+func (g *Ground) HeightLane(y float32) float32 { return float32((y - g.y0) * (1 / Unit)) }
 
 // Ground returns the arena's squares.
 func (a *Arena) Ground() *Ground { return &a.ground }
 
-// newGround makes the squares of an arena.
+// newGround makes the squares of an arena, as small as its obstacles allow. No square of an arena
+// that is too crowded for that has a floor.
 func newGround(a *Arena) Ground {
-	size := gridSize(a.Bounds, squareSize, maxSquares)
+	for size := gridSize(a.Bounds, squareSize, maxSquares); size <= maxSquareSize; size *= 2 {
+		if g, ok := groundOf(a, size); ok {
+			return g
+		}
+	}
+	return Ground{squares: []square{{floor: noFloor}, {}}}
+}
+
+// groundOf makes squares of a size. It reports false if they would have too many obstacles.
+func groundOf(a *Arena, size float32) (g Ground, ok bool) {
 	cells := newGrid(a.Bounds, size)
-	g := Ground{x0: cells.x0, z0: cells.z0, y0: a.Bounds.Min.Y, size: size, inv: cells.inv,
+	g = Ground{x0: cells.x0, z0: cells.z0, y0: a.Bounds.Min.Y, size: size, inv: cells.inv,
 		nx: cells.nx, nz: cells.nz}
 	g.squares = make([]square, g.nx*g.nz+2)
 	for i := range g.squares {
@@ -121,8 +132,7 @@ func newGround(a *Arena) Ground {
 		}
 	}
 	g.closeEdges(a.Bounds)
-	g.list(a.Solids, &cells)
-	return g
+	return g, g.list(a.Solids, &cells)
 }
 
 // each calls do for the squares that touch a rectangle; for none if it is empty.
@@ -154,8 +164,8 @@ func (g *Ground) closeEdges(b geom.AABB) {
 	}
 }
 
-// list counts the obstacles of each square, then places them.
-func (g *Ground) list(solids []Solid, cells *grid) {
+// list counts the obstacles of each square, then places them. It reports false if they are too many.
+func (g *Ground) list(solids []Solid, cells *grid) bool {
 	around := geom.Vec3{X: Beside, Z: Beside}
 	for i := range solids {
 		s := &solids[i]
@@ -170,6 +180,9 @@ func (g *Ground) list(solids []Solid, cells *grid) {
 		sum += g.squares[i].first
 		g.squares[i].first = sum // the end of its list; placing moves it to its beginning
 	}
+	if sum > maxItems {
+		return false
+	}
 	g.obstacles = make([]Obstacle, sum)
 	for i := range solids {
 		s := &solids[i]
@@ -180,6 +193,7 @@ func (g *Ground) list(solids []Solid, cells *grid) {
 			}
 		})
 	}
+	return true
 }
 
 // pack is a solid in the lanes of a square.

@@ -68,3 +68,33 @@ func TestGround(t *testing.T) {
 		t.Errorf("only %d floors and %d overlaps", floors, overlaps)
 	}
 }
+
+// TestCrowdedGround: an arena with too many obstacles for its squares has larger ones, and at last none.
+func TestCrowdedGround(t *testing.T) {
+	for _, c := range []struct{ side, width, want float32 }{
+		{512, 50, 1}, {512, 100, 2}, {512, 150, 4}, {1990, 450, 0},
+	} {
+		top := geom.Vec3{X: c.side, Y: 300, Z: c.side}
+		solids := []Solid{NewSolid(Box, geom.Vec3{Y: -1}, geom.Vec3{X: c.side, Z: c.side})}
+		for i := range 250 { // areas, as floors would hide each other
+			y := float32(i + 1)
+			solids = append(solids, NewArea(0, geom.Vec3{X: 4, Y: y, Z: 4},
+				geom.Vec3{X: 4 + c.width, Y: y + 0.5, Z: 4 + c.width}))
+		}
+		a, err := New("crowded", geom.AABB{Min: geom.Vec3{Y: -1}, Max: top}, solids, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := a.Ground()
+		if g.size != c.want {
+			t.Errorf("%v m: squares of %v m, want %v", c.width, g.size, c.want)
+		}
+		want := float32(noFloor)
+		if c.want > 0 {
+			want = 0
+		}
+		if floor := g.Floor(g.Square(c.side-50, c.side-50)); floor != want {
+			t.Errorf("%v m: a floor at %v, want %v", c.width, floor, want)
+		}
+	}
+}

@@ -47,9 +47,9 @@ type Batch struct {
 	collide [batchRows]uint8      // rows that may touch something
 	cells   [batchRows]arena.Cell // by row, of these
 	among   [batchRows]uint8      // rows with obstacles near them
-	fetched uint64                // what was read only to have it near
-	near    float32
-	stepped [batchRows]uint8 // rows that wishes stepped alone
+	fetched uint64                // what was read only to have it in the cache
+	near    float32               // likewise
+	stepped [batchRows]uint8      // rows that wishes stepped alone
 	mover   mover
 }
 

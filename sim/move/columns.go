@@ -12,19 +12,23 @@ import (
 // elementwise operation, whose bits are those of the scalar operation: no product is fused into a
 // sum, nothing is summed across rows.
 type batchColumns struct {
-	memory  [17 * batchRows]float32
-	angles  [batchRows]geom.Angle // of the wishes
-	kinds   [batchRows]uint8
-	squares [batchRows]uint32
-	modes   [batchRows]mode
-	rows    int // of the columns, padded
+	memory [12 * batchRows]float32
+	rows   int // of the columns, padded
 
-	vel, move        []float32 // x, then y, then z of all rows
-	velX, velY, velZ []float32 // of vel: m/s
-	moveX, moveY     []float32 // of move: metres of the tick
-	moveZ            []float32
-	floor            []float32 // of the square that the row moves to
+	vel, move           []float32 // x, then y, then z of all rows
+	velX, velY, velZ    []float32 // of vel: m/s
+	moveX, moveY, moveZ []float32 // of move: metres of the tick
+	floor               []float32 // of the square that the row moves to
 	wishColumns
+	rowMarks
+}
+
+// rowMarks say what holds for a row.
+type rowMarks struct {
+	angles  [batchRows]geom.Angle // of the wishes
+	kinds   [batchRows]uint8      // airborne, grounded or stepped
+	squares [batchRows]uint32     // of arena.Ground, that the row moves to
+	modes   [batchRows]mode
 }
 
 // wishColumns are what a row's state of locomotion and its input make of the tick.

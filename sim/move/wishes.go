@@ -55,9 +55,10 @@ func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
 // terms works the tables of a body out.
 func (b *Body) terms(dt float32) bodyTerms {
 	stride := 0.99 * TopSpeed * dt // what is free is rounded without a limit
-	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run, b.run}, strideSq: min(b.strideSq, stride*stride),
+	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run, b.run},
+		strideSq: min(b.strideSq, stride*stride),
 		// What is just a radius away is not touched; a lane holds what is less far.
-		touch: uint64((b.radius-skin/2)/arena.LaneUnit-1) * arena.EachLane,
+		touch: uint64(float32((b.radius-skin/2)/arena.LaneUnit)-1) * arena.EachLane,
 		step:  uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
 		tall:  b.height / arena.Unit, steps: int((b.stepTop+margin)/arena.Unit) + 2}
 	if b.radius+margin > arena.Beside {

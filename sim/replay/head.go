@@ -15,10 +15,10 @@ import (
 // Errors about a recording's bytes wrap ErrFormat.
 var (
 	ErrFormat = errors.New("replay: not a usable recording")
-	ErrRules  = errors.New("replay: recorded with something else than what is here")
+	ErrRules  = errors.New("replay: recorded with a different map, game or schema")
 )
 
-// Version is that of the format. Recordings of other versions are refused.
+// Version is the version of the format. Readers refuse recordings of other versions.
 const Version = 4
 
 // magic begins a recording.
@@ -27,24 +27,26 @@ const magic = "TKRP"
 // MaxSlots is the most players of a recorded match.
 const MaxSlots = 4096
 
-// Head says what was played, and with which build of the rules.
+// Head names what was played (map, game, seed) and holds the hashes by which a reader recognises a
+// different map, game or schema.
 //
 //	4   "TKRP"
 //	1   version 4
-//	2   bytes that follow, without the checksum
-//	8   layout         of states, of the build that recorded
+//	2   length of the rest, checksum excluded
+//	8   layout         fingerprint of the schema, see sim.Match.Layout
 //	8   seed
 //	4   slots          1 to 4096
 //	4   rewindMillis
-//	4   respawnMillis  when the match began
+//	4   respawnMillis  initial value
 //	2   chunkTicks     ticks of a complete chunk
 //	1   rate           Hz
-//	1   mix            1: heroes by turns
-//	32  game           SHA-256 of all numbers of the game
-//	32  pack           Shared of the content pack, 0: none
+//	1   mix            1: players get heroes round-robin, by slot
+//	32  game           SHA-256 of the game, see gameHash
+//	32  pack           hash of the content pack's keys that clients need, 0: no pack
 //	32  arena          hash of the map
-//	1+n its name, 1+n the mode's name
-//	2+n schema         of states, see sim.Schema
+//	1+n arenaName      length and bytes
+//	1+n mode           length and bytes of its name
+//	2+n schema         length and bytes, see sim.Schema
 //	4   CRC-32C of all before
 type Head struct {
 	Layout, Seed                uint64
@@ -54,8 +56,8 @@ type Head struct {
 	Rate                        tick.Rate
 	Mix                         bool
 	Game, Pack, Arena           [32]byte
-	ArenaName, Mode             string // at most 255 bytes
-	Schema                      string // less than 60,000 bytes
+	ArenaName, Mode             string // Append truncates each to 255 bytes
+	Schema                      string // Append truncates it to maxSchema bytes
 }
 
 // HeadOf describes a match that has just begun.
@@ -70,8 +72,8 @@ func HeadOf(m *sim.Match, arenaName string, chunkTicks int) Head {
 	}
 }
 
-// gameHash is the SHA-256 of all numbers and names of a game: unlike a pack's hash it includes the
-// map's layout and the numbers that only the server needs.
+// gameHash is the SHA-256 of every field of a game, numbers and names. Unlike a pack's hash it
+// includes the map's layout and the fields that only the server needs.
 func gameHash(g *sim.Game) (sum [32]byte) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%#v", *g)
@@ -111,25 +113,34 @@ func appendName(dst []byte, name string) []byte {
 }
 
 func parseName(src []byte) (name string, rest []byte, ok bool) {
-	if len(src) == 0 || len(src) < 1+int(src[0]) {
+	if len(src) == 0 {
 		return "", nil, false
 	}
-	return string(src[1 : 1+src[0]]), src[1+src[0]:], true
+	n, src := int(src[0]), src[1:]
+	if len(src) < n {
+		return "", nil, false
+	}
+	return string(src[:n]), src[n:], true
 }
 
-// maxSchema is the most bytes of a schema: a head has two bytes for its length.
+// maxSchema is the most bytes of a schema. The whole body must stay below 65,536 bytes, because the
+// head has two bytes for its length; the other fields take at most 642.
 const maxSchema = 60000
 
-// headFixed is the length of a head before its names.
-const headFixed = 8 + 8 + 4 + 4 + 4 + 2 + 1 + 1 + 3*32
+// headFixed is the length of the body before the names, headMin that with two empty names and an
+// empty schema.
+const (
+	headFixed = 8 + 8 + 4 + 4 + 4 + 2 + 1 + 1 + 3*32
+	headMin   = headFixed + 1 + 1 + 2
+)
 
 // headStart is the length of magic, version and length.
 const headStart = len(magic) + 3
 
 // parse reads the body of a head, after its checksum was verified.
 func (h *Head) parse(b []byte) error {
-	if len(b) < headFixed+2 {
-		return fmt.Errorf("%w: head of %d bytes, expected at least %d", ErrFormat, len(b), headFixed+2)
+	if len(b) < headMin {
+		return fmt.Errorf("%w: head of %d bytes, expected at least %d", ErrFormat, len(b), headMin)
 	}
 	le := binary.LittleEndian
 	h.Layout, h.Seed, h.Slots = le.Uint64(b), le.Uint64(b[8:]), int(le.Uint32(b[16:]))
@@ -148,7 +159,8 @@ func (h *Head) parse(b []byte) error {
 	if len(b) < 2 || len(b) < 2+int(le.Uint16(b)) {
 		return fmt.Errorf("%w: head without the schema of a state", ErrFormat)
 	}
-	h.Schema, b = string(b[2:2+le.Uint16(b)]), b[2+le.Uint16(b):]
+	n := 2 + int(le.Uint16(b))
+	h.Schema, b = string(b[2:n]), b[n:]
 	switch {
 	case len(b) > 0:
 		return fmt.Errorf("%w: head with %d bytes too many", ErrFormat, len(b))
@@ -164,8 +176,8 @@ func (h *Head) parse(b []byte) error {
 	return nil
 }
 
-// Rules are the rules of the recording with game and arena, which the caller has found. The error
-// wraps ErrRules and says what differs.
+// Rules returns the rules of the recording with a game and an arena that the caller provides. The
+// error wraps ErrRules and names the one whose hash differs from the recorded one.
 func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
 	r := sim.Rules{Rate: h.Rate, Seed: h.Seed, RewindMillis: h.RewindMillis, RespawnMillis: h.RespawnMillis,
 		Mix: h.Mix, Game: game}

@@ -183,7 +183,7 @@ func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
 	}
 }
 
-// TestRow76RecordingPlaysAgain is row 76 of the reference's checklist: what was recorded is played
+// TestRow76RecordingPlaysAgain is row 76 of docs/features.md: what was recorded is played
 // again in another world, the same after every tick.
 func TestRow76RecordingPlaysAgain(t *testing.T) {
 	p := newPlay(t, 12, 5)
@@ -435,7 +435,7 @@ func TestRecordingOfOtherComponents(t *testing.T) {
 	file, _ := record(t, p, 10, 50)
 	schema := sim.Schema()
 	for i, c := range []struct{ schema, want string }{
-		{schema + "turret|sim.Turret Next uint32\n", `unknown kind or part "turret", expected one of: player, `},
+		{schema + "drone|sim.Drone Next uint32\n", `unknown kind or part "drone", expected one of: player, `},
 		{strings.Replace(schema, "|sim.Vital Health int16", "|sim.Vital Health int32", 1),
 			`kind player: component sim.Vital: unknown column "Health int32", expected "Health int16"`},
 		{schema[strings.Index(schema, "\n")+1:], `no kind or part "player"`},

@@ -28,7 +28,7 @@ func (s *spending) change(e int32) {
 		s.add(-1, 0)
 		return
 	}
-	sym, _, n := huffman.Bucket(huffman.Zigzag(e) - 1)
+	sym, _, n := huffman.Bucket(e)
 	s.add(sym, n)
 }
 
