@@ -278,19 +278,6 @@ func (m *Match) Kinds() (list []KindInfo) {
 	return list
 }
 
-// Refused is how many entities the match has not spawned, since their kind was at its capacity, and
-// the name of the kind that refused most.
-func (m *Match) Refused() (total uint64, kind string) {
-	most := uint64(0)
-	for _, k := range kinds {
-		n := m.World.Refused(m.kinds[k.page])
-		if total += n; n > most {
-			most, kind = n, k.name
-		}
-	}
-	return total, kind
-}
-
 // memory views the columns of a kind as plain memory, in the order of its declaration, also without
 // rows. It is valid until the next call, and the next flush.
 func (m *Match) memory(k *kindSpec) (ids []netid.ID, columns []ecs.Memory) {
