@@ -15,14 +15,14 @@ import (
 // twentieth datagram, in one goroutine, from one seed. Half a minute of play takes some
 // milliseconds.
 func Example() {
-	world, _ := arena.Open("arena-16")
+	ground, _ := arena.Open("arena-16")
 	lobby, err := lobbysim.New(lobbysim.Config{
 		Clients: 8, Seed: 1,
 		Link:  impair.Profile{Loss: 0.05, Delay: 40 * time.Millisecond, Jitter: 10 * time.Millisecond},
-		Lobby: server.Config{Arena: world, ArenaName: "arena-16", Players: 8},
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 8},
 	})
 	for tick := 0; err == nil && tick < 30*60; tick++ {
-		err = lobby.Step() // one tick of the server, and each client's share until the next
+		err = lobby.Step() // one tick of the server, and the clients' work up to the next tick
 	}
 	n := &lobby.Lobby.Stats.Count
 	fmt.Println("players:", n[metrics.Joined].Load(), "error:", err)

@@ -52,8 +52,8 @@ func (w *World) Declare(s Spec, comps ...Component) Kind {
 		panic(fmt.Sprintf("ecs: Declare %s: page %d: want a free one of 1 to %d", s.Name, s.Page, pages-1))
 	}
 	if s.Capacity < 1 || s.Capacity > PageSlots || s.Reserve > s.Capacity {
-		panic(fmt.Sprintf("ecs: Declare %s: capacity %d, reserve %d: want 1 to %d, and no larger reserve", s.Name,
-			s.Capacity, s.Reserve, PageSlots))
+		panic(fmt.Sprintf("ecs: Declare %s: capacity %d, reserve %d: want 1 to %d, and no larger reserve",
+			s.Name, s.Capacity, s.Reserve, PageSlots))
 	}
 	p := newPool(s.Page*PageSlots, s.Capacity, s.Reserve)
 	k := w.declare(kind{name: s.Name, pool: p, ordered: true}, comps)
@@ -76,7 +76,8 @@ func (w *World) declare(k kind, comps []Component) Kind {
 			panic("ecs: Kind " + k.name + " declared twice")
 		}
 		if arche.All(other.ids...) == mask {
-			panic("ecs: Kind " + k.name + " has the components of " + other.name + ": add a tag to one of them")
+			panic("ecs: Kind " + k.name + " has the components of " + other.name +
+				": add a tag to one of them")
 		}
 	}
 	for _, id := range k.ids {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"unsafe"
 
 	arche "github.com/mlange-42/arche/ecs"
@@ -27,34 +26,14 @@ func (w *World) Generations(k Kind, dst []uint8) []uint8 {
 	return dst
 }
 
-// Clear ends all entities of a kind that has its page for itself, at once; also those that the
-// world was made with. It panics while changes wait.
-func (w *World) Clear(k Kind) {
-	kind := w.kind(k)
-	w.mustBeClosed("Clear")
-	if len(w.queue.changes) != 0 || !kind.ordered {
-		panic("ecs: Clear " + kind.name + ": changes wait, or other kinds share its slots")
-	}
-	w.clearRows(kind)
-	if kind.pool == nil {
-		return
-	}
-	for i := range kind.pool.slots {
-		kind.pool.slots[i] = slot{row: -1, gen: kind.pool.slots[i].gen}
-	}
-	kind.pool.free = newFreelist(kind.pool.capacity)
-}
-
-// clearRows removes the rows of an ordered kind.
+// clearRows removes the rows of a sparse component.
 func (w *World) clearRows(k *kind) {
 	for row := len(k.entities) - 1; row >= 0; row-- {
 		w.store.RemoveEntity(k.entities[row])
 	}
 	k.entities = k.entities[:0]
-	if k.sparse != nil {
-		for i := range k.sparse.rows {
-			clear(k.sparse.rows[i])
-		}
+	for i := range k.sparse.rows {
+		clear(k.sparse.rows[i])
 	}
 }
 
@@ -82,7 +61,8 @@ func (w *World) Restore(k Kind, ids []netid.ID, generations []uint8) error {
 	taken := make([]bool, len(generations))
 	for _, id := range ids {
 		i := id.Index() - p.first
-		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 || id.Generation() != generations[i] {
+		if i < 0 || i >= len(generations) || taken[i] || id.Generation() == 0 ||
+			id.Generation() != generations[i] {
 			return fmt.Errorf("%w: %s: entity %v", ErrRestore, kind.name, id)
 		}
 		taken[i] = true
@@ -122,9 +102,6 @@ func (v *View) Columns(dst []Memory) []Memory {
 	}
 	return dst
 }
-
-// Types lists the types of the components of a view's kind, in the order of Columns.
-func (v *View) Types() []reflect.Type { return slices.Clone(v.types) }
 
 func (w *World) typeOf(id arche.ID) reflect.Type {
 	info, _ := arche.ComponentInfo(&w.store, id)

@@ -1,6 +1,6 @@
 package ecs_test
 
-// Rows 1 to 3 and 6 of the reference's checklist. Entities keep their kind, so adding or removing a
+// Rows 1 to 3 and 6 of docs/features.md. Entities keep their kind, so adding or removing a
 // component is a death and a birth.
 
 import (

@@ -139,7 +139,8 @@ func (x *sparseIndex) set(id netid.ID, row int32) {
 // restore adds rows to a sparse component without any, for Restore.
 func (x *sparseIndex) restore(w *World, k *kind, ids []netid.ID) error {
 	if len(ids) > x.capacity {
-		return fmt.Errorf("%w: %d entities with %s, expected at most %d", ErrRestore, len(ids), k.name, x.capacity)
+		return fmt.Errorf("%w: %d entities with %s, expected at most %d", ErrRestore, len(ids), k.name,
+			x.capacity)
 	}
 	for _, id := range ids {
 		if s := w.find(id); s == nil || s.row < 0 || x.row(id) >= 0 {

@@ -218,9 +218,6 @@ func TestRestoreOfKinds(t *testing.T) {
 	w.Flush()
 	gens := w.Generations(shot, nil)
 	twin, twinShot, twinBurns := open()
-	twin.Spawn(twinShot) // as a map would have placed it
-	twin.Flush()
-	twin.Clear(twinShot)
 	if err := twin.Restore(twinShot, []netid.ID{a, c}, gens); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 // MinTickReach is MinTicks as a tick.
 const MinTickReach = tick.Tick(MinTicks)
 
-// TestRow49CastIsTheTwinsToTheBit is row 49 of the reference's checklist: it judges over 2*10^5
+// TestRow49CastIsTheTwinsToTheBit is row 49 of docs/features.md: it judges over 2*10^5
 // shots by both, in small and large maps, near the middle and far out.
 func TestRow49CastIsTheTwinsToTheBit(t *testing.T) {
 	for seed, extent := range []float32{6, 30, 200, 2000} {
@@ -76,7 +76,7 @@ func FuzzCast(f *testing.F) {
 	})
 }
 
-// TestRow48HistoryIsTheTwinsToTheBit is row 48 of the reference's checklist: the pose of a tick is
+// TestRow48HistoryIsTheTwinsToTheBit is row 48 of docs/features.md: the pose of a tick is
 // the one recorded, and between ticks rig.Lerp of two.
 func TestRow48HistoryIsTheTwinsToTheBit(t *testing.T) {
 	c, fast, slow := newCrowd(9, 20, 50), NewHistory(20, 0), newSlowHistory(MinTicks)

@@ -74,14 +74,14 @@ func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Tota
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
 func (l *Lobby) endTick() {
 	a := &l.account
-	l.Stats.LoadLevel[l.replication.level].Inc()
+	l.Stats.LoadLevel[l.replication.loadLevel].Inc()
 	a.pending.Flush(&l.Stats)
 	l.timer.End(&l.Stats)
 	if l.timer.Off {
 		return
 	}
 	l.Stats.CheckBalance(l.netcode.Counters())
-	if a.ticks += max(l.replication.batch, 1); a.ticks >= int(l.cfg.Rules.Rate) {
+	if a.ticks += max(l.replication.batchTicks, 1); a.ticks >= int(l.cfg.Rules.Rate) {
 		a.ticks = 0
 		l.Publish()
 	}
@@ -133,6 +133,6 @@ func (j *join) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = j.l.replication.level < overload.NoNewPlayers && j.hasSlot(rolePlayer)
+	n.AcceptsNewcomer = j.l.replication.loadLevel < overload.NoNewPlayers && j.hasSlot(rolePlayer)
 	return n
 }

@@ -21,7 +21,7 @@ type connReplication struct {
 // connAcks is what the client has acknowledged.
 type connAcks struct {
 	tracker         *snapshot.Tracker     // baselines of public rows
-	history         *snapshot.AckHistory  // what the client held when it made its commands
+	packets         *snapshot.AckHistory  // sent packets and when each was acked
 	owner           *snapshot.OwnerWriter // the client's own row and its baselines
 	newest          tick.Tick             // newest tick with an acknowledged packet
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
@@ -94,14 +94,14 @@ func (r *connReplication) changeMap(cfg *Config) {
 // clear empties the state. It keeps the memory of all but the views.
 func (r *connReplication) clear(cfg *Config) {
 	r.acks.tracker.Reset()
-	r.acks.history.Reset()
+	r.acks.packets.Reset()
 	r.acks.owner.Reset()
 	r.acks.objects.reset()
 	r.schedule.reset()
 	clear(r.view.combat)
 	a := &r.acks
 	*a = connAcks{
-		tracker: a.tracker, history: a.history, owner: a.owner,
+		tracker: a.tracker, packets: a.packets, owner: a.owner,
 		objects: objectAcks{tracker: a.objects.tracker},
 	}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
@@ -134,8 +134,8 @@ func (k *connChecksum) next(every int) {
 func (r *connReplication) makeMemory(cfg *Config) {
 	interval := tick.Tick(cfg.SendInterval)
 	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
-	r.acks.history = snapshot.NewAckHistory(cfg.Players)
-	r.acks.tracker.KeepHistory(r.acks.history)
+	r.acks.packets = snapshot.NewAckHistory(cfg.Players)
+	r.acks.tracker.KeepHistory(r.acks.packets)
 	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
 	r.acks.objects = newObjectAcks(cfg)
 }

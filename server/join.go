@@ -154,7 +154,7 @@ func (j *join) newPlayer(r role) netid.ID {
 func (j *join) hasSlot(r role) bool {
 	n := j.spectators()
 	if r == roleSpectator {
-		return n < j.cfg.Spectators && j.l.replication.level < overload.NoSpectators
+		return n < j.cfg.Spectators && j.l.replication.loadLevel < overload.NoSpectators
 	}
 	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
 }
@@ -164,7 +164,7 @@ func (j *join) hasSlot(r role) bool {
 // spectators is full at netcode already.
 func (j *join) noSlot(c *conn, r role) packet.Reason {
 	switch {
-	case r == roleSpectator && j.l.replication.level >= overload.NoSpectators:
+	case r == roleSpectator && j.l.replication.loadLevel >= overload.NoSpectators:
 		return packet.ReasonOverload
 	case c != nil || j.hasSlot(r):
 		return 0
@@ -239,7 +239,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	l.transfers.done(c)
 	c.session.ready = true
 	l.roster.add(c, r.Name)
-	if timescale := l.replication.level.Timescale(); timescale != protocol.FullTimescale {
+	if timescale := l.replication.loadLevel.Timescale(); timescale != protocol.FullTimescale {
 		message := protocol.AppendTimescale(l.message[:0], timescale)
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
@@ -281,7 +281,7 @@ func (j *join) expire(now time.Duration) {
 	for len(j.reconnectable) > 0 && now-j.conns[j.reconnectable[0]].session.lostAt >= ReconnectGrace {
 		j.expireAt(0)
 	}
-	if j.l.replication.level >= overload.NoSpectators {
+	if j.l.replication.loadLevel >= overload.NoSpectators {
 		j.kickSpectators(now)
 	}
 	for i := 0; i < len(j.live); i++ {

@@ -7,8 +7,8 @@ import (
 
 // SetLoadLevel sets what the lobby leaves out from its next tick on.
 func (l *Lobby) SetLoadLevel(level overload.Level) {
-	was := l.replication.level
-	l.replication.level = level
+	was := l.replication.loadLevel
+	l.replication.loadLevel = level
 	if level >= overload.NoNewPlayers {
 		l.netcode.PauseAccepting()
 	} else {

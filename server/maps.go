@@ -156,8 +156,8 @@ func (c Config) withMap(m LoadedMap) (Config, error) {
 type mapState struct {
 	cfg     Config // filled
 	match   *sim.Match
-	players playerPlane // without an encoder, which serves all maps
-	objects *objectPlane
+	players playerRows // without an encoder, which serves all maps
+	objects *objectRows
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
@@ -167,7 +167,7 @@ func newMapState(c Config) *mapState {
 	if c.Relevance != RelevanceOff {
 		s.players.initInterest(&s.cfg)
 	}
-	s.objects = newObjectPlane(&s.cfg)
+	s.objects = newObjectRows(&s.cfg)
 	return s
 }
 
@@ -180,8 +180,8 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	}
 	s := newMapState(cfg)
 	if m.reserve {
-		s.players.rows.reserve(cfg.Players)
-		s.objects.rows.reserve(cfg.Players)
+		s.players.interest.reserve(cfg.Players)
+		s.objects.interest.reserve(cfg.Players)
 	}
 	return s, nil
 }

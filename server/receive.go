@@ -158,7 +158,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 
 // takeAcks takes what a packet acknowledges.
 func (in *inbound) takeAcks(now time.Duration, c *conn) {
-	c.repl.acks.history.BeginAcks()
+	c.repl.acks.packets.BeginAcks()
 	for _, tag := range c.session.peer.Delivered() {
 		c.acked(now, &in.l.replication, ackTag(tag))
 	}

@@ -25,26 +25,26 @@ import (
 //	    appendSnapshot          one packet; again while more reports true
 //	    endSnapshot
 type replication struct {
-	cfg     *Config
-	match   *sim.Match
-	stats   *metrics.Stats
-	level   overload.Level
-	batch   int // ticks since the last snapshots, 1 or more
-	players playerPlane
-	objects *objectPlane
-	owner   ownerRows
+	cfg        *Config
+	match      *sim.Match
+	stats      *metrics.Stats
+	loadLevel  overload.Level // lowers detail and send rate; its last levels reject newcomers
+	batchTicks int            // ticks since the last snapshots, 1 or more
+	players    playerRows
+	objects    *objectRows
+	owner      ownerRows
 	// groupBytes is how much a packet may end short of full, as groups are not split.
 	groupBytes int
 }
 
-// plane is a table of replicated rows: their recent frames, their encoders, and the visibility of
-// them.
-type plane struct {
-	frames  *snapshot.Ring
-	encoder *snapshot.Encoder
-	packer  snapshot.Packer
-	sums    snapshot.Checksums
-	rows    interestSet
+// replicatedRows are the rows of one kind, players or objects: their recent frames, their encoders,
+// and what decides which clients get them.
+type replicatedRows struct {
+	frames   *snapshot.Ring
+	encoder  *snapshot.Encoder
+	packer   snapshot.Packer
+	sums     snapshot.Checksums
+	interest interestSet
 }
 
 // ownerRows encodes the row that only a client's own player has.
@@ -61,9 +61,9 @@ type viewer struct {
 }
 
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
-	r := replication{cfg: cfg, stats: stats, batch: 1, groupBytes: snapshot.MaxGroupBytes(cfg.Models.Public)}
+	r := replication{cfg: cfg, stats: stats, batchTicks: 1, groupBytes: snapshot.MaxGroupBytes(cfg.Models.Public)}
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
-	r.players.encoder.ReservePredictions()
+	r.players.encoder.ReservePredictions() // else the first snapshot with two baselines allocates
 	return r
 }
 
@@ -79,7 +79,8 @@ func (r *replication) setMatch(s *mapState) {
 	r.players.encoder, r.players.packer, r.players.sums = encoder, packer, sums
 }
 
-// capture writes the frames of the tick that was just played, from the poses that history keeps.
+// capture writes the frames of the tick that was just played, from the poses recorded
+// for lag compensation.
 func (r *replication) capture() {
 	frame := r.players.frames.Begin(r.match.Tick())
 	var row [netstate.PublicFields]int32
@@ -114,24 +115,25 @@ func (r *replication) beginSnapshot(c *connReplication) {
 	t := r.match.Tick()
 	r.recordSend(c, t)
 	c.acks.tracker.Advance(t)
-	c.acks.history.Begin(t)
+	c.acks.packets.Begin(t)
 	c.checksum.next(r.cfg.ChecksumEvery)
 }
 
 // more reports whether the client's snapshot needs another packet.
 func (r *replication) more() bool { return !r.players.packer.Done() || r.objects.more() }
 
-// snapshotPacket is one packet of a snapshot: its sequence and whether it is the first go in (seq,
-// ends.First), where its sections end and what its ack will say come out.
+// snapshotPacket is one packet of a snapshot. Inputs: seq, ends.First. Outputs: the other ends, and
+// tag.
 type snapshotPacket struct {
 	seq  uint16
 	ends metrics.SectionEnds
-	tag  ackTag
+	tag  ackTag // what an ack of this packet confirms
 }
 
-// appendSnapshot writes the snapshot section of a packet, which needs no other packet to be
-// decoded. The first packet of a snapshot has the owner row and selects the rows of all packets,
-// within the bytes that the sections before leave. dst holds the packet so far.
+// appendSnapshot appends the snapshot section of a packet to dst, which holds the packet so far.
+// Each section decodes without the other packets of the same snapshot; it still needs acked
+// baselines. The first packet of a snapshot has the owner row and selects the rows of all packets,
+// within the bytes that the sections before leave.
 func (r *replication) appendSnapshot(
 	now time.Duration, dst []byte, c *connReplication, out *snapshotPacket,
 ) []byte {
@@ -139,7 +141,7 @@ func (r *replication) appendSnapshot(
 	ends.Reliable = uint16(len(dst))
 	dst = append(dst, byte(packet.SectionSnapshot))
 	at, head := len(dst), netstate.Header{Tick: t, Owner: ends.First, Checked: c.checksum.on}
-	dst = head.Append(dst)
+	dst = head.Append(dst) // reserves its bytes; overwritten below, once Objects and Sum are known
 	ends.Head = uint16(len(dst))
 	if ends.First {
 		dst = r.appendOwner(dst, c)
@@ -156,11 +158,11 @@ func (r *replication) appendSnapshot(
 		head.Sum = r.players.packer.Sum(&r.players.sums, first, count)
 	}
 	head.Append(dst[:at])
-	var whole *snapshot.Frame
-	if !c.view.byRow {
-		whole = r.frame()
+	var everyRow *snapshot.Frame // the frame if the packet has every row of its groups
+	if !c.view.byRow {           // the tracker records single rows in acks.packets itself
+		everyRow = r.frame()
 	}
-	c.acks.history.Sent(out.seq, first, count, whole)
+	c.acks.packets.Sent(out.seq, first, count, everyRow)
 	content := packetContent{tick: t, owner: ends.First, players: groupRange{first, count}, objects: objects}
 	out.tag = content.ackTag()
 	return dst
@@ -180,11 +182,11 @@ func (r *replication) endSnapshot(c *connReplication) {
 	r.objects.markSent(c)
 }
 
-// resyncEvery is the least time between two restarts of one client without baselines: they cost
-// bytes.
+// resyncEvery is the minimum time between two baseline drops for one client: snapshots without
+// baselines cost bytes.
 const resyncEvery = 250 * time.Millisecond
 
-// resync drops the client's baselines if it has asked for that.
+// resync drops the client's baselines if it asked for that, and reports whether it did.
 func (r *replication) resync(c *connReplication) (dropped bool) {
 	t := r.match.Tick()
 	if !c.acks.resyncRequested || t < c.acks.resyncedAt+r.ticks(resyncEvery) {
@@ -224,14 +226,14 @@ func (r *replication) sampleBlocks(s *netstate.Samples) {
 	r.objects.encoder.Sample(s.Objects)
 }
 
-// acked takes the ack of a packet. madeWith is the first command that the client can have made with
-// the packet.
-func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) {
+// acked takes the ack of a packet. tag is the packet's ackTag; since is the tick of the earliest
+// command that the client can have issued after receiving the packet.
+func (r *replication) acked(c *connReplication, tag ackTag, since tick.Tick) {
 	t, players := tag.tick(), tag.players()
 	if players.count > 0 {
 		c.acks.tracker.Acked(t, players.first, players.count)
 	}
-	c.acks.history.Acked(t, players.first, players.count, madeWith, r.match.Tick()+1)
+	c.acks.packets.Acked(t, players.first, players.count, since, r.match.Tick()+1)
 	if objects := tag.objects(); objects.count > 0 {
 		c.acks.objects.acked(r.objects, t, objects)
 	}
@@ -242,7 +244,7 @@ func (r *replication) acked(c *connReplication, tag ackTag, madeWith tick.Tick) 
 	c.acks.unacked = 0
 }
 
-// encodersOf are what wrote the rows of a client's snapshot.
+// encodersOf returns the encoders of a client's rows, for the sizes of snapshots.
 func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
 	return metrics.Encoders{
 		Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder,
@@ -250,12 +252,14 @@ func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
 	}
 }
 
-// reserve makes the memory that is needed where not all rows are sent to all clients.
+// reserve allocates ahead what otherwise the first snapshots do. Under RelevanceOff that is nothing:
+// all rows go to all clients in shared blocks.
 func (r *replication) reserve() {
-	if r.cfg.Relevance != RelevanceOff {
-		r.players.encoder.Reserve()
-		r.players.packer.Reserve(r.cfg.Players)
+	if r.cfg.Relevance == RelevanceOff {
+		return
 	}
-	r.players.rows.reserve(r.cfg.Players)
-	r.objects.rows.reserve(r.cfg.Players)
+	r.players.encoder.Reserve()
+	r.players.packer.Reserve(r.cfg.Players)
+	r.players.interest.reserve(r.cfg.Players)
+	r.objects.interest.reserve(r.cfg.Players)
 }

@@ -78,7 +78,7 @@ func (r *replication) outOfRange(a, b geom.Vec3) bool {
 	if r.cfg.ViewDistance == 0 {
 		return false
 	}
-	grid := r.players.rows.grid
+	grid := r.players.interest.grid
 	cfg := grid.Config()
 	p, q := grid.Cell(a.X, a.Z), grid.Cell(b.X, b.Z)
 	dx, dz := p%cfg.Wide-q%cfg.Wide, p/cfg.Wide-q/cfg.Wide
@@ -167,7 +167,7 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 
 // staleness is how many ticks before frame f the row of an object was written, as its kind was not
 // due.
-func (o *objectPlane) staleness(f *snapshot.Frame, slot int) tick.Tick {
+func (o *objectRows) staleness(f *snapshot.Frame, slot int) tick.Tick {
 	back := o.updateIntervals.LastUpdate(o.table.slots[slot].kind, f.Tick, o.interval)
 	if back == 0 || back >= f.Tick {
 		return 0
@@ -192,7 +192,7 @@ func (r *replication) objectVisible(c *connReplication, f *snapshot.Frame, slot 
 }
 
 // objectIn decodes the row of an object in a frame.
-func (o *objectPlane) objectIn(f *snapshot.Frame, slot int) (t netstate.ObjectState) {
+func (o *objectRows) objectIn(f *snapshot.Frame, slot int) (t netstate.ObjectState) {
 	f.Row(slot, o.asked[:])
 	t.Restore(o.asked[:])
 	return t
@@ -203,7 +203,7 @@ func (r *replication) viewLine(c *connReplication, f *snapshot.Frame, slot int) 
 	if p := r.players.frames.At(f.Tick); p != nil && c.view.viewpoint >= 0 {
 		from = positionIn(p, int(c.view.viewpoint))
 	}
-	if r.objects.rows.grid != nil {
+	if r.objects.interest.grid != nil {
 		return from, r.objects.space.pos[slot]
 	}
 	return from, r.objects.objectIn(f, slot).Pos
@@ -253,7 +253,7 @@ func (t *objectTable) each(do func(slot int, ref ObjectRef)) {
 }
 
 // inMatch reports whether a flight is in the match.
-func (o *objectPlane) inMatch(ref ObjectRef) bool {
+func (o *objectRows) inMatch(ref ObjectRef) bool {
 	all := o.match.Objects()
 	for i := range all.Projectiles {
 		if uint32(all.Projectiles[i].ID) == ref.N {

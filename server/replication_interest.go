@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
-// interestSet has the interest data of one tick for the rows of one plane: where each row is and
+// interestSet has the interest data of one tick for one replicatedRows: where each row is and
 // from which cells it can be seen. The first client of a tick that asks fills it; where all clients
 // are sent all rows, none asks. Under RelevanceOff it is empty and has no grid.
 type interestSet struct {
@@ -115,9 +115,9 @@ func (s *interestSet) reserve(n int) {
 	}
 }
 
-// playerPlane is the plane of players: one slot for each slot of the match.
-type playerPlane struct {
-	plane
+// playerRows are the replicated players: one slot for each slot of the match.
+type playerRows struct {
+	replicatedRows
 	combat      []uint64    // rows in combat
 	combatUntil []tick.Tick // by slot
 	none        []uint64    // the empty set
@@ -129,15 +129,14 @@ type playerPlane struct {
 // combatSeconds is how long a player counts as in combat after a hit, on either side of it.
 const combatSeconds = 2
 
-// newPlayerInterest makes the interest part of a plane of players and the memory for all of its
-// clients' views.
-func (p *playerPlane) initInterest(c *Config) {
-	p.rows = newInterestSet(c, c.Players)
-	words := p.rows.grid.Words()
+// initInterest allocates the interest set of the players and the memory for all clients' views.
+func (p *playerRows) initInterest(c *Config) {
+	p.interest = newInterestSet(c, c.Players)
+	words := p.interest.grid.Words()
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
 	p.distance = newDistances(c.Players)
-	s := &p.rows
+	s := &p.interest
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
 		s.x[slot], s.z[slot] = s.cellCentre(slot)
@@ -154,7 +153,7 @@ func (p *playerPlane) initInterest(c *Config) {
 // noteHit puts both sides of a hit in combat.
 func (r *replication) noteHit(e *sim.Event, actor, victim *connReplication) {
 	p := &r.players
-	if p.rows.grid == nil {
+	if p.interest.grid == nil {
 		return
 	}
 	a, v := e.Actor.Index(), e.Victim.Index()
@@ -166,7 +165,7 @@ func (r *replication) noteHit(e *sim.Event, actor, victim *connReplication) {
 
 // fillPlayers brings the interest set of players to the newest tick.
 func (r *replication) fillPlayers() {
-	p, s, frame := &r.players, &r.players.rows, r.frame()
+	p, s, frame := &r.players, &r.players.interest, r.frame()
 	if s.filled == frame.Tick {
 		return
 	}
@@ -207,7 +206,7 @@ const (
 
 // lookAtPlayers returns the players that the client may see. The set belongs to the client's view.
 func (r *replication) lookAtPlayers(c *connReplication, mode lookMode) []uint64 {
-	v, s := &c.view, &r.players.rows
+	v, s := &c.view, &r.players.interest
 	r.fillPlayers()
 	if v.interest == nil {
 		v.interest = s.views.take(s.grid)
@@ -232,7 +231,7 @@ func (r *replication) lookAtPlayers(c *connReplication, mode lookMode) []uint64 
 // visibleToFreeCamera is all players where a free camera may see them, else none.
 func (r *replication) visibleToFreeCamera(c *connReplication) []uint64 {
 	if r.seesAll(c) && !r.lowDetail() {
-		return r.players.rows.occupied()
+		return r.players.interest.occupied()
 	}
 	return r.players.none
 }
@@ -251,12 +250,12 @@ func (r *replication) addPriority(c *connReplication) {
 		}
 	}
 	opponents := v.opponents(r.match.Tick(), r.cfg.Rules.Rate)
-	v.interest.AddPriority(r.players.rows.grid, r.eye(slot, lookPriority), opponents)
+	v.interest.AddPriority(r.players.interest.grid, r.eye(slot, lookPriority), opponents)
 }
 
 // eye is the position of the player in a slot and, for priorities, its direction of view.
 func (r *replication) eye(slot int, mode lookMode) interest.Viewer {
-	s := &r.players.rows
+	s := &r.players.interest
 	v := interest.Viewer{Slot: slot, X: s.x[slot], Z: s.z[slot], Team: s.team[slot]}
 	if mode == lookPriority {
 		v.DirX, v.DirZ = r.match.Poses()[slot].Yaw.SinCos()
@@ -290,9 +289,9 @@ func (v *connView) noteOpponent(slot int) {
 // selectNearest sets nearest to the count rows of visible nearest to slot own, own first. Rows of
 // favoured count as a fifth nearer. Distances fall into classes of 1/32; of the last class the
 // lowest slots are taken.
-func (p *playerPlane) selectNearest(visible, favoured []uint64, own, count int) {
+func (p *playerRows) selectNearest(visible, favoured []uint64, own, count int) {
 	var rows [512]int32 // of each class
-	p.distance.measure(p.rows.x, p.rows.z, own)
+	p.distance.measure(p.interest.x, p.interest.z, own)
 	of := p.distance.class
 	for i, w := range visible {
 		for ; w != 0; w &= w - 1 {

@@ -12,13 +12,13 @@ func TestSelectNearest(t *testing.T) {
 	for range 300 {
 		slots := 1 + r.IntN(300)
 		words := (slots + 63) / 64
-		p := playerPlane{nearest: make([]uint64, words), distance: newDistances(slots)}
-		p.rows.x, p.rows.z = make([]float32, slots), make([]float32, slots)
+		p := playerRows{nearest: make([]uint64, words), distance: newDistances(slots)}
+		p.interest.x, p.interest.z = make([]float32, slots), make([]float32, slots)
 		visible, favoured := make([]uint64, words), make([]uint64, words)
 		own, count := r.IntN(slots), r.IntN(slots+1)
 		var order []int
 		for slot := range slots {
-			p.rows.x[slot], p.rows.z[slot] = r.Float32()*100, r.Float32()*100
+			p.interest.x[slot], p.interest.z[slot] = r.Float32()*100, r.Float32()*100
 			if r.IntN(3) > 0 || slot == own {
 				visible[slot>>6] |= 1 << (slot & 63)
 				order = append(order, slot)
@@ -28,7 +28,7 @@ func TestSelectNearest(t *testing.T) {
 			}
 		}
 		class := func(slot int) int {
-			dx, dz := p.rows.x[slot]-p.rows.x[own], p.rows.z[slot]-p.rows.z[own]
+			dx, dz := p.interest.x[slot]-p.interest.x[own], p.interest.z[slot]-p.interest.z[own]
 			if slot == own {
 				return 0
 			}

@@ -12,9 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// objectPlane is the plane of objects: replicated entities that are no players.
-type objectPlane struct {
-	plane
+// objectRows are the replicated objects: entities that are no players.
+type objectRows struct {
+	replicatedRows
 	table           objectTable
 	space           objectSpace
 	part            objectPart
@@ -56,10 +56,10 @@ type frameVersion struct {
 	groups  int
 }
 
-func newObjectPlane(c *Config) *objectPlane {
+func newObjectRows(c *Config) *objectRows {
 	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
-	o := &objectPlane{
-		plane: plane{
+	o := &objectRows{
+		replicatedRows: replicatedRows{
 			frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
 			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
 		},
@@ -96,13 +96,13 @@ func (c *Config) checkObjects() error {
 }
 
 // begin gives the frame that capture has written to the encoder.
-func (o *objectPlane) begin() {
+func (o *objectRows) begin() {
 	o.encoder.Begin(o.frame, o.frames)
 	o.sums.Begin(o.frame)
 }
 
 // capture writes the frame of the tick that was just played.
-func (o *objectPlane) capture(m *sim.Match) {
+func (o *objectRows) capture(m *sim.Match) {
 	t := m.Tick()
 	f := o.frames.BeginCopy(t)
 	o.frame = f
@@ -120,7 +120,7 @@ func (o *objectPlane) capture(m *sim.Match) {
 }
 
 // captureStatic writes the objects that the map places.
-func (o *objectPlane) captureStatic(f *snapshot.Frame) {
+func (o *objectRows) captureStatic(f *snapshot.Frame) {
 	classes := netstate.StaticClasses()
 	o.static = o.static[:0]
 	for i := range classes {
@@ -138,7 +138,7 @@ func (o *objectPlane) captureStatic(f *snapshot.Frame) {
 }
 
 // write writes the object at hand into a slot, or its row as it was when its kind was last due.
-func (o *objectPlane) write(f *snapshot.Frame, slot int) {
+func (o *objectRows) write(f *snapshot.Frame, slot int) {
 	s := &o.table.slots[slot]
 	s.writtenAt = f.Tick
 	o.put(slot, s, o.object.Pos)
@@ -153,7 +153,7 @@ func (o *objectPlane) write(f *snapshot.Frame, slot int) {
 	f.Set(slot, s.id, o.row[:])
 }
 
-func (o *objectPlane) captureProjectiles(
+func (o *objectRows) captureProjectiles(
 	f *snapshot.Frame, all []object.Projectile, kinds []object.CompiledProjectile,
 ) {
 	for i := range all {
@@ -169,13 +169,13 @@ func (o *objectPlane) captureProjectiles(
 		}
 		o.object.OfProjectile(p, int(s.index))
 		o.write(f, slot)
-		if p.Hit == object.Flying && o.rows.grid != nil && int(p.Type) < len(kinds) {
+		if p.Hit == object.Flying && o.interest.grid != nil && int(p.Type) < len(kinds) {
 			o.space.move(slot, p.At(&kinds[p.Type], f.Tick))
 		}
 	}
 }
 
-func (o *objectPlane) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
+func (o *objectRows) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
 	for i := range all {
 		g := &all[i]
 		slot, s := o.table.slotOfFlight(netstate.Grenade, g.ID)
@@ -192,14 +192,14 @@ func (o *objectPlane) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
 		}
 		o.object.OfGrenade(g, &s.launch, int(s.index))
 		o.write(f, slot)
-		if o.rows.grid != nil {
+		if o.interest.grid != nil {
 			o.space.move(slot, g.Pos)
 		}
 	}
 }
 
 // noteVersion compares the frame with the one before.
-func (o *objectPlane) noteVersion(f *snapshot.Frame) {
+func (o *objectRows) noteVersion(f *snapshot.Frame) {
 	was := o.versionAt(f.Tick - 1)
 	v := &o.versions[int(f.Tick)%len(o.versions)]
 	*v = frameVersion{tick: f.Tick, version: was.version, groups: o.frames.Groups()}
@@ -217,7 +217,7 @@ func (o *objectPlane) noteVersion(f *snapshot.Frame) {
 }
 
 // versionAt is the version of the frame of a tick; zero if it is too old.
-func (o *objectPlane) versionAt(t tick.Tick) frameVersion {
+func (o *objectRows) versionAt(t tick.Tick) frameVersion {
 	if v := o.versions[int(t)%len(o.versions)]; v.tick == t {
 		return v
 	}

@@ -18,10 +18,10 @@ type objectSpace struct {
 	visible []uint64 // result of lookAtObjects
 }
 
-// initInterest makes the interest part of the plane.
-func (o *objectPlane) initInterest(c *Config, slots int) {
-	o.rows = newInterestSet(c, slots)
-	s, words := &o.rows, o.rows.grid.Words()
+// initInterest allocates the interest set of the objects.
+func (o *objectRows) initInterest(c *Config, slots int) {
+	o.interest = newInterestSet(c, slots)
+	s, words := &o.interest, o.interest.grid.Words()
 	o.space = objectSpace{
 		pos: make([]geom.Vec3, slots), public: make([]uint64, words), visible: make([]uint64, words),
 		first: make([]int16, c.Players), next: make([]int16, slots),
@@ -36,12 +36,12 @@ func (o *objectPlane) initInterest(c *Config, slots int) {
 }
 
 // beginSpace empties the columns for tick t.
-func (o *objectPlane) beginSpace(t tick.Tick) {
-	if o.rows.grid == nil {
+func (o *objectRows) beginSpace(t tick.Tick) {
+	if o.interest.grid == nil {
 		return
 	}
 	o.space.at = t
-	o.rows.clear()
+	o.interest.clear()
 	clear(o.space.public)
 	for i := range o.space.first {
 		o.space.first[i] = -1
@@ -49,12 +49,12 @@ func (o *objectPlane) beginSpace(t tick.Tick) {
 }
 
 // put takes the object at hand into its slot.
-func (o *objectPlane) put(slot int, s *objectSlot, pos geom.Vec3) {
-	if o.rows.grid == nil {
+func (o *objectRows) put(slot int, s *objectSlot, pos geom.Vec3) {
+	if o.interest.grid == nil {
 		return
 	}
 	d := &o.space
-	o.rows.put(slot, s.id)
+	o.interest.put(slot, s.id)
 	d.pos[slot] = pos
 	if s.kind.Public() {
 		d.public[slot>>6] |= 1 << (slot & 63)
@@ -71,7 +71,7 @@ func (d *objectSpace) move(slot int, pos geom.Vec3) { d.pos[slot] = pos }
 // fillObjects brings the interest set of objects to the newest tick. Walls hide an object as they
 // hide a player, so they are asked for the heights of both.
 func (r *replication) fillObjects() {
-	s, d := &r.objects.rows, &r.objects.space
+	s, d := &r.objects.interest, &r.objects.space
 	if s.filled == d.at {
 		return
 	}
@@ -79,7 +79,7 @@ func (r *replication) fillObjects() {
 	if s.walls != nil {
 		s.walls.Reset()
 		for slot, pose := range r.match.Poses() {
-			if r.players.rows.ids[slot] != 0 {
+			if r.players.interest.ids[slot] != 0 {
 				s.walls.Raise(pose.Pos.X, pose.Pos.Y, pose.Pos.Z)
 			}
 		}
@@ -104,7 +104,7 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 	r.fillPlayers()
 	r.fillObjects()
 	if a.view == nil {
-		a.view = o.rows.views.take(o.rows.grid)
+		a.view = o.interest.views.take(o.interest.grid)
 	}
 	if a.allSentAt != 0 {
 		a.materialize(o)
@@ -113,7 +113,7 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 	if slot < 0 {
 		copy(d.visible, d.public)
 		if c.pacing.bucket.Rate() != 0 && r.cfg.Relevance != RelevanceGrid { // else in blocks
-			copy(d.visible, o.rows.occupied())
+			copy(d.visible, o.interest.occupied())
 		}
 		a.view.MarkAllSent(d.visible) // no row has priority: rows take turns
 		return d.visible
@@ -121,9 +121,9 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 	from := r.eye(slot, mode)
 	v := interest.Viewer{Slot: -1, X: from.X, Z: from.Z, DirX: from.DirX, DirZ: from.DirZ}
 	if mode == lookPriority {
-		a.view.Update(o.rows.grid, v, nil)
+		a.view.Update(o.interest.grid, v, nil)
 	} else {
-		a.view.UpdateVisible(o.rows.grid, v)
+		a.view.UpdateVisible(o.interest.grid, v)
 	}
 	for i, word := range a.view.Visible() {
 		d.visible[i] = word | d.public[i]
@@ -136,10 +136,10 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 
 // materialize sets the priorities to what they would be had the last snapshot of blocks gone row by
 // row: all objects were visible, and sent.
-func (a *objectAcks) materialize(o *objectPlane) {
-	set, f := o.rows.scratch, o.frames.At(a.allSentAt)
+func (a *objectAcks) materialize(o *objectRows) {
+	set, f := o.interest.scratch, o.frames.At(a.allSentAt)
 	clear(set)
-	for slot := range o.rows.ids {
+	for slot := range o.interest.ids {
 		if f == nil || f.ID(slot) != 0 {
 			set[slot>>6] |= 1 << (slot & 63)
 		}

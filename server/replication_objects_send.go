@@ -65,7 +65,7 @@ func (a *objectAcks) dropBaselines() {
 }
 
 // acked notes that groups of the snapshot of tick t have arrived.
-func (a *objectAcks) acked(o *objectPlane, t tick.Tick, groups groupRange) {
+func (a *objectAcks) acked(o *objectRows, t tick.Tick, groups groupRange) {
 	a.tracker.Acked(t, groups.first, groups.count)
 	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows lack a baseline
 	v := o.versionAt(t)
@@ -77,7 +77,7 @@ func (a *objectAcks) acked(o *objectPlane, t tick.Tick, groups groupRange) {
 
 // caughtUp reports whether a client that sees all objects holds enough for blocks alone, as joined
 // does for players.
-func (a *objectAcks) caughtUp(o *objectPlane, mostBytes int) bool {
+func (a *objectAcks) caughtUp(o *objectRows, mostBytes int) bool {
 	if a.joined {
 		return true
 	}
@@ -125,7 +125,7 @@ func (r *replication) objectBudget(now time.Duration, c *connReplication, head i
 func (r *replication) playerReserve() int { return snapshot.RunBytes + r.groupBytes }
 
 // unchanged reports whether the client holds all objects as they are in tick t.
-func (o *objectPlane) unchanged(a *objectAcks, t tick.Tick) bool {
+func (o *objectRows) unchanged(a *objectAcks, t tick.Tick) bool {
 	if a.wholeAcked == 0 || t-a.wholeAcked >= objectsMaxAge*o.interval {
 		return false
 	}
@@ -162,7 +162,7 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 	}
 	visible := r.lookAtObjects(c, mode)
 	if grid && mode == lookVisible {
-		o.packer.BeginRows(o.encoder, a.tracker, o.rows.withEmpty(visible))
+		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(visible))
 		a.selection = objectsVisible
 	} else if o.part.byRow, a.full = true, o.fitBudget(c, visible, 8*room); a.full {
 		a.completeAt = 0
@@ -196,9 +196,9 @@ func (r *replication) objectBlocksFit() bool {
 
 // fitBudget begins a part about the visible objects in most bits: the client's own flights
 // first, then by priority. It reports whether some have to wait.
-func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
-	s, d, a := &o.rows, &o.space, &c.acks.objects
-	total, room := s.costs(&o.plane, a.tracker, visible, most)
+func (o *objectRows) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
+	s, d, a := &o.interest, &o.space, &c.acks.objects
+	total, room := s.costs(&o.replicatedRows, a.tracker, visible, most)
 	if total+blockOverheadBits*o.frames.Groups() <= room {
 		o.packer.BeginRows(o.encoder, a.tracker, s.withEmpty(visible))
 		return false
@@ -220,14 +220,14 @@ func (o *objectPlane) fitBudget(c *connReplication, visible []uint64, most int) 
 }
 
 // markSent resets the priority of the objects that the snapshot has sent.
-func (o *objectPlane) markSent(c *connReplication) {
+func (o *objectRows) markSent(c *connReplication) {
 	if o.part.open && o.part.byRow {
-		c.acks.objects.view.MarkSent(o.packer.SentRows(o.rows.sent[:0]))
+		c.acks.objects.view.MarkSent(o.packer.SentRows(o.interest.sent[:0]))
 	}
 }
 
 // more reports whether the snapshot at hand has objects that are not in a packet yet.
-func (o *objectPlane) more() bool { return o.part.open && !o.packer.Done() }
+func (o *objectRows) more() bool { return o.part.open && !o.packer.Done() }
 
 // appendObjects writes as much of the part about objects as fits into the packet, and returns its
 // groups. head says then whether there is one, and ends where it ends.
@@ -249,7 +249,7 @@ func (r *replication) appendObjects(
 	return dst, groups
 }
 
-func (o *objectPlane) appendPart(dst []byte, head *netstate.Header, room int) (_ []byte, groups groupRange) {
+func (o *objectRows) appendPart(dst []byte, head *netstate.Header, room int) (_ []byte, groups groupRange) {
 	head.Objects = false
 	if !o.more() {
 		return dst, groupRange{}

@@ -56,7 +56,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectPlane(&cfg)
+	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectRows(&cfg)
 	var flights []object.Projectile
 	next := func() {
 		m.Begin()
@@ -80,7 +80,7 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	if want := uint64(fixed + 400 - slots); w.table.dropped != want || w.frame.ID(slots-1) == 0 {
 		t.Fatalf("%d flights have no slot, want %d", w.table.dropped, want)
 	}
-	before := map[netid.ID]netid.ID{} // by the plane's id: the match's
+	before := map[netid.ID]netid.ID{} // by the replicated id: the match's
 	for i := range w.table.slots {
 		before[w.table.slots[i].id] = w.table.slots[i].matchID
 	}

@@ -32,7 +32,7 @@ func (p *connPacing) setRate(every uint8, kbps int, cfg *Config) {
 
 // every is the number of intervals between two snapshots: as requested, or more under overload.
 func (r *replication) every(c *connReplication) tick.Tick {
-	return tick.Tick(c.pacing.every) << min(r.level, overload.QuarterRate)
+	return tick.Tick(c.pacing.every) << min(r.loadLevel, overload.QuarterRate)
 }
 
 // spacing is the time between two snapshots of the client.
@@ -51,7 +51,7 @@ func (r *replication) intervalOf(t tick.Tick) uint16 {
 func (r *replication) snapshotDue(c *connReplication) bool {
 	t, slot, interval := uint32(r.match.Tick()), uint32(c.viewer.player.Index()), uint32(r.cfg.SendInterval)
 	period := interval * uint32(r.every(c))
-	if r.batch <= 1 {
+	if r.batchTicks <= 1 {
 		return (t+slot)%period == 0
 	}
 	sent := uint32(c.pacing.sent)

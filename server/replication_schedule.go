@@ -95,7 +95,7 @@ func (r *replication) beginAllVisible(c *connReplication, visible []uint64, most
 		r.beginPlayerRows(c, visible)
 		return true
 	}
-	return p.packer.BeginRowsWithin(p.encoder, c.acks.tracker, p.rows.withEmpty(visible), most)
+	return p.packer.BeginRowsWithin(p.encoder, c.acks.tracker, p.interest.withEmpty(visible), most)
 }
 
 // meanShare is the part of the mean that the newest snapshot has: a mean over a third of a
@@ -141,9 +141,9 @@ func (r *replication) materializeBlocks(c *connReplication) {
 		return
 	}
 	frame := r.players.frames.At(v.blocks)
-	q.alloc(r.players.rows.grid.Words())
+	q.alloc(r.players.interest.grid.Words())
 	clear(q.visible)
-	for slot := range r.players.rows.ids {
+	for slot := range r.players.interest.ids {
 		if frame == nil || frame.ID(slot) != 0 {
 			q.visible[slot>>6] |= 1 << (slot & 63)
 		}
@@ -186,7 +186,7 @@ func (q *rowSchedule) markSent(rows []uint64, interval uint16) {
 // pickOverdue picks the visible rows that have waited for too long, the longest wait first, while
 // they fit. It returns the bits that are left. The costs of picked rows become 0.
 func (r *replication) pickOverdue(c *connReplication, visible []uint64, left int) int {
-	q, s, p := &c.schedule, &r.players.rows, &r.players
+	q, s, p := &c.schedule, &r.players.interest, &r.players
 	if q.sentAt == nil || c.pacing.bucket.Rate() == 0 {
 		return left
 	}

@@ -74,7 +74,7 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 
 // beginPlayerRows begins a snapshot of all rows of a set.
 func (r *replication) beginPlayerRows(c *connReplication, visible []uint64) {
-	r.players.packer.BeginRows(r.players.encoder, c.acks.tracker, r.players.rows.withEmpty(visible))
+	r.players.packer.BeginRows(r.players.encoder, c.acks.tracker, r.players.interest.withEmpty(visible))
 }
 
 // advanceJoin moves the join burst on after a snapshot. A client of a grid is done once it has
@@ -169,13 +169,13 @@ func (r *replication) rowBits(bytes, head int) int {
 // fitBudget begins a snapshot of the visible rows in most bits, by priority if they do not all
 // fit. It reports whether some have to wait.
 func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
-	p, s := &r.players, &r.players.rows
+	p, s := &r.players, &r.players.interest
 	asBlocks := blockOverheadBits * p.frames.Groups()
 	if p.encoder.MaxBits(popcount(visible))+asBlocks <= most { // they fit whatever their costs
 		r.beginPlayerRows(c, visible)
 		return false
 	}
-	total, left := s.costs(&p.plane, c.acks.tracker, visible, most)
+	total, left := s.costs(&p.replicatedRows, c.acks.tracker, visible, most)
 	if total+asBlocks <= left { // also as blocks, which clients share
 		r.beginPlayerRows(c, visible)
 		return false
@@ -195,7 +195,7 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 // costs computes the cost of each visible row. It returns their sum and what most bits leave for
 // them.
 func (s *interestSet) costs(
-	p *plane, tracker *snapshot.Tracker, visible []uint64, most int,
+	p *replicatedRows, tracker *snapshot.Tracker, visible []uint64, most int,
 ) (total, left int) {
 	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
 	for _, n := range s.cost[:len(visible)*64] {
@@ -224,7 +224,7 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	if unlimited || q.allSentAt == t { // no row waits
 		return
 	}
-	sent := r.players.packer.SentRows(r.players.rows.sent[:0])
+	sent := r.players.packer.SentRows(r.players.interest.sent[:0])
 	v.interest.MarkSent(sent)
 	if q.sentAt != nil {
 		r.materializeSchedule(c)
@@ -235,7 +235,7 @@ func (r *replication) markPlayersSent(c *connReplication) {
 // lowDetail reports whether snapshots are of low detail: the lowDetailNearest players that are
 // nearest and, of the others, one group in lowDetailTurns, by turns. Fewer groups would save
 // nothing: a row costs more the longer it waited.
-func (r *replication) lowDetail() bool { return r.level >= overload.LowDetail }
+func (r *replication) lowDetail() bool { return r.loadLevel >= overload.LowDetail }
 
 const (
 	lowDetailNearest = 16
@@ -246,7 +246,7 @@ var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of e
 
 // selectLowDetail begins a snapshot of low detail.
 func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
-	p, s := &r.players, &r.players.rows
+	p, s := &r.players, &r.players.interest
 	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
 	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
 	turn := uint64(0xffff) << (16 * c.view.detailTurn)

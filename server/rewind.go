@@ -60,7 +60,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 			return err
 		}
 		for _, a := range missing {
-			c.repl.acks.history.ArrivedAfter(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
+			c.repl.acks.packets.ArrivedAfter(h.Ack-uint16(a.Back), newest-tick.Tick(a.Since))
 		}
 	}
 	for i := range commands {
@@ -100,7 +100,7 @@ func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uin
 		return nil, nil
 	}
 	c := &w.conns[slot]
-	if uint32(c.id) != s.Shooter || c.repl.acks.history == nil {
+	if uint32(c.id) != s.Shooter || c.repl.acks.packets == nil {
 		return nil, nil
 	}
 	v, now := &w.resolver, w.match.Tick()
@@ -113,7 +113,7 @@ func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uin
 
 // resolve fills targets and plain for a client.
 func (v *viewResolver) resolve(c *conn) {
-	history, cmd := c.repl.acks.history, c.rewind.command(v.tick)
+	history, cmd := c.repl.acks.packets, c.rewind.command(v.tick)
 	gap := lagcomp.MaxInterpGap * c.repl.pacing.spacing
 	late := history.HasLateAcks(cmd)
 	v.claimed = v.claimed[:0]
@@ -228,6 +228,6 @@ func (w *rewind) setAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	}
 	k.AnnouncedInstant, k.UnclampedInstant = max(clamped, 1), max(unclamped, 1)
 	if in := w.match.CommandBuffer(c.id); in != nil && in.HasView(t) {
-		k.From, k.To = c.repl.acks.history.BracketingTicks(k.AnnouncedInstant, c.rewind.command(t))
+		k.From, k.To = c.repl.acks.packets.BracketingTicks(k.AnnouncedInstant, c.rewind.command(t))
 	}
 }

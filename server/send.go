@@ -58,7 +58,7 @@ func (o *outbound) send(now time.Duration, sock netio.Conn) error {
 func (o *outbound) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 	t, slot, r := o.match.Tick(), c.id.Index(), &c.repl
 	second := (uint32(t) + uint32(slot)) % uint32(o.cfg.Rules.Rate)
-	if second < uint32(o.replication.batch) && !o.timer.Off { // once a second
+	if second < uint32(o.replication.batchTicks) && !o.timer.Off { // once a second
 		o.sampleLink(c, t)
 		o.tally(c)
 	}

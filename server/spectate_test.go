@@ -186,7 +186,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 		s := b.addSpectator(cfg, spectator)
 		b.play(3)
 		// what the target may see, worked out apart
-		honest := interest.NewClient(b.lobby.replication.players.rows.grid)
+		honest := interest.NewClient(b.lobby.replication.players.interest.grid)
 		told, hidden := 0, 0
 		var row [netstate.PublicFields]int32
 		for n := range 600 {
@@ -198,7 +198,7 @@ func TestRow70SpectatorSeesNoMore(t *testing.T) {
 			if g.repl.pacing.sent != b.lobby.match.Tick() { // no snapshot left in this tick
 				continue
 			}
-			c := &b.lobby.replication.players.rows
+			c := &b.lobby.replication.players.interest
 			b.lobby.replication.fillPlayers()
 			target := g.roster.view.target.Index()
 			honest.Reset()

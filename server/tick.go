@@ -15,7 +15,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks joins the stations of the data path (docs/circle.svg); the comment behind each call names
+// Ticks joins the stages of the data path (docs/circle.svg); the comment behind each call names
 // its arrow. Datagrams that have arrived on sock become commands, commands move the match by n
 // ticks, the match becomes history and a frame of rows, the frame is delta-coded against what each
 // client has acked, and leaves in datagrams. With n above 1 the server catches up: datagrams are
@@ -39,10 +39,10 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		l.endTick()
 		return errIn
 	}
-	for l.replication.batch = 1; ; l.replication.batch++ {
+	for l.replication.batchTicks = 1; ; l.replication.batchTicks++ {
 		l.play(now)             // command -> sim -> history
 		l.replication.capture() // history -> snapshot
-		if l.replication.batch == n {
+		if l.replication.batchTicks == n {
 			break
 		}
 		l.timer.Enter(metrics.StageSnapshot)
@@ -52,7 +52,7 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 	l.replication.begin()                // snapshot -> delta
 	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
-	l.replication.batch = 1
+	l.replication.batchTicks = 1
 	return errors.Join(errIn, errOut)
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// TestRow47HitRateIsOnesAim is row 47 of the reference's checklist: twenty players with the same
+// TestRow47HitRateIsOnesAim is row 47 of docs/features.md: twenty players with the same
 // aim error shoot at one that runs to and fro, with no latency or 150 ms. Their hit rates are
 // equal; without rewind the late ones would miss. A view older than the clamp limits is moved, and
 // an invalid view shows the present.
@@ -79,7 +79,7 @@ func TestRow47HitRateIsOnesAim(t *testing.T) {
 	t.Logf("%.3f hit at once, %.3f after 150 ms, %.3f without belief", prompt, slow, unbelieved)
 }
 
-// TestRow69HistoryIsTheFigures is row 69 of the reference's checklist in the match: for any input,
+// TestRow69HistoryIsTheFigures is row 69 of docs/features.md in the match: for any input,
 // the bones of the pose in the history of a tick are those of the animation state at that tick, and
 // all stances occur.
 func TestRow69HistoryIsTheFigures(t *testing.T) {

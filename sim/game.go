@@ -72,8 +72,8 @@ const (
 	Robot       = 1
 )
 
-// DefaultGame is the reference's deathmatch, with its two heroes and no objects. Head shots count
-// twice, unlike in the reference, which has no heads. The caller may change it.
+// DefaultGame is FPSSample's deathmatch, with its two heroes and no objects. Head shots count
+// twice, unlike in FPSSample, which has no heads. The caller may change it.
 func DefaultGame() *Game {
 	return &Game{
 		Heroes: []Hero{{ability.TerraformerParams(), move.DefaultParams()}, {ability.RobotParams(),

@@ -109,7 +109,8 @@ var kinds []*kindSpec
 // system, mode, writes. It panics if the name, the page
 // or a system's neighbour is wrong. Only functions named init call it.
 func declareKind(k *kindSpec) {
-	at, taken := slices.BinarySearchFunc(kinds, k.page, func(have *kindSpec, page int) int { return have.page - page })
+	at, taken := slices.BinarySearchFunc(kinds, k.page,
+		func(have *kindSpec, page int) int { return have.page - page })
 	if taken || k.page >= maxKinds || kindNamed(k.name) != nil {
 		panic(fmt.Sprintf("sim: kind %s, page %d: the name or the page is taken", k.name, k.page))
 	}
@@ -172,7 +173,8 @@ func (m *Match) declareKinds(slots int) {
 		case k.page == pagePlayer:
 			m.kinds[k.page] = w.Kind(k.name, comps...)
 		default:
-			m.kinds[k.page] = w.Declare(ecs.Spec{Name: k.name, Page: k.page, Capacity: most, Reserve: reserve}, comps...)
+			spec := ecs.Spec{Name: k.name, Page: k.page, Capacity: most, Reserve: reserve}
+			m.kinds[k.page] = w.Declare(spec, comps...)
 		}
 	}
 	for _, k := range kinds {
@@ -262,11 +264,10 @@ type KindInfo struct {
 func (m *Match) Kinds() (list []KindInfo) {
 	for _, k := range kinds {
 		id := m.kinds[k.page]
-		info := KindInfo{Name: k.name, Sparse: k.page >= pageSparse, First: k.page % pageSparse * ecs.PageSlots,
-			Rows: m.World.Count(id), Capacity: m.World.Capacity(id), RowBytes: m.World.RowBytes(id),
-			Refused: m.World.Refused(id)}
-		if info.Sparse {
-			info.First = 0
+		info := KindInfo{Name: k.name, Sparse: k.page >= pageSparse, Rows: m.World.Count(id),
+			Capacity: m.World.Capacity(id), RowBytes: m.World.RowBytes(id), Refused: m.World.Refused(id)}
+		if !info.Sparse {
+			info.First = k.page * ecs.PageSlots
 		}
 		for i := range k.columns {
 			c := &k.columns[i]
@@ -275,19 +276,6 @@ func (m *Match) Kinds() (list []KindInfo) {
 		list = append(list, info)
 	}
 	return list
-}
-
-// Refused is how many entities the match has not spawned, since their kind was at its capacity, and
-// the name of the kind that refused most.
-func (m *Match) Refused() (total uint64, kind string) {
-	most := uint64(0)
-	for _, k := range kinds {
-		n := m.World.Refused(m.kinds[k.page])
-		if total += n; n > most {
-			most, kind = n, k.name
-		}
-	}
-	return total, kind
 }
 
 // memory views the columns of a kind as plain memory, in the order of its declaration, also without

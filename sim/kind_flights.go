@@ -27,7 +27,8 @@ func init() {
 		valid: func(m *Match) error {
 			for i := range m.objects.Projectiles {
 				p := &m.objects.Projectiles[i]
-				if !p.Valid() || int(p.Type) >= len(m.kit.ProjectileKinds) || !m.inRow(pageProjectile, p.ID, i) {
+				if !p.Valid() || int(p.Type) >= len(m.kit.ProjectileKinds) ||
+					!m.inRow(pageProjectile, p.ID, i) {
 					return wrong("projectile", *p)
 				}
 			}
@@ -64,8 +65,7 @@ func (m *Match) launch(t object.Trajectory, view tick.View) netid.ID {
 	return id
 }
 
-// spawn spawns an entity of a kind. It returns 0 if there are as many as the kind may have, and counts
-// that.
+// spawn spawns an entity of a kind. At the capacity of the kind it returns 0, and counts that.
 func (m *Match) spawn(page int) netid.ID {
 	id := m.World.Spawn(m.kinds[page])
 	if id == 0 {

@@ -30,7 +30,8 @@ func init() {
 		valid: func(m *Match) error {
 			for i := range m.scene.Barrels {
 				whole := m.scene.BarrelKind.NewBarrel(netid.Make(FirstBarrel+i, 1), m.layout().Barrels[i])
-				if b := &m.scene.Barrels[i]; b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
+				b := &m.scene.Barrels[i]
+				if b.ID != whole.ID || b.Pos != whole.Pos || b.Health > whole.Health {
 					return wrong("barrel", *b)
 				}
 			}

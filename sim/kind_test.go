@@ -74,10 +74,9 @@ func TestRow01BeyondTheCapacity(t *testing.T) {
 		m.Run(i)
 	}
 	m.End()
-	total, kind := m.Refused()
-	if n := len(m.Objects().Projectiles); n != most || m.Outcome().Refused != 9 || total != 9 || kind != "projectile" {
-		t.Fatalf("%d of %d projectiles, %d refused in the tick, %d in all, most of kind %q", n, most,
-			m.Outcome().Refused, total, kind)
+	total := m.Kinds()[pageProjectile].Refused
+	if n := len(m.Objects().Projectiles); n != most || m.Outcome().Refused != 9 || total != 9 {
+		t.Fatalf("%d of %d projectiles, %d refused in the tick, %d in all", n, most, m.Outcome().Refused, total)
 	}
 	for range 1000 {
 		m.Step()

@@ -1,6 +1,6 @@
 package sim
 
-// Rows 4 and 13 of the reference's checklist: systems, their runners, and what begins and ends with
+// Rows 4 and 13 of docs/features.md: systems, their runners, and what begins and ends with
 // an entity.
 
 import (

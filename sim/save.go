@@ -52,9 +52,11 @@ var parts = []part{
 	}, loadSettings},
 	{"round", []Datum{dMode}, []reflect.Type{reflect.TypeFor[Clock](), reflect.TypeFor[Score](),
 		reflect.TypeFor[mode.State]()}, func(s *State, dst []byte) []byte {
-		return appendPlanes(appendPlanes(appendPlanes(dst, single(&s.clock)), single(&s.score)), single(&s.mode))
+		dst = appendPlanes(appendPlanes(dst, single(&s.clock)), single(&s.score))
+		return appendPlanes(dst, single(&s.mode))
 	}, loadRound},
-	{"kinds", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, saveKinds, loadKinds},
+	{"kinds", []Datum{dClampLimits, dCommand, dLook, dVital, dAbility, dMotion, dAnim}, nil, saveKinds,
+		loadKinds},
 	{"inboxes", []Datum{dCommandBuffers}, []reflect.Type{reflect.TypeFor[savedBuffer](),
 		reflect.TypeFor[Command]()}, saveInboxes, loadInboxes},
 	{"area hits", []Datum{dAreas}, []reflect.Type{reflect.TypeFor[tick.Tick]()}, saveAreaHits, loadAreaHits},

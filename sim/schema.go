@@ -123,8 +123,8 @@ func lineDifference(theirs, ours []string) string {
 		for n := 1; n < max(len(x), len(y)); n += 2 {
 			got, want := columnAt(x, n), columnAt(y, n)
 			if got != want {
-				return fmt.Sprintf("kind %s: component %s: unknown column %.60q, expected %q", ours[0], word(ours[i], 0),
-					got, want)
+				return fmt.Sprintf("kind %s: component %s: unknown column %.60q, expected %q", ours[0],
+					word(ours[i], 0), got, want)
 			}
 		}
 	}

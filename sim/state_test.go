@@ -37,7 +37,8 @@ func TestStateIsACopy(t *testing.T) {
 					s.step()
 				}
 				for _, c := range []*State{spread, once} {
-					if c.Hash() != hash || !slices.Equal(c.Checksums(nil), sums) || !bytes.Equal(c.Append(nil), state) {
+					if c.Hash() != hash || !slices.Equal(c.Checksums(nil), sums) ||
+						!bytes.Equal(c.Append(nil), state) {
 						t.Fatalf("tick %d: the copy differs from the match", c.Tick())
 					}
 				}
@@ -72,7 +73,8 @@ func TestStateCopyAllocatesNothing(t *testing.T) {
 // BenchmarkStateCopy is what a tick of 64 players pays for a state: one copy. encode and hash are
 // what is left for later.
 func BenchmarkStateCopy(b *testing.B) {
-	s := newScript(b, 64, Rules{Seed: 7, RespawnMillis: 700, Mix: true, Rate: 128, Game: rocketeers()}, "arena-64")
+	rules := Rules{Seed: 7, RespawnMillis: 700, Mix: true, Rate: 128, Game: rocketeers()}
+	s := newScript(b, 64, rules, "arena-64")
 	for range 300 {
 		s.step()
 	}

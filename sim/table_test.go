@@ -13,7 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestRow11TableHasNoConflicts is row 11 of the reference's checklist: what systems read and write
+// TestRow11TableHasNoConflicts is row 11 of docs/features.md: what systems read and write
 // is said, and what cannot be right is found.
 func TestRow11TableHasNoConflicts(t *testing.T) {
 	for _, c := range Conflicts(Systems()) {

@@ -125,8 +125,8 @@ func (c *columns) shootTurret(all *turrets, i int) {
 		View: c.history.DelayedView(c.clock.Tick, 0), Except: uint32(owner), Team: c.vital[row].Team}
 	c.scene.Players.Cast(all.sweep[:], all.hit[:])
 	if hit := &all.hit[0]; hit.ID != 0 {
-		c.scene.Damage.Add(object.Damage{Victim: netid.ID(hit.ID), Instigator: owner, Cause: object.CauseProjectile,
-			Points: turretDamage})
+		c.scene.Damage.Add(object.Damage{Victim: netid.ID(hit.ID), Instigator: owner,
+			Cause: object.CauseProjectile, Points: turretDamage})
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // armed is a game with a turret in the middle and one far off.
 func armed() *Game {
 	return quick(func(g *Game) {
-		g.Layout.Objects = []PlacedObject{{Kind: "turret"}, {Kind: "turret", Pos: geom.Vec3{X: 60, Z: 60}, Yaw: 0x4000}}
+		g.Layout.Objects = []PlacedObject{{Kind: "turret"},
+			{Kind: "turret", Pos: geom.Vec3{X: 60, Z: 60}, Yaw: 0x4000}}
 	})
 }
 
@@ -133,7 +134,8 @@ func TestTurretIsSavedAndDeterministic(t *testing.T) {
 func TestTurretIsExpectedByName(t *testing.T) {
 	g := armed()
 	g.Layout.Objects[1].Kind = "turet"
-	if _, err := (Rules{Game: g}).Compile(); err == nil || !strings.Contains(err.Error(), `object 1 of the map: kind "turet": expected one of: turret`) {
+	want := `object 1 of the map: kind "turet": expected one of: turret`
+	if _, err := (Rules{Game: g}).Compile(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 	m := New(2, Rules{Game: armed()}, plain(t))

@@ -29,13 +29,13 @@ type allocCheck struct {
 // aroundTick plays the server's tick and counts its allocations.
 func (w *world) aroundTick(tick func() error) error {
 	q := &w.allocs
-	if now := w.Now(); w.checks.none || now < allocCheckFrom || now >= allocCheckTo || !w.allSettled(now) {
+	if now := w.Now(); w.skip.checks || now < allocCheckFrom || now >= allocCheckTo || !w.allSettled(now) {
 		return tick()
 	}
 	runtime.ReadMemStats(&q.before)
 	err := tick()
 	runtime.ReadMemStats(&q.after)
-	if w.recordings.handed {
+	if w.recordings.chunkEnded {
 		return err
 	}
 	q.ticks++

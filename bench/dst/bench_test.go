@@ -16,10 +16,10 @@ func BenchmarkMinute(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		seed uint64
-		as   checks
+		skip skipped
 	}{
-		{"players=32/lobby", 7, checks{none: true}},
-		{"players=32/whole", 7, checks{}},
+		{"players=32/lobby", 7, skipped{checks: true}},
+		{"players=32/whole", 7, skipped{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			runtime.LockOSThread() // its CPU time is measured
@@ -27,7 +27,7 @@ func BenchmarkMinute(b *testing.B) {
 			var setup, spent time.Duration
 			for range b.N {
 				from := clock.ThreadCPU()
-				w, err := newWorld(Case{Seed: c.seed}, c.as)
+				w, err := newWorld(Case{Seed: c.seed}, c.skip)
 				if err != nil {
 					b.Fatal(err)
 				}

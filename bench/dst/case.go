@@ -11,13 +11,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// Case is one run. Its text is the flags that repeat it.
+// Case is one run of a deterministic simulation test (dst). String gives the flags that reproduce
+// the run.
 type Case struct {
 	Seed    uint64
 	Until   time.Duration // virtual time at which the run stops; 0 means Length
-	Clients int           // runs only the first clients of the seed's draw; 0 means all
-	Without []int         // numbers of the faults left out, ascending
-	Codec   schema.Codec  // of the lobby's snapshots; no seed draws it
+	Clients int           // runs only the first of the clients generated from the seed; 0 means all
+	Without []int         // indices into Scenario.Faults of the faults left out, ascending
+	Codec   schema.Codec  // of the lobby's snapshots; not chosen by the seed
 }
 
 // Duration is the virtual time that the case plays: Until, or Length.

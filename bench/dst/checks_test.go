@@ -15,7 +15,7 @@ func TestWithoutChecks(t *testing.T) {
 	}
 	for _, seed := range seeds {
 		var made [2]*world
-		for i, as := range []checks{{}, {none: true}} {
+		for i, as := range []skipped{{}, {checks: true}} {
 			w, err := newWorld(Case{Seed: seed}, as)
 			if err != nil {
 				t.Fatal(err)

@@ -86,8 +86,8 @@ func (f *Fault) String() string {
 	return s
 }
 
-// Plan is the draw of a seed.
-type Plan struct {
+// Scenario is what is generated from a seed.
+type Scenario struct {
 	Clients   int              // honest clients
 	Kbps      int              // byte budget of a connection, kbit/s; 0 means none
 	Relevance server.Relevance // what the server replicates to a connection
@@ -95,11 +95,11 @@ type Plan struct {
 	Faults    []Fault          // by kind; a case leaves faults out by their index
 }
 
-// Draw draws the plan of a seed. Each kind of fault is absent in a third of the seeds, and present
+// Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and present
 // with a drawn strength in the others.
-func Draw(seed uint64) Plan {
+func Draw(seed uint64) Scenario {
 	d := rand.New(rand.NewPCG(seed, 0x64726177)) // "draw"
-	p := Plan{Clients: 4 + d.IntN(7)}
+	p := Scenario{Clients: 4 + d.IntN(7)}
 	if seed%25 == 7 {
 		p.Clients = 32
 	}

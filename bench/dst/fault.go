@@ -141,7 +141,7 @@ func (w *world) endFault(f *fault) {
 
 // runFault plays one tick of a fault that acts in every tick.
 func (w *world) runFault(f *fault) {
-	if f.Kind.outsider() && !w.checks.noOutsiders {
+	if f.Kind.outsider() && !w.skip.outsiders {
 		w.runOutsider(f)
 	}
 }
@@ -158,7 +158,7 @@ func (w *world) kill(f *fault) {
 			}
 		}
 	}
-	if !w.checks.none {
+	if !w.skip.checks {
 		w.recordings.serverKilled(w)
 	}
 	w.captured.serverKilled(func(t netcode.TokenTag) bool { return w.wire.windows[t] != nil })

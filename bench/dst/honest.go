@@ -88,11 +88,11 @@ func (w *world) reconnect(i int) {
 	}
 }
 
-// checkHonestClients lets honest players chat now and then. Without checks it also drains the
-// messages that the checks would read.
-func (w *world) checkHonestClients() {
+// playHonestClients lets honest players chat now and then. When checks are skipped it also drains
+// the messages that they would read.
+func (w *world) playHonestClients() {
 	for i := range w.honest {
-		speaks, hears := w.speaks(i), w.checks.none && w.checksMessages(i)
+		speaks, hears := w.speaks(i), w.skip.checks && w.checksMessages(i)
 		if !speaks && !hears {
 			continue
 		}

@@ -53,7 +53,7 @@ func (w *world) checkLife() {
 // maxSnapshotAge is the largest age, in ticks, of a client's newest snapshot: two send intervals
 // and 0.2 s on the way, and more under a byte budget.
 func (w *world) maxSnapshotAge() tick.Tick {
-	if w.draw.Kbps > 0 {
+	if w.drawn.Kbps > 0 {
 		return 60
 	}
 	return tick.Tick(w.rate) / 5

@@ -56,18 +56,18 @@ func (r *diskFile) Close() error { return nil }
 
 // recordings holds the recording of one start of the server, and what it must contain.
 type recordings struct {
-	disk    disk
-	writer  replay.FileWriter
-	file    *diskFile           // the newest file
-	first   tick.Tick           // first tick of the file
-	last    tick.Tick           // last tick that the file must contain
-	phase   tick.Tick           // the file's checksums are of ticks with this remainder by hashEvery
-	cut     bool                // the file ended early
-	reports int                 // messages about that
-	inputs  []sim.TickInputs    // of the shadow match, by tick less 1
-	block   []sim.PlayerCommand // memory for the commands of many ticks of inputs
-	hashes  []tickHash          // of the match, by tick over hashEvery
-	handed  bool                // a chunk was handed over in this tick
+	disk       disk
+	writer     replay.FileWriter
+	file       *diskFile           // the newest file
+	first      tick.Tick           // first tick of the file
+	last       tick.Tick           // last tick that the file must contain
+	phase      tick.Tick           // the file's checksums are of ticks with this remainder by hashEvery
+	cut        bool                // the file ended early
+	reports    int                 // messages about that
+	inputs     []sim.TickInputs    // of the shadow match, by tick less 1
+	block      []sim.PlayerCommand // memory for the commands of many ticks of inputs
+	hashes     []tickHash          // of the match, by tick over hashEvery
+	chunkEnded bool                // the server handed a chunk over in this tick
 }
 
 // hashEvery is the interval, in ticks, at which the match's hash is kept: that of a recording's
@@ -105,7 +105,7 @@ func (f *recordings) begin(w *world) {
 // onChunk takes a chunk from the server, as its Config.Record.
 func (w *world) onChunk(c server.RecordingChunk) {
 	f := &w.recordings
-	f.handed = true
+	f.chunkEnded = true
 	was := f.cut
 	write := f.writer.Write
 	if c.First {

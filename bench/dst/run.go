@@ -18,7 +18,7 @@ func Run(c Case) (Result, error) {
 	if err := c.Check(); err != nil {
 		return Result{}, err
 	}
-	w, err := newWorld(c, checks{})
+	w, err := newWorld(c, skipped{})
 	if err != nil {
 		return Result{}, err
 	}
@@ -37,7 +37,7 @@ func (w *world) compare() (*Violation, error) {
 	if !again && !alone {
 		return nil, nil
 	}
-	other, err := newWorld(w.c, checks{noOutsiders: alone})
+	other, err := newWorld(w.c, skipped{outsiders: alone})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (w *world) compare() (*Violation, error) {
 			return nil, err
 		}
 	}
-	if other.violation = nil; other.checks.noOutsiders {
+	if other.violation = nil; other.skip.outsiders {
 		other.fail(Isolation, "the match differs without the attackers that have no session")
 	} else {
 		other.fail(Determinism, "the match differs when its seed is played again")
@@ -68,7 +68,7 @@ func (w *world) compare() (*Violation, error) {
 // that run and its index: the match is not deterministic. Otherwise it returns its arguments.
 func (w *world) causeOfDifference(other *world, at int) (*world, int, error) {
 	for range 3 {
-		third, err := newWorld(w.c, checks{})
+		third, err := newWorld(w.c, skipped{})
 		if err != nil {
 			return nil, 0, err
 		}

@@ -67,7 +67,7 @@ func (w *world) onReceive(from netip.AddrPort, data []byte) {
 	p.received++
 	w.captured.in(w, from, data)
 	cached := &p.recent[from.Port()%64]
-	if *cached == from || w.checks.none {
+	if *cached == from || w.skip.checks {
 		return
 	}
 	if p.validated[from] {
@@ -125,7 +125,7 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 	if slot, connected := w.Lobby.Netcode().At(to); connected {
 		session, _ := w.Lobby.Netcode().Session(slot)
 		s = p.session(slot, to, session.Token)
-	} else if !p.validated[to] && !w.checks.none {
+	} else if !p.validated[to] && !w.skip.checks {
 		t := p.unvalidatedBytes(to)
 		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
 			w.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d", to, t[0], t[1])
@@ -135,9 +135,9 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 		}
 	}
 	w.captured.out(w, to, data)
-	if !w.checks.none {
+	if !w.skip.checks {
 		w.checkSequence(to, s, data)
-		if w.draw.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
+		if w.drawn.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
 			w.checkRate(to, s.bucket, len(data))
 		}
 	}
@@ -185,12 +185,12 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 // checkRate counts the bytes sent to a client under a byte budget. One datagram of the largest
 // size, and the start and end of a session, may exceed it.
 func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
-	rate, now := float64(w.draw.Kbps)*125, w.Now()
+	rate, now := float64(w.drawn.Kbps)*125, w.Now()
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now
 	if most := rate/10 + 3000; b.bytes > most {
 		w.fail(Bounds, "%v was sent %.0f bytes more than a link of %d kbit/s carries: expected at most %.0f",
-			to, b.bytes, w.draw.Kbps, most)
+			to, b.bytes, w.drawn.Kbps, most)
 	}
 }
 

@@ -59,7 +59,7 @@ type ownState struct {
 
 func (s *visibility) init(w *world) {
 	g := server.GridConfig(w.cfg.Arena, w.cfg.CellSize)
-	s.on = w.draw.Walls
+	s.on = w.drawn.Walls
 	s.grid = grid{g.MinX, g.MinZ, g.Cell, g.Wide, g.Deep}
 	s.rangeCells = int((w.cfg.ViewDistance+g.Cell-1)/g.Cell) + 1
 	s.cells = make([]cell, w.cfg.Players)
@@ -189,7 +189,7 @@ func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
 		first := g * snapshot.GroupRows
 		known, occupied := got.Occupied(g)
 		differ := got.DiffRows(frame, g) & known
-		if w.visibility.on || w.draw.Kbps > 0 {
+		if w.visibility.on || w.drawn.Kbps > 0 {
 			differ &= occupied // the client was told that the other rows are not visible
 		}
 		for ; differ != 0; differ &= differ - 1 {

@@ -30,30 +30,30 @@ const epoch = 1_800_000_000
 // cleanLink is the profile of a link without faults.
 var cleanLink = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Millisecond}
 
-// world is one run: the lobby in virtual time, the actors, and the checks.
+// world is one run of a Case: the lobby in virtual time, the actors, and the state of the checks.
 type world struct {
 	*lobbysim.Sim
-	c      Case
-	draw   Plan // of the seed, with the clients of the case
-	rate   tick.Rate
-	checks checks
+	c     Case
+	drawn Scenario // of the seed, with the clients of the case
+	rate  tick.Rate
+	skip  skipped
 	serverState
 	actors
-	checkers
+	checkState
 
 	players   []netid.ID // in the match after the last tick
 	played    tick.Tick  // newest tick of the server
 	noTick    bool       // the server played no tick in the last step
 	trace     []uint64   // hashes of the match, one each traceEvery ticks
-	violation *Violation // the first; nil if there is none
+	violation *Violation // the first; nil: none
 }
 
-// serverState is what outlives a server that is killed.
+// serverState is what survives a server crash (Kill).
 type serverState struct {
 	cfg      server.Config // of the next start
 	journal  []byte        // used tokens, as on disk
 	starts   int           // servers started so far
-	wallJump int64         // error of the server's wall clock, seconds
+	wallJump int64         // offset of the server's wall clock, seconds
 }
 
 // actors are what acts on the lobby: faults, honest clients and attackers.
@@ -61,12 +61,12 @@ type actors struct {
 	faults    []fault
 	honest    []honest    // by client
 	attackers []*attacker // with a session; also those that left
-	captured  captures    // for attackers without a session
+	captured  captures    // recent datagrams, which attackers without a session replay
 }
 
-// checkers hold what the checks remember from tick to tick.
-type checkers struct {
-	shadow     shadow
+// checkState is what the checks remember from tick to tick.
+type checkState struct {
+	shadow     shadow // a second match, played from the inputs of the first
 	wire       traffic
 	shots      shots
 	visibility visibility
@@ -78,10 +78,13 @@ type checkers struct {
 // traceEvery is the interval, in ticks, at which a run keeps a hash of the match.
 const traceEvery = 6
 
-// checks says what a run leaves out.
-type checks struct {
-	noOutsiders bool // leaves out attackers without a session; see Isolation
-	none        bool // plays the lobby only: no checks, no shadow match, no recording; see BenchmarkMinute
+// skipped is what a run leaves out.
+type skipped struct {
+	outsiders bool // attackers without a session; see Isolation
+
+	// Invariants, shadow match and recording. Faults, attackers, chat and the trace still run, and
+	// a panic still fails the run; see BenchmarkMinute.
+	checks bool
 }
 
 // The arenas are read once.
@@ -89,22 +92,22 @@ var arena16 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("
 var arena64 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-64") })
 
 // newWorld prepares a run.
-func newWorld(c Case, as checks) (*world, error) {
-	w := &world{c: c, draw: Draw(c.Seed), checks: as}
+func newWorld(c Case, skip skipped) (*world, error) {
+	w := &world{c: c, drawn: Draw(c.Seed), skip: skip}
 	if c.Clients != 0 {
-		w.draw.Clients = c.Clients
+		w.drawn.Clients = c.Clients
 	}
-	w.honest = make([]honest, w.draw.Clients)
+	w.honest = make([]honest, w.drawn.Clients)
 	for i := range w.honest {
 		w.honest[i].serverStart, w.honest[i].settleAt = 1, settled
 	}
-	for i, f := range w.draw.Faults {
-		if !slices.Contains(c.Without, i) && f.Client < w.draw.Clients {
+	for i, f := range w.drawn.Faults {
+		if !slices.Contains(c.Without, i) && f.Client < w.drawn.Clients {
 			w.faults = append(w.faults, fault{Fault: f, rng: rand.New(rand.NewPCG(f.Seed, uint64(f.Kind)))})
 		}
 	}
 	name, open := "arena-16", arena16
-	if w.draw.Clients > 16 {
+	if w.drawn.Clients > 16 {
 		name, open = "arena-64", arena64
 	}
 	ground, err := open()
@@ -119,12 +122,12 @@ func newWorld(c Case, as checks) (*world, error) {
 	}
 	w.journal = make([]byte, 1024*netcode.JournalRecord)
 	w.cfg = w.serverConfig(ground, name)
-	w.cfg.Players = w.draw.Clients + attackers + 1
+	w.cfg.Players = w.drawn.Clients + attackers + 1 // one to spare
 	w.entropy(&w.cfg)
 	w.Sim, err = lobbysim.New(lobbysim.Config{
-		Clients: w.draw.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
+		Clients: w.drawn.Clients, Seed: c.Seed, Lobby: w.cfg, Link: cleanLink,
 		ChangeClient: func(n int, cfg *client.Config) {
-			if w.draw.Clients > 16 && n%4 != 0 {
+			if w.drawn.Clients > 16 && n%4 != 0 { // to save time, one in four decodes everything
 				cfg.Decode = client.DecodeOwn
 			}
 		},
@@ -140,18 +143,18 @@ func newWorld(c Case, as checks) (*world, error) {
 	return w, nil
 }
 
-// serverConfig returns the configuration of the first server, without its number of players and its
-// random seed.
+// serverConfig returns the configuration of the first server. The caller sets Players and
+// Netcode.Entropy.
 func (w *world) serverConfig(ground *arena.Arena, name string) server.Config {
 	cfg := server.Config{Arena: ground, ArenaName: name,
-		Kbps: w.draw.Kbps, Relevance: w.draw.Relevance, Codec: w.c.Codec,
+		Kbps: w.drawn.Kbps, Relevance: w.drawn.Relevance, Codec: w.c.Codec,
 		Rules: sim.Rules{Seed: w.c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: w.journal, StartUnix: epoch,
 			HandshakesPerSecond: 5000}}
-	if !w.checks.none {
+	if !w.skip.checks {
 		cfg.EnterStage, cfg.Record = w.onStage, w.onChunk
 	}
-	if w.draw.Walls {
+	if w.drawn.Walls {
 		cfg.CellSize, cfg.ViewDistance, cfg.Hysteresis = 4, 30, 3
 		cfg.CellVisible = blockVisibility(ground, cfg.CellSize)
 	}
@@ -163,8 +166,9 @@ func (w *world) wallClock(now time.Duration) int64 {
 	return epoch + int64(now/time.Second) + w.wallJump
 }
 
-// blockVisibility returns a server.Config's CellVisible: walls part the map into blocks of 3 by 3
-// cells, and a viewer sees the row and the column of its block.
+// blockVisibility returns a server.Config's CellVisible with synthetic occlusion: the map is divided
+// into blocks of 3 by 3 cells, and a viewer sees the blocks in its own row or column of blocks. The
+// arena's solids play no part.
 func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {
@@ -172,7 +176,7 @@ func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 	}
 }
 
-// entropy draws the random seed of a server's start.
+// entropy sets Netcode.Entropy for the next start of the server, from the case's seed.
 func (w *world) entropy(cfg *server.Config) {
 	w.starts++
 	d := rand.New(rand.NewPCG(w.c.Seed, uint64(w.starts)))
@@ -185,7 +189,7 @@ func (w *world) entropy(cfg *server.Config) {
 func (w *world) serverStarted() {
 	w.played = 0
 	w.wire.reset()
-	if w.checks.none {
+	if w.skip.checks {
 		return
 	}
 	w.shadow.begin(w)
@@ -222,14 +226,14 @@ func (w *world) run() (violation *Violation) {
 			k.step(w)
 		}
 		if err := w.Step(); err != nil {
-			w.fail(NoPanic, "%v", err)
+			w.fail(NoPanic, "%v", err) // doc.go lists errors of lobbysim under this invariant
 		}
-		w.check()
-		if !w.checks.none {
+		w.afterStep()
+		if !w.skip.checks {
 			w.recordSettled()
 		}
 	}
-	if w.violation == nil && until == Length && !w.checks.none {
+	if w.violation == nil && until == Length && !w.skip.checks {
 		w.checkLife()
 		w.allocs.check(w)
 		w.recordings.finish(w)
@@ -237,23 +241,28 @@ func (w *world) run() (violation *Violation) {
 	return w.violation
 }
 
-// check runs after each tick. Its first part acts on the lobby and also runs without checks.
-func (w *world) check() {
+// afterStep lets the honest clients act after a tick and traces the match, also when checks are
+// skipped, and then checks the invariants. It does nothing if the server played no tick.
+func (w *world) afterStep() {
 	m := w.Lobby.Match()
 	if w.noTick = m.Tick() == w.played; w.noTick {
 		return
 	}
 	w.played = m.Tick()
 	w.listPlayers()
-	w.checkHonestClients()
+	w.playHonestClients()
 	if m.Tick()%traceEvery == 0 {
 		w.traceHash()
 	}
-	if w.checks.none {
-		return
+	if !w.skip.checks {
+		w.checkInvariants(m)
 	}
+}
+
+// checkInvariants checks what must hold after every tick.
+func (w *world) checkInvariants(m *sim.Match) {
 	w.recordings.noteHash(m)
-	w.recordings.handed = false // for the next tick
+	w.recordings.chunkEnded = false // for the next tick
 	w.checkInputs()
 	w.checkMoves()
 	w.shadow.check(w)

@@ -132,7 +132,7 @@ func TestJoinWithoutASpike(t *testing.T) {
 	}
 }
 
-// TestRow65Importance is row 65 of the reference's checklist: under a limit players that are near
+// TestRow65Importance is row 65 of docs/features.md: under a limit players that are near
 // or in combat are sent more often, and no visible player waits as long as a baseline lasts.
 func TestRow65Importance(t *testing.T) {
 	skipUnderRace(t)

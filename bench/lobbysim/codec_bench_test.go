@@ -65,7 +65,8 @@ func newBlockBench(b *testing.B) *blockBench {
 func (x *blockBench) run(t tick.Tick) snapshot.Run {
 	r := snapshot.Run{Count: x.ring.Groups()}
 	if !x.spawn {
-		r.Baselines = snapshot.Baselines{t - blockAge, t - blockAge - blockInterval, t - blockAge - 2*blockInterval}
+		acked := t - blockAge
+		r.Baselines = snapshot.Baselines{acked, acked - blockInterval, acked - 2*blockInterval}
 	}
 	return r
 }

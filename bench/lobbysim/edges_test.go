@@ -9,7 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// TestRow40DiscontinuitiesAreNotInterpolated is row 40 of the reference's checklist at
+// TestRow40DiscontinuitiesAreNotInterpolated is row 40 of docs/features.md at
 // discontinuities: a player that dies, spawns or teleports is shown before or after, never between.
 // Values that are not numbers (alive, team, life, hero) are those of the older snapshot. All other
 // players are at the server's position, within the error of a straight line between two snapshots.

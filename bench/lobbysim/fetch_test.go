@@ -108,7 +108,7 @@ var badLinks = []impair.Profile{
 	{Delay: 25 * time.Millisecond, Jitter: 10 * time.Millisecond, Loss: 0.3, Duplicate: 0.02, Reorder: 0.05},
 }
 
-// TestRow32ModelDeliveredInHandshake is row 32 of the reference's checklist: the lobby codes with
+// TestRow32ModelDeliveredInHandshake is row 32 of docs/features.md: the lobby codes with
 // models that no client has. Each client is sent them before its Ready, checks them by their hash,
 // and decodes every snapshot with them.
 func TestRow32ModelDeliveredInHandshake(t *testing.T) {
@@ -139,7 +139,7 @@ func TestRow32ModelDeliveredInHandshake(t *testing.T) {
 	}
 }
 
-// TestRow78MapDelivered is row 78 of the reference's checklist: the lobby plays on a map that no
+// TestRow78MapDelivered is row 78 of docs/features.md: the lobby plays on a map that no
 // client has, under a name that another map has as well. Each client is sent it, and both ends have
 // the same by its hash.
 func TestRow78MapDelivered(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 var hours = flag.Float64("hours", 0.03,
 	"virtual `hours` of TestRow41HoursWithoutAMisprediction; make hours plays 10")
 
-// TestRow41HoursWithoutAMisprediction is row 41 of the reference's checklist at length: on a clean
+// TestRow41HoursWithoutAMisprediction is row 41 of docs/features.md at length: on a clean
 // link eight players of both heroes, with all of their abilities, predict every tick to the bit.
 func TestRow41HoursWithoutAMisprediction(t *testing.T) {
 	skipUnderRace(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestRow44InputsUnderLoss is row 44 of the reference's checklist with the real server, at length:
+// TestRow44InputsUnderLoss is row 44 of docs/features.md with the real server, at length:
 // at 20 % of random loss each way more than 999 of 1000 ticks run with their player's own command,
 // at 30 % burst loss more than 97 of 100. Every missed command is reported to its client. No tick
 // runs twice, and no command is applied in the place of another.

@@ -61,7 +61,7 @@ func hashes(t testing.TB, b *Sim, seconds int, each func()) map[tick.Tick]uint64
 	return out
 }
 
-// TestRow09KillcamWorld is row 9 of the reference's checklist, and row 76's killcam: a killed
+// TestRow09KillcamWorld is row 9 of docs/features.md, and row 76's killcam: a killed
 // player gets the last eight to twelve seconds over a lossy link and plays them in a second world.
 // Its state equals the recorded one after every tick, while the live match goes on.
 func TestRow09KillcamWorld(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow45MixedAges is row 45 of the reference's checklist: a client predicts entities of
+// TestRow45MixedAges is row 45 of docs/features.md: a client predicts entities of
 // different ages, its player and several projectiles launched in different ticks. Knockbacks make
 // it replay its player from the ticks of the server's rows, while each projectile goes on from its
 // launch, and is at every instant where the server has it.

@@ -38,7 +38,7 @@ func bytesDown(t *testing.T, models netstate.Models, codec schema.Codec, seed ui
 	return b.Lobby.Stats.Count[metrics.BytesOut].Load()
 }
 
-// TestRow32TrainedModelsAreSmaller is row 32 of the reference's checklist: the models of this build
+// TestRow32TrainedModelsAreSmaller is row 32 of docs/features.md: the models of this build
 // are worth their bytes on a match, a map and players that they were not trained on, and every
 // client decodes them. They are named by hash when a client joins.
 func TestRow32TrainedModelsAreSmaller(t *testing.T) {

@@ -123,7 +123,7 @@ func harmless(c *Config) {
 	g.Layout.Teleporters = nil
 }
 
-// TestRow46ProjectilesArePredicted is row 46 of the reference's checklist, on a clean link: a
+// TestRow46ProjectilesArePredicted is row 46 of docs/features.md, on a clean link: a
 // projectile appears with its command, is matched with the server's by owner, command and index,
 // and is replaced where it was, to the bit.
 func TestRow46ProjectilesArePredicted(t *testing.T) {
@@ -412,7 +412,7 @@ func TestObjectsAreInPlace(t *testing.T) {
 	}
 }
 
-// TestRow55LateJoiner is row 55 of the reference's checklist for the wire: a late joiner holds the
+// TestRow55LateJoiner is row 55 of docs/features.md for the wire: a late joiner holds the
 // match's state of each object: broken barrels with the time, pushed cubes, a used teleporter, a
 // capture point in progress, and projectiles in flight.
 func TestRow55LateJoiner(t *testing.T) {

@@ -161,7 +161,7 @@ func micros(times []time.Duration, q float64) float64 {
 func BenchmarkRecording(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const plays, ticks = 5, 24 * 128
+	const plays, ticks = 3, 24 * 128
 	plain := leastTimes(b, func() *afterTick { return nil }, plays, ticks)
 	for _, c := range []struct {
 		name string

@@ -1,6 +1,6 @@
 package lobbysim
 
-// Rows 5 and 6 of the reference's checklist, over the whole stack.
+// Rows 5 and 6 of docs/features.md, over the whole stack.
 
 import (
 	"fmt"

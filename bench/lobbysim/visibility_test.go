@@ -182,7 +182,7 @@ func (n *rowCounts) take(t *testing.T, cl *client.Client, f *snapshot.Frame,
 	return slots
 }
 
-// TestRow33SnapshotsFromTheWorld is row 33 of the reference's checklist: without loss every client
+// TestRow33SnapshotsFromTheWorld is row 33 of docs/features.md: without loss every client
 // holds at each of its snapshots just what the world was, neither more nor less.
 func TestRow33SnapshotsFromTheWorld(t *testing.T) {
 	skipUnderRace(t)

@@ -41,8 +41,10 @@ type Blocks struct {
 // dictionary may come from a server: errors wrap ErrBlob and say what is wrong with it.
 func NewBlocks(dictionary []byte) (*Blocks, error) {
 	b := &Blocks{dictionary: dictionary, head: append([]byte(frameMagic), 0, windowByte)}
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
-		zstd.WithDecoderMaxWindow(blockWindow), zstd.WithDecoderMaxMemory(blockWindow)}
+	options := []zstd.DOption{
+		zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
+		zstd.WithDecoderMaxWindow(blockWindow), zstd.WithDecoderMaxMemory(blockWindow),
+	}
 	if dictionary != nil {
 		if err := checkBlockDictionary(dictionary); err != nil {
 			return nil, err
@@ -62,7 +64,8 @@ func NewBlocks(dictionary []byte) (*Blocks, error) {
 // checkBlockDictionary refuses what is no dictionary of TrainBlocks.
 func checkBlockDictionary(dictionary []byte) error {
 	if len(dictionary) > MaxBlockDictionary {
-		return fmt.Errorf("%w: dictionary of %d bytes, expected at most %d", ErrBlob, len(dictionary), MaxBlockDictionary)
+		return fmt.Errorf("%w: dictionary of %d bytes, expected at most %d", ErrBlob, len(dictionary),
+			MaxBlockDictionary)
 	}
 	d, err := zstd.InspectDictionary(dictionary)
 	if err != nil {
@@ -86,9 +89,11 @@ type BlockPacker struct {
 
 // NewPacker returns a packer.
 func (b *Blocks) NewPacker() *BlockPacker {
-	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1),
+	options := []zstd.EOption{
+		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(blockWindow), zstd.WithLowerEncoderMem(true), zstd.WithSingleSegment(false),
-		zstd.WithAllLitEntropyCompression(true)}
+		zstd.WithAllLitEntropyCompression(true),
+	}
 	if b.dictionary != nil {
 		options = append(options, zstd.WithEncoderDict(b.dictionary))
 	}
@@ -109,7 +114,11 @@ func (p *BlockPacker) Append(dst, block []byte) (out []byte, ok bool) {
 	}
 	p.frame = p.enc.EncodeAll(block, p.frame[:0])
 	rest := p.frame[min(frameHead(p.frame), len(p.frame)):]
-	if len(rest) <= blockHead || uint32(rest[0])|uint32(rest[1])<<8|uint32(rest[2])<<16 != blockHeader(len(rest)-blockHead) {
+	if len(rest) <= blockHead {
+		return dst, false
+	}
+	header := uint32(rest[0]) | uint32(rest[1])<<8 | uint32(rest[2])<<16
+	if header != blockHeader(len(rest)-blockHead) { // several blocks, or one that is not compressed
 		return dst, false
 	}
 	return append(dst, rest[blockHead:]...), true

@@ -70,7 +70,9 @@ func TestBlocksComeBack(t *testing.T) {
 // What zstd does not make smaller is told so, and dst stays as it was.
 func TestBlocksThatDoNotShrink(t *testing.T) {
 	p := blocks(t, TrainBlocks(rowBlocks(1, 400), 1<<10)).NewPacker()
-	for i, block := range [][]byte{nil, {1}, random(100), bytes.Repeat([]byte{7}, 500), make([]byte, MaxBlock+1)} {
+	for i, block := range [][]byte{
+		nil, {1}, random(100), bytes.Repeat([]byte{7}, 500), make([]byte, MaxBlock+1),
+	} {
 		if out, ok := p.Append([]byte("head"), block); ok || string(out) != "head" {
 			t.Errorf("%d: %d bytes, %v", i, len(out), ok)
 		}
@@ -82,7 +84,9 @@ func TestBlockDictionaryIsChecked(t *testing.T) {
 	good := TrainBlocks(rowBlocks(1, 400), 1<<10)
 	other := bytes.Clone(good)
 	other[4]++ // its id
-	for i, c := range [][]byte{{}, {1}, good[:40], other, append(bytes.Clone(good), make([]byte, MaxBlockDictionary)...)} {
+	for i, c := range [][]byte{
+		{}, {1}, good[:40], other, append(bytes.Clone(good), make([]byte, MaxBlockDictionary)...),
+	} {
 		if _, err := NewBlocks(c); !errors.Is(err, ErrBlob) {
 			t.Errorf("%d: %v", i, err)
 		}

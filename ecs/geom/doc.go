@@ -2,7 +2,7 @@
 // they may hit. Numbers go in, numbers come out; nothing here allocates, keeps state or reads a
 // clock.
 //
-// Units are metres and turns. The axes are left-handed with y up, as in the reference: yaw 0 looks
+// Units are metres and turns. The axes are left-handed with y up, as in FPSSample: yaw 0 looks
 // along +z and grows clockwise seen from above (towards +x); pitch 0 is level and grows upwards.
 //
 // Everything is float32 and every product that is added to something is converted first

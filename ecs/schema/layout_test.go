@@ -243,7 +243,7 @@ func TestTagErrors(t *testing.T) {
 	}
 }
 
-// TestRow29Quantisation is row 29 of the reference's checklist: whatever the value in range, what
+// TestRow29Quantisation is row 29 of docs/features.md: whatever the value in range, what
 // comes back is at most half a step away: scalars at decimal and binary precisions, vectors and
 // quaternions, and angles round the circle.
 func TestRow29Quantisation(t *testing.T) {

@@ -130,7 +130,9 @@ func (c *codec) putPacked(dst []byte, g *rowGroup) []byte {
 }
 
 // appendColumns writes the columns of a group. idle reports that they say nothing.
-func appendColumns(dst []byte, coders []schema.Coder, fields []columnField, g *rowGroup) (out []byte, idle bool) {
+func appendColumns(
+	dst []byte, coders []schema.Coder, fields []columnField, g *rowGroup,
+) (out []byte, idle bool) {
 	same := *g.ids == *g.was
 	if g.was != &empty {
 		changed := byte(1)

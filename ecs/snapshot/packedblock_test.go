@@ -12,7 +12,8 @@ import (
 // primed is a trained model with trained dictionaries, for a codec that packs.
 func primed(t testing.TB, s schema.Schema, codec schema.Codec) *schema.Model {
 	m := learned(s)
-	ring, e, samples := recorded(s, 200, 40, newWorld(s, 200, 5, 0.8, 0.01, 0.01)), NewEncoder(m, 200), NewBlockSamples(s)
+	ring := recorded(s, 200, 40, newWorld(s, 200, 5, 0.8, 0.01, 0.01))
+	e, samples := NewEncoder(m, 200), NewBlockSamples(s)
 	e.Sample(samples)
 	for now := tick.Tick(8); now <= 40; now++ {
 		e.Begin(ring.At(now), ring)
@@ -31,7 +32,8 @@ func primed(t testing.TB, s schema.Schema, codec schema.Codec) *schema.Model {
 func TestPackedBlocksComeBack(t *testing.T) {
 	const slots = 100
 	for i, s := range []schema.Schema{playerSchema, edgeSchema} {
-		for _, m := range []*schema.Model{schema.DefaultModel(s).With(schema.Zstd), primed(t, s, schema.Zstd), primed(t, s, schema.HuffmanZstd)} {
+		plain := schema.DefaultModel(s).With(schema.Zstd)
+		for _, m := range []*schema.Model{plain, primed(t, s, schema.Zstd), primed(t, s, schema.HuffmanZstd)} {
 			ring := recorded(s, slots, 60, newWorld(s, slots, 9+uint64(i), 0.7, 0.03, 0.02))
 			e, d, meter, bytes := NewEncoder(m, slots), NewDecoder(m, slots, 1), NewMeter(s), 0
 			for now := tick.Tick(1); now <= 60; now++ {
@@ -40,13 +42,15 @@ func TestPackedBlocksComeBack(t *testing.T) {
 					base[k] = now - 1 - tick.Tick(k)
 				}
 				e.Begin(ring.At(now), ring)
-				src := append(AppendRun(nil, Run{First: 0, Count: ring.Groups(), Baselines: base}, now, 1), e.Run(0, ring.Groups(), base)...)
+				run := Run{Count: ring.Groups(), Baselines: base}
+				src := append(AppendRun(nil, run, now, 1), e.Run(0, run.Count, base)...)
 				bytes += len(src)
 				if err := d.Section(now, src); err != nil {
 					t.Fatalf("%v, tick %d against %d: %v", m.Codec(), now, base, err)
 				}
 				if err := d.Explain(meter, now, src); err != nil || meter.Total() != uint64(8*bytes) {
-					t.Fatalf("%v, tick %d: %d bits explained of %d, %v", m.Codec(), now, meter.Total(), 8*bytes, err)
+					t.Fatalf("%v, tick %d: %d bits explained of %d, %v", m.Codec(), now, meter.Total(),
+						8*bytes, err)
 				}
 				for g := range ring.Groups() {
 					if !d.At(now).GroupEqual(ring.At(now), g) {
@@ -123,12 +127,17 @@ func TestBadPackedBlocksLeaveNoTrace(t *testing.T) {
 			d = start()
 		}
 	}
-	zeros, ok := m.Dictionaries().Spawn.NewPacker().Append(nil, append([]byte{1, 2, 3, 4, 5, 6, 7, 8}, make([]byte, dict.MaxBlock-8)...))
+	zeros := append([]byte{1, 2, 3, 4, 5, 6, 7, 8}, make([]byte, dict.MaxBlock-8)...)
+	zeros, ok := m.Dictionaries().Spawn.NewPacker().Append(nil, zeros)
 	if !ok || len(zeros) >= packedLong {
 		t.Fatalf("no bomb: %d bytes", len(zeros))
 	}
-	for i, block := range [][]byte{{}, {1, 0}, {3, 1, 2}, {packedLong}, {packedLong, 0}, {packedEscape}, append([]byte{byte(len(zeros))}, zeros...)} {
-		if err := d.Section(6, append([]byte{0, 0, 0, 0}, block...)); err == nil || d.fingerprint() != before {
+	for i, block := range [][]byte{
+		{}, {1, 0}, {3, 1, 2}, {packedLong}, {packedLong, 0}, {packedColumns}, {packedColumns, 1}, {packedEscape},
+		append([]byte{byte(len(zeros))}, zeros...),
+	} {
+		err := d.Section(6, append([]byte{0, 0, 0, 0}, block...))
+		if err == nil || d.fingerprint() != before {
 			t.Errorf("block %d: %v, want an error and no trace", i, err)
 		}
 	}
@@ -171,7 +180,8 @@ func FuzzColumns(f *testing.F) {
 		return g
 	}
 	for _, base := range []bool{false, true} {
-		g := rowGroup{index: 1, ids: &ring.At(6).ids[1], was: &empty, now: ring.At(6).group(1), base: ring.At(5).group(1)}
+		now, before := ring.At(6), ring.At(5)
+		g := rowGroup{index: 1, ids: &now.ids[1], was: &empty, now: now.group(1), base: before.group(1)}
 		if base {
 			g.was = &ring.At(5).ids[1]
 		}

@@ -232,7 +232,7 @@ func TestSilhouettes(t *testing.T) {
 				return area(func(r geom.Ray) bool { _, ok := Test(r, grow, &c.pose); return ok }) / old
 			}
 			thin := ratio(0)
-			t.Logf("%v %s: %.2f of the old, %.2f for rays 0.1 m thick, %.2f for the reference's 0.2 m", h,
+			t.Logf("%v %s: %.2f of the old, %.2f for rays 0.1 m thick, %.2f for FPSSample's 0.2 m", h,
 				c.name, thin, ratio(0.1), ratio(0.2))
 			if thin < c.lo[h] || thin > c.hi[h] {
 				t.Errorf("%v %s: %.2f of the old silhouette, want %v to %v", h, c.name, thin, c.lo[h],

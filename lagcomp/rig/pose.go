@@ -84,7 +84,7 @@ func (f Form) Stance() Stance { return Stance(f & 7) }
 // Hero is a build, with a skeleton of its own.
 type Hero uint8
 
-// The heroes of the reference.
+// The heroes of FPSSample.
 const (
 	Terraformer Hero = iota // 1.8 m
 	Robot                   // 2.2 m

@@ -41,7 +41,7 @@ var sharedMotion = Skeleton{
 	Pump:  0.45, Reach: 0.82, Trail: 0.62, Hollow: 0.12,
 }
 
-// Skeletons are the builds. Radii of head, chest, legs and arms are the reference's (its capsules:
+// Skeletons are the builds. Radii of head, chest, legs and arms are FPSSample's (its capsules:
 // Terraformer head 0.12 wide and 0.40 high, chest 0.17, legs 0.10 and 0.08, arms 0.07 and 0.05;
 // Robot head 0.18 and 0.55, chest 0.26, legs 0.12 and 0.11); lengths follow from its heights.
 var Skeletons = [Heroes]Skeleton{

@@ -74,7 +74,7 @@ func hash(body *Body) uint64 {
 	return h
 }
 
-// The table of both skeletons is a tree in order, of as many parts as the reference's bodies.
+// The table of both skeletons is a tree in order, of as many parts as FPSSample's bodies.
 func TestSkeletons(t *testing.T) {
 	for h, k := range Skeletons {
 		parts := map[Part]int{}
@@ -90,7 +90,7 @@ func TestSkeletons(t *testing.T) {
 		if parts[PartTorso] != 4 || parts[PartHead] != 1 || parts[PartArms] != 6 || parts[PartLegs] != 6 {
 			t.Errorf("%v: %v", Hero(h), parts)
 		}
-		// The reference's heads: 0.40 m and 0.55 m high.
+		// FPSSample's heads: 0.40 m and 0.55 m high.
 		want := []float64{0.40, 0.55}[h]
 		if got := float64(k.Joints[Head].Length + 2*k.Joints[Head].Radius); math.Abs(got-want) > 1e-6 {
 			t.Errorf("%v: a head of %v m, want %v", Hero(h), got, want)
@@ -98,7 +98,7 @@ func TestSkeletons(t *testing.T) {
 	}
 }
 
-// Standing, a hero is as high as its capsule, its feet on the ground, the reference's eye height
+// Standing, a hero is as high as its capsule, its feet on the ground, FPSSample's eye height
 // within its head.
 func TestStature(t *testing.T) {
 	for h, eyes := range []float32{1.65, 1.9} {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Timeout is the time that the reference client waits for an answer.
+// Timeout is the time that Unity's client waits for an answer.
 const Timeout = 3 * time.Second
 
 // retry is the time after which a client repeats a request.

@@ -12,6 +12,6 @@
 //
 // A token is a keyed hash of the client's address and the time, so the server keeps no state per
 // client. It is valid from its own address only, for 10 to 20 seconds. Without a valid token a
-// client is sent at most as many bytes as it sent: the port amplifies nothing. The reference
+// client is sent at most as many bytes as it sent: the port amplifies nothing. Unity's
 // implementation neither expires tokens nor checks them.
 package query

@@ -21,8 +21,8 @@ const MaxPackets = 128
 // maxStream is the most bytes of a response, without the heads of its datagrams.
 const maxStream = MaxPackets * payloadSize
 
-// version is the version of responses. Requests of any version are answered: the reference sends 0,
-// other clients 1.
+// version is the version of responses. Requests of any version are answered: Unity's client sends
+// 0, other clients 1.
 const version = 1
 
 // Types of a datagram, the same in both directions.

@@ -22,7 +22,7 @@
 // afterwards. An empty gun reloads by itself, unless another ability is active.
 //
 // Step comes before the motion of its tick: Actions.Sprint and Move are for that motion, and shots
-// start where it ends. Numbers are the reference's (spec 7.2), without two of its bugs: its spread
+// start where it ends. Numbers are FPSSample's, without two of its bugs: its spread
 // comes from an unseeded generator, and its cone grows only the first time a tick is played, so
 // that every burst mispredicts. Here a direction follows from seed, tick, entity and shot (Aim),
 // and the cone is part of State and grows in every run of the tick. Shots fill the cone; the

@@ -295,7 +295,7 @@ func TestRow53Times(t *testing.T) {
 	}
 }
 
-// TestRow52RocketJump adds the rocket jump, which no hero of the reference has, to one.
+// TestRow52RocketJump adds the rocket jump, which no hero of FPSSample has, to one.
 func TestRow52RocketJump(t *testing.T) {
 	p := RobotParams()
 	p.Slots = append(p.Slots, SlotParams{Name: "rocket jump", Kind: Rocket, Keys: RocketKey,

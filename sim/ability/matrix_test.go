@@ -8,7 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// The activation matrix, row by row from the reference's lists (spec 7.2): what happens when the
+// The activation matrix, row by row from FPSSample's lists: what happens when the
 // ability of a row requests to be activated while the one of a column is on.
 //
 //   - it runs beside the other
@@ -82,7 +82,7 @@ func TestRow52ActivationMatrix(t *testing.T) {
 	}
 }
 
-// slowAbility is one ability as the reference's controller has it.
+// slowAbility is one ability as FPSSample's controller has it.
 type slowAbility struct {
 	state               string // idle, request, active, cooldown
 	active, deactivate  bool

@@ -45,7 +45,7 @@ const (
 // Projectile names a kind of projectile; its numbers are package object's.
 type Projectile uint8
 
-// The projectiles of the reference. Hitscan is none: the shot hits in the tick that it is fired in.
+// The projectiles of FPSSample. Hitscan is none: the shot hits in the tick that it is fired in.
 const (
 	Hitscan Projectile = iota
 	Rivet
@@ -136,7 +136,7 @@ type RocketParams struct {
 	CooldownMillis int32 // not below ActiveMillis
 }
 
-// RobotParams are the numbers of the reference's Robot.
+// RobotParams are the numbers of FPSSample's Robot.
 func RobotParams() HeroParams {
 	return HeroParams{Name: "robot", Health: 100, Slots: []SlotParams{
 		{Name: "chaingun", Kind: Gun, Keys: Primary, RunsWith: []string{"movement"}, Gun: GunParams{
@@ -151,7 +151,7 @@ func RobotParams() HeroParams {
 	}}
 }
 
-// TerraformerParams are the numbers of the reference's Terraformer.
+// TerraformerParams are the numbers of FPSSample's Terraformer.
 func TerraformerParams() HeroParams {
 	return HeroParams{Name: "terraformer", Health: 100, Slots: []SlotParams{
 		{Name: "auto rifle", Kind: Gun, Keys: Primary, RunsWith: []string{"movement"}, Gun: GunParams{

@@ -9,5 +9,5 @@
 //
 // State is private to the server, 20 bytes. Clients get Public, in the steps of the wire: 19 bits
 // besides place and view and constants. A standing player changes none of them, a runner straight
-// ahead only the phase. The reference sends 28 values of its animation.
+// ahead only the phase. FPSSample sends 28 values of its animation.
 package anim

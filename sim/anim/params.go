@@ -28,7 +28,7 @@ type Params struct {
 	CollapseTime        float64 // of the dead
 }
 
-// DefaultParams are the numbers of a hero of lagcomp/rig. The reference keeps them in animation
+// DefaultParams are the numbers of a hero of lagcomp/rig. FPSSample keeps them in animation
 // assets; these fit its speeds.
 func DefaultParams(h rig.Hero) Params {
 	p := Params{

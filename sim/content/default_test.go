@@ -18,7 +18,7 @@ func same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// The default pack is the reference's numbers, as the packages have them.
+// The default pack is FPSSample's numbers, as the packages have them.
 func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	p := Default()
 	same(t, "heroes", len(p.Heroes), 2)

@@ -21,7 +21,7 @@ const (
 //go:embed default
 var embedded embed.FS
 
-// Default is the built-in pack with all sides: the reference's numbers.
+// Default is the built-in pack with all sides: FPSSample's numbers.
 func Default() *Pack { return DefaultFor(Both) }
 
 // DefaultFor is the pack that is built in, for a side.

@@ -15,5 +15,5 @@
 // the other team when time is up before. Kills and captures of the last tick count before its time
 // runs out.
 //
-// The numbers are the reference's (spec 7.4).
+// The numbers are FPSSample's.
 package mode

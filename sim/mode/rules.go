@@ -43,7 +43,7 @@ type Params struct {
 	SpawnBehind uint8
 }
 
-// DefaultDeathmatch is the reference's deathmatch.
+// DefaultDeathmatch is FPSSample's deathmatch.
 func DefaultDeathmatch() Params {
 	return Params{
 		Name: "deathmatch", Kind: Deathmatch, MinPlayers: 2,
@@ -51,7 +51,7 @@ func DefaultDeathmatch() Params {
 	}
 }
 
-// DefaultAssault is the reference's assault.
+// DefaultAssault is FPSSample's assault.
 func DefaultAssault() Params {
 	return Params{
 		Name: "assault", Kind: Assault, MinPlayers: 2,

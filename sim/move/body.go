@@ -40,7 +40,7 @@ type Arc struct {
 	Millis       int32   // 0 to 10000
 }
 
-// DefaultParams are the numbers of the reference's Terraformer (spec 7.1).
+// DefaultParams are the numbers of FPSSample's Terraformer.
 func DefaultParams() Params {
 	return Params{
 		RadiusMetres: Radius, HeightMetres: Height, EyeMetres: EyeHeight, StepMetres: StepHeight,

@@ -13,9 +13,9 @@
 // (knock-back), Teleport, Launch. Called before a Motion is sent to its owner, they need no
 // further message for prediction.
 //
-// The numbers and rules of speed, friction, acceleration, jumps and gravity are the reference's
-// (spec 7.1), also where they are odd: a player that walks off a ledge starts to fall at 400 m/s2
-// times the tick, 6.67 m/s at 60 Hz.
+// The numbers and rules of speed, friction, acceleration, jumps and gravity are those of
+// Unity's FPSSample, also where they are odd: a player that walks off a ledge starts to fall at
+// 400 m/s2 times the tick, 6.67 m/s at 60 Hz.
 //
 // All lengths inside a tick are measured from where the tick began. Positions are multiples of
 // 1/4096 m and the arena's coordinates of 1/64 m, both within 2048 m, so these differences are

@@ -99,7 +99,7 @@ func (b *Body) flight(yaw geom.Angle, since, rate uint16) geom.Vec3 {
 // grip is how a body holds on to the ground, or the air: 1/s each.
 type grip struct{ friction, accel float32 }
 
-// accelerate is the reference's velocity over the ground: friction first, then towards the wish as
+// accelerate is FPSSample's velocity over the ground: friction first, then towards the wish as
 // Quake II has it: only the speed along the wish is limited, so that turning in the air gains speed
 // ("easterBunny").
 func accelerate(v geom.Vec3, in Input, g grip, speed, dt float32) geom.Vec3 {

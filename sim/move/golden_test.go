@@ -144,7 +144,7 @@ func near(t *testing.T, what string, got, want, within float32) {
 	}
 }
 
-// TestNumbers checks the reference's numbers one by one, at several rates.
+// TestNumbers checks FPSSample's numbers one by one, at several rates.
 func TestNumbers(t *testing.T) {
 	a := gym(t)
 	ahead := Input{Yaw: towardsX, MoveMag: 255}
@@ -255,7 +255,7 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// TestSprints is the reference's rule: moving, and less than a quarter turn from straight ahead.
+// TestSprints is FPSSample's rule: moving, and less than a quarter turn from straight ahead.
 func TestSprints(t *testing.T) {
 	for _, c := range []struct {
 		in   Input

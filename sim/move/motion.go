@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// Specification: the reference's movement, in metres, seconds and degrees. Radius to JumpHeight are
+// Specification: FPSSample's movement, in metres, seconds and degrees. Radius to JumpHeight are
 // those of the default body; TopSpeed holds for all.
 const (
 	Radius     = 0.4  // of the body
@@ -26,7 +26,7 @@ const (
 // Loco is what a body is doing.
 type Loco uint8
 
-// The states of locomotion, with the reference's numbers. Stand and GroundMove are on the ground.
+// The states of locomotion, with FPSSample's numbers. Stand and GroundMove are on the ground.
 const (
 	Stand      Loco = iota
 	GroundMove      // on the ground, wanting to move

@@ -10,7 +10,7 @@ import (
 // A knock-back predicts because only Motion carries it: the caller adds up the blows of a tick and
 // applies the sum with ApplyPush after the body's Step and before its Motion is sent to its owner.
 // The owner's row then holds Vel and Loco after the blow, on the grid of the wire, and the owner's
-// replay from that row has the server's bits. (The reference replicates a blow's direction without
+// replay from that row has the server's bits. (FPSSample replicates a blow's direction without
 // its size, and mispredicts every one.)
 type Push struct{ X, Y, Z int32 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// TestRow34ThreeBaselines is row 34 of the reference's checklist. Players run straight on, and a
+// TestRow34ThreeBaselines is row 34 of docs/features.md. Players run straight on, and a
 // client with packet loss receives deltas against what it acknowledged last: three baselines take
 // at most 60 % of the bytes of one, and both decode to the server's rows.
 func TestRow34ThreeBaselines(t *testing.T) {

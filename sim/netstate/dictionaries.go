@@ -29,7 +29,8 @@ var trainedDictionaries []byte
 var TrainedDictionaries = sync.OnceValue(func() Dictionaries {
 	d, rest, err := ParseDictionaries(trainedDictionaries)
 	if err != nil || len(rest) != 0 {
-		panic(fmt.Sprintf("netstate: the embedded dictionaries: %v, %d bytes left", err, len(rest))) // a test parses them
+		// A test parses them.
+		panic(fmt.Sprintf("netstate: the embedded dictionaries: %v, %d bytes left", err, len(rest)))
 	}
 	return d
 })

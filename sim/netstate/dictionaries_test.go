@@ -40,14 +40,16 @@ func TestModelsCarryDictionaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []schema.Codec{schema.Zstd, schema.HuffmanZstd} {
-		for i, theirs := range []Models{Trained().WithCodec(c), Untrained().WithDictionaries(Dictionaries{none, none}).WithCodec(c)} {
+		plain := Untrained().WithDictionaries(Dictionaries{none, none})
+		for i, theirs := range []Models{Trained().WithCodec(c), plain.WithCodec(c)} {
 			file := theirs.Append(nil)
 			got, err := ParseModels(file)
 			if err != nil || got.WithHash(theirs.Hash()).Hash() != theirs.Hash() {
 				t.Errorf("%v, %d: %v", c, i, err)
 			}
 			for n := 0; n < len(file); n += 97 {
-				if _, err := ParseModels(file[:n]); !errors.Is(err, ErrModels) && !errors.Is(err, schema.ErrModel) {
+				_, err := ParseModels(file[:n])
+				if !errors.Is(err, ErrModels) && !errors.Is(err, schema.ErrModel) {
 					t.Fatalf("cut to %d bytes: %v", n, err)
 				}
 			}

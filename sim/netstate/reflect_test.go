@@ -82,7 +82,7 @@ func TestRowsEqualTheTwins(t *testing.T) {
 	})
 }
 
-// TestRow40InterpolationIsTheServers is row 40 of the reference's checklist, as far as it is about
+// TestRow40InterpolationIsTheServers is row 40 of docs/features.md, as far as it is about
 // rows: what the tags say of a player's place and view between two snapshots is rig.Lerp, by which
 // the server judges shots, bit for bit. Of the figure they say nothing, since it is packed: there
 // rig.Lerp is all there is.

@@ -4,8 +4,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Turret is the class of turrets: Pos is the foot, Aim the direction of its last bolt in 1/1024, Owner
-// and Team are those of the player that it belongs to, and Phase is 1 while it belongs to one.
+// Turret is the class of turrets: Pos is the foot, Aim the direction of its last bolt in 1/1024,
+// Owner and Team are those of the player that it belongs to, and Phase is 1 while it belongs to
+// one.
 const Turret Kind = firstDeclared
 
 func init() {

@@ -14,7 +14,7 @@ type BarrelKind struct {
 	Splash         Splash
 }
 
-// DefaultBarrel has the reference's health and splash, and the shape of a 200-litre drum.
+// DefaultBarrel has FPSSample's health and splash, and the shape of a 200-litre drum.
 func DefaultBarrel() BarrelKind {
 	return BarrelKind{
 		Health: 10, Radius: 0.3, Height: 0.9,

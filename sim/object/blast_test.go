@@ -80,7 +80,7 @@ func TestRow53BlastChoosesVictims(t *testing.T) {
 	}
 }
 
-// slowBlast is the reference implementation: it tests all players, and all solids for a wall.
+// slowBlast is the slow twin: it tests all players, and all solids for a wall.
 func slowBlast(s *stage, b Blast) map[int]int32 {
 	hurt := map[int]int32{}
 	for slot, p := range s.poses {

@@ -26,7 +26,7 @@ type CubeKind struct {
 	RestSpeed  float32 // m/s; a slower cube stops on a floor
 }
 
-// DefaultCube is a crate of one metre. The reference leaves its numbers to a physics engine; these
+// DefaultCube is a crate of one metre. FPSSample leaves its numbers to a physics engine; these
 // are our own.
 func DefaultCube() CubeKind {
 	return CubeKind{Edge: 1, Gravity: 18, Bounciness: 0.2, Friction: 3, PushSpeed: 4, RestSpeed: 0.4}

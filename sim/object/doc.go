@@ -3,7 +3,7 @@
 // all damage. Rows of plain structs and the tick's Scene go in; the rows of the next tick, damage,
 // blasts and teleports come out. It reads no clock, draws no random number and starts no
 // goroutine; one owner calls it. Numbers of the game are parameters (ProjectileKind, GrenadeKind,
-// Splash, ...); the Default... functions give the reference's (FPSSample).
+// Splash, ...); the Default... functions give those of Unity's FPSSample.
 //
 // # A tick
 //
@@ -24,7 +24,7 @@
 //	barrel       now                                             all teams
 //
 // A blast also reaches its own instigator if its OwnerFraction is above 0. Blasts need a line of
-// sight, unlike in the reference: a wall protects.
+// sight, unlike in FPSSample: a wall protects.
 //
 // # What a client predicts
 //

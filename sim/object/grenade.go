@@ -13,20 +13,23 @@ import (
 )
 
 // GrenadeKind is a kind of grenade.
+//
+// A player within Proximity sets a grenade off. Members of the grenade's team never do. A grenade
+// without a team (lagcomp.NoTeam) is set off by everybody, by its owner only after ArmMillis.
 type GrenadeKind struct {
 	Name         string
-	LifeMillis   int32   // until it explodes by itself
+	LifeMillis   int32   // from the throw until it explodes by itself
 	Gravity      float32 // m/s2
 	Bounciness   float32 // share of the speed that is left after a bounce
 	Radius       float32 // metres, at most arena.MaxSweep
 	RestSpeed    float32 // m/s; a slower grenade stops after a bounce off a floor
-	Proximity    float32 // metres at which a player sets it off
-	ArmMillis    int32   // for how long its owner does not set it off
+	Proximity    float32 // metres
+	ArmMillis    int32   // from the throw; see above
 	LingerMillis int32   // how long its row is sent after it exploded
 	Splash       Splash
 }
 
-// DefaultGrenade is the reference's grenade.
+// DefaultGrenade has the numbers of FPSSample's grenade.
 func DefaultGrenade() GrenadeKind {
 	return GrenadeKind{
 		Name: "Grenade", LifeMillis: 4000, Gravity: 18, Bounciness: 0.4, Radius: 0.2, RestSpeed: 0.5,
@@ -43,10 +46,10 @@ type CompiledGrenade struct {
 	dt                float32
 }
 
-// Compile converts seconds to ticks.
-func (f GrenadeKind) Compile(rate tick.Rate) CompiledGrenade {
-	return CompiledGrenade{GrenadeKind: f, Life: ticks(f.LifeMillis, rate), Arm: ticks(f.ArmMillis, rate),
-		Linger: ticks(f.LingerMillis, rate), dt: rate.Dt()}
+// Compile converts milliseconds to ticks.
+func (k GrenadeKind) Compile(rate tick.Rate) CompiledGrenade {
+	return CompiledGrenade{GrenadeKind: k, Life: ticks(k.LifeMillis, rate), Arm: ticks(k.ArmMillis, rate),
+		Linger: ticks(k.LingerMillis, rate), dt: rate.Dt()}
 }
 
 // maxBounces is how often a grenade bounces within a tick before the rest of its movement is
@@ -60,24 +63,23 @@ const solidMargin = 1. / 256
 // floorNormal is the least y of a normal on which objects rest: the cosine of move.SlopeLimit.
 const floorNormal = 0.6427876
 
-// Grenade is a grenade: 48 bytes, all of them sent.
+// Grenade is the state of one grenade: 47 bytes of fields and one of padding.
+// netstate.ObjectState.OfGrenade says what of it is replicated.
 type Grenade struct {
 	Pos, Vel geom.Vec3 // the centre, in move.PosUnit, and its velocity, in move.VelUnit
 	ID       netid.ID
 	Owner    netid.ID
-	Thrown   tick.Tick // it first moves in the next
-	Bounced  tick.Tick // last, 0 never
-	Exploded tick.Tick // 0 not yet
-	Type     uint8     // of Scene.GrenadeKinds
-	// the owner's, does not set it off; lagcomp.NoTeam excludes only the owner, and it only while
-	// it arms
-	Team    uint8
-	Resting bool
+	Thrown   tick.Tick // first moves in tick Thrown+1
+	Bounced  tick.Tick // tick of the last bounce, 0: none
+	Exploded tick.Tick // tick of the explosion, 0: none yet
+	Type     uint8     // index into Scene.GrenadeKinds
+	Team     uint8     // the owner's, or lagcomp.NoTeam
+	Resting  bool      // lies on a floor and moves no more
 }
 
 var _ [48]byte = [unsafe.Sizeof(Grenade{})]byte{}
 
-// Throw is a grenade that was just thrown.
+// Throw returns g as it leaves the hand: on the grid of the wire, neither bounced nor exploded.
 func Throw(g Grenade) Grenade {
 	m := move.Round(move.Motion{Pos: g.Pos, Vel: g.Vel})
 	g.Pos, g.Vel = m.Pos, m.Vel
@@ -85,9 +87,9 @@ func Throw(g Grenade) Grenade {
 	return g
 }
 
-// Step takes an unexploded grenade through tick now, for client and server. It stops once a bounce
-// off a floor leaves it slower than RestSpeed. (The reference stops every slow grenade, so that
-// one thrown straight up stays in the air.)
+// Step takes an unexploded grenade through tick now, for client and server. The grenade
+// comes to rest when a bounce off a floor leaves it slower than RestSpeed. (FPSSample stops every
+// slow grenade, so that one thrown straight up stays in the air.)
 func (g Grenade) Step(k *CompiledGrenade, a *arena.Arena, now tick.Tick) Grenade {
 	g.move(k, a, now)
 	return g
@@ -98,7 +100,7 @@ func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 	if g.Resting || now <= g.Thrown {
 		return
 	}
-	g.Vel.Y -= float32(k.Gravity * k.dt)
+	g.Vel.Y -= float32(k.Gravity * k.dt) // the conversion prevents a fused multiply-add
 	left := k.dt
 	for range maxBounces {
 		speed := g.Vel.Len()
@@ -129,14 +131,14 @@ func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 // reflect mirrors v at a plane.
 func reflect(v, n geom.Vec3) geom.Vec3 { return v.Mad(n, -2*v.Dot(n)) }
 
-// Expired reports that g need not be sent any more.
+// Expired reports whether g exploded at least LingerMillis ago and its row may be removed.
 func (g *Grenade) Expired(k *CompiledGrenade, now tick.Tick) bool {
 	return g.Exploded != 0 && now >= g.Exploded+k.Linger
 }
 
-// StepGrenades moves every grenade and queues the blasts of those whose time is up, or that an
-// enemy comes within Proximity of, anywhere on the straight movement of the tick. As with
-// projectiles, movement is tested in parallel.
+// StepGrenades moves every grenade and queues the blasts of grenades whose time is up or that a
+// player sets off (see GrenadeKind). Proximity is tested along the straight line from where the
+// tick began to where it ends, bounces left out. As with projectiles, grenades move in parallel.
 func (s *Scene) StepGrenades(all []Grenade) {
 	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
 	view := s.presentView()
@@ -146,7 +148,7 @@ func (s *Scene) StepGrenades(all []Grenade) {
 			continue
 		}
 		if int(g.Type) >= len(s.GrenadeKinds) {
-			g.Exploded = s.Now
+			g.Exploded = s.Now // an unknown kind ends without a blast
 			continue
 		}
 		k := &s.GrenadeKinds[g.Type]

@@ -11,7 +11,7 @@ import (
 	"github.com/tickrate/tickrate/sim/move"
 )
 
-// toss throws a grenade as the reference's launcher does: 50 m/s, 5 degrees up.
+// toss throws a grenade as FPSSample's launcher does: 50 m/s, 5 degrees up.
 func toss(owner int, team uint8, from geom.Vec3, yaw geom.Angle, speed float32) Grenade {
 	return Throw(Grenade{Pos: from, Vel: geom.Forward(yaw, geom.Degrees(5)).Scale(speed),
 		ID: thing(owner + 1), Owner: player(owner), Team: team})

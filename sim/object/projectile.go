@@ -20,14 +20,14 @@ type ProjectileKind struct {
 	Velocity     float32 // m/s
 	Range        float32 // metres; of the weapon that fires it
 	Radius       float32 // metres, against bodies
-	Ground       float32 // metres, against the arena; 0 is a ray, as the reference has it
+	Ground       float32 // metres, against the arena; 0 is a ray, as FPSSample has it
 	Damage       int32   // points
 	Impulse      float32 // m/s
 	LingerMillis int32   // how long its row is sent after an impact
 	Splash       Splash
 }
 
-// DefaultProjectiles is the reference's table: rivet, rocket (which no hero uses) and goo rocket.
+// DefaultProjectiles is FPSSample's table: rivet, rocket (which no hero uses) and goo rocket.
 func DefaultProjectiles() []ProjectileKind {
 	rocket := Splash{Radius: 5, FalloffStart: 1, Damage: 40, Impulse: 15, OwnerFraction: 0.2}
 	goo := rocket

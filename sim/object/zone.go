@@ -8,7 +8,7 @@ type Zone struct {
 	Radius, Height float32   // metres
 }
 
-// DefaultZone has the reference's size.
+// DefaultZone has FPSSample's size.
 func DefaultZone(center geom.Vec3) Zone { return Zone{Center: center, Radius: 5, Height: 5} }
 
 // belowGround is how far below its ground a zone still counts feet, in metres, as ground is

@@ -43,7 +43,8 @@ type Recorder struct {
 // MaxChunkTicks ticks; the first chunk and each every-th after it has a state. It allocates all
 // memory, and uses the match's SetInputLog. The error is sim.ErrPending.
 func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
-	r := &Recorder{ticks: min(max(ticks, 1), MaxChunkTicks), every: max(every, 1), free: make(chan *RawChunk, RawChunks)}
+	r := &Recorder{ticks: min(max(ticks, 1), MaxChunkTicks), every: max(every, 1),
+		free: make(chan *RawChunk, RawChunks)}
 	for range RawChunks {
 		r.free <- newRawChunk(m, r.ticks, r.free)
 	}

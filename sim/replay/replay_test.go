@@ -183,7 +183,7 @@ func TestAChunkThatGoesOnIsOneChunk(t *testing.T) {
 	}
 }
 
-// TestRow76RecordingPlaysAgain is row 76 of the reference's checklist: what was recorded is played
+// TestRow76RecordingPlaysAgain is row 76 of docs/features.md: what was recorded is played
 // again in another world, the same after every tick.
 func TestRow76RecordingPlaysAgain(t *testing.T) {
 	p := newPlay(t, 12, 5)

@@ -115,7 +115,7 @@ func TestLiveSizes(t *testing.T) {
 	}
 }
 
-// TestRow34HumansBelowTheReference is the other half of row 34 of the reference's checklist: a
+// TestRow34HumansBelowTheReference is the other half of row 34 of docs/features.md: a
 // snapshot of eight people takes the reference 214 bytes (section 4.9 of the specification), and
 // 100 was asked for.
 func TestRow34HumansBelowTheReference(t *testing.T) {

@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRow62ChangingAComponentIsEditingOneStruct is row 62 of the reference's checklist: a copy of a
+// TestRow62ChangingAComponentIsEditingOneStruct is row 62 of docs/features.md: a copy of a
 // real component gets another grid, a new field and one less; the code is generated anew, built
 // with this module, and a program that imports it sends the component through a row and back.
 func TestRow62ChangingAComponentIsEditingOneStruct(t *testing.T) {

@@ -88,7 +88,7 @@ func drawRow(t *rapid.T, s schema.Schema) []int32 {
 	return row
 }
 
-// TestRow62GeneratedEqualsReflective is row 62 of the reference's checklist: what structgen wrote
+// TestRow62GeneratedEqualsReflective is row 62 of docs/features.md: what structgen wrote
 // does what the tags say, as the reflective twin reads them. The two share the parser of tags and
 // no arithmetic.
 func TestRow62GeneratedEqualsReflective(t *testing.T) {
