@@ -81,7 +81,7 @@ func (w *world) recordSettled() {
 }
 
 const (
-	// Honest clients must be settled at this time: a session that was lost before the faults ended
+	// From this time honest clients must play normally (settled): a session that was lost before the faults ended
 	// has timed out by then, and its client has reconnected.
 	settled        = Length - 4*time.Second
 	lost           = faultsEnd + sessionSeconds*time.Second + 300*time.Millisecond

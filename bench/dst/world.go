@@ -34,7 +34,7 @@ var cleanLink = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Mi
 type world struct {
 	*lobbysim.Sim
 	c     Case
-	drawn Scenario // of the seed, with the clients of the case
+	drawn Scenario // generated from the seed; Clients is the case's, if it has one
 	rate  tick.Rate
 	skip  skipped
 	serverState
@@ -99,7 +99,7 @@ func newWorld(c Case, skip skipped) (*world, error) {
 	}
 	w.honest = make([]honest, w.drawn.Clients)
 	for i := range w.honest {
-		w.honest[i].serverStart, w.honest[i].settleAt = 1, settled
+		w.honest[i].serverStart, w.honest[i].settleAt = 1, settled // see liveness.go
 	}
 	for i, f := range w.drawn.Faults {
 		if !slices.Contains(c.Without, i) && f.Client < w.drawn.Clients {

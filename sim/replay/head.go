@@ -32,7 +32,7 @@ const MaxSlots = 4096
 //
 //	4   "TKRP"
 //	1   version 4
-//	2   length of the rest, checksum excluded
+//	2   length of what follows, checksum excluded
 //	8   layout         fingerprint of the schema, see sim.Match.Layout
 //	8   seed
 //	4   slots          1 to 4096
