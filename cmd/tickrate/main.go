@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ import (
 
 // version is the build's version, which the linker sets.
 var version = "dev"
+
+// helpColumns is the width that help wraps the text of flags at.
+const helpColumns = 80
 
 // main runs the command line and exits with its status.
 func main() { os.Exit(run(os.Args[1:])) }
@@ -71,6 +75,9 @@ carries and why.
 		Args:          usage.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	// Subcommands inherit the template. FlagUsages alone never breaks a line.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ",
+		fmt.Sprintf(".FlagUsagesWrapped %d ", helpColumns)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage.Errorf("%w; see %s --help", err, c.CommandPath())
 	})
