@@ -315,7 +315,7 @@ func TestPlanCannotWrite(t *testing.T) {
 	}
 }
 
-// serving starts serve and reads its first line.
+// serving starts serve and reads the first line that it prints, and what it printed with it.
 func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 	t.Helper()
 	cmd := command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"},
@@ -329,10 +329,13 @@ func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(stdout).ReadString('\n')
+	out := bufio.NewReader(stdout)
+	line, err := out.ReadString('\n')
 	if err != nil {
 		t.Fatalf("%v: %s", err, errs)
 	}
+	more, _ := out.Peek(out.Buffered()) // what is buffered is there
+	line += string(more)
 	return cmd, errs, line
 }
 
@@ -372,7 +375,8 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		}
 	}
 	cmd, _, line := serving(t, "--map", "arena-16", "--players", "16", "--rate", "128")
-	for _, want := range []string{"lobby of 16", "127.0.0.1:", "arena-16", "128 Hz", "/stats"} {
+	for _, want := range []string{"lobby: of 16, ", "arena-16", "128 Hz\n", "\nplayers: udp 127.0.0.1:",
+		"\nlive page: http://127.0.0.1:", "\ntokens: POST http://"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("it says %q, without %q", line, want)
 		}

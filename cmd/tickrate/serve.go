@@ -417,33 +417,36 @@ func printReady(c *cobra.Command, h runningHost) {
 	_ = json.NewEncoder(c.OutOrStdout()).Encode(r)
 }
 
-// announce prints one line for people: what is played, and the addresses of the host.
+// announce prints what is played and the addresses of the host for people, one to a line and all in
+// one write.
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
-	m := &s.match
-	what := []string{fmt.Sprintf("lobby of %d on udp %v", m.players, h.Addr()),
-		m.mode + " on map " + m.arena, fmt.Sprintf("%d Hz", m.rate)}
-	if s.tick.workers > 1 {
-		what = append(what, fmt.Sprintf("%d workers", s.tick.workers))
+	m, b := &s.match, &strings.Builder{}
+	if s.network.echo {
+		fmt.Fprintf(b, "echo: for %d, protocol id %v\n", m.players, &s.network.protocol)
+	} else {
+		fmt.Fprintf(b, "lobby: of %d, %s on map %s, %d Hz", m.players, m.mode, m.arena, m.rate)
+		if s.tick.workers > 1 {
+			fmt.Fprintf(b, ", %d workers", s.tick.workers)
+		}
+		fmt.Fprintln(b)
 	}
 	if pvs := pvsOf(h); pvs != "" {
-		what = append(what, pvs)
+		fmt.Fprintf(b, "map: %s\n", pvs)
 	}
-	if s.network.echo {
-		what = []string{fmt.Sprintf("echo for %d on udp %v", m.players, h.Addr()),
-			"protocol id " + s.network.protocol.String()}
-	}
-	web := "no HTTP port"
-	if s.http.listen != "" {
-		web = fmt.Sprintf("figures on http://%s/stats", h.HTTPAddr())
-		if !s.network.echo {
-			web = fmt.Sprintf("live page on http://%s/, figures on /stats", h.HTTPAddr())
-		}
+	fmt.Fprintf(b, "players: udp %v\n", h.Addr())
+	switch {
+	case s.http.listen == "":
+		fmt.Fprintln(b, "no HTTP port")
+	case s.network.echo:
+		fmt.Fprintf(b, "figures: http://%s/stats\n", h.HTTPAddr())
+	default:
+		fmt.Fprintf(b, "live page: http://%s/, figures on /stats\n", h.HTTPAddr())
 	}
 	if url := h.ConnectURL(); url != "" {
-		web += ", tokens by POST to " + url
+		fmt.Fprintf(b, "tokens: POST %s\n", url)
 	}
 	if at := h.QueryAddr(); at != "" {
-		web += ", queries on udp " + at
+		fmt.Fprintf(b, "queries: udp %s\n", at)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s; %s\n", strings.Join(what, ", "), web)
+	fmt.Fprint(c.OutOrStdout(), b)
 }
