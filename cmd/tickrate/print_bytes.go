@@ -24,18 +24,19 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 	if err := b.Check(); err != nil {
 		proof = err.Error()
 	}
-	fmt.Fprintf(w, "bytes down at %s: %.0f B/s a client in %.1f datagrams (%s sampled, %s)\n",
+	fmt.Fprintf(w, "bytes down at %s: %.0f B/s a client in %.1f datagrams\n  (%s sampled, %s)\n",
 		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(),
 		several(b.Clients, "client"), proof)
 	for _, s := range b.Components() {
-		fmt.Fprintf(w, "  %-9s %9.0f B/s %5.1f %%  %s\n", s.Name, s.PerSecond, s.Percent, largest(b, s.Name))
+		head := fmt.Sprintf("  %-9s %9.0f B/s %5.1f %%  ", s.Name, s.PerSecond, s.Percent)
+		fmt.Fprintln(w, strings.TrimRight(head+filled(largest(b, s.Name), ", ", strings.Repeat(" ", len(head))), " "))
 	}
 	fmt.Fprintf(w, "  beneath   %9.0f B/s more for UDP and IPv4, %d B a datagram; IPv6 %d\n",
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)
 }
 
 // largest lists the largest fields and reasons of a component, with their percentages.
-func largest(b *measure.Bytes, component string) string {
+func largest(b *measure.Bytes, component string) []string {
 	var shares []string
 	for _, s := range b.By(func(c measure.Cell) string {
 		if c.Component != component {
@@ -48,5 +49,5 @@ func largest(b *measure.Bytes, component string) string {
 		}
 		shares = append(shares, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
 	}
-	return strings.Join(shares, ", ")
+	return shares
 }

@@ -89,8 +89,8 @@ func queryServer(ctx context.Context, at *net.UDPAddr, timeout time.Duration) (r
 	for !client.Done() {
 		now := time.Since(start)
 		if now >= timeout {
-			return r, 0, fmt.Errorf("no complete answer within %v; is this the address after --query?",
-				timeout)
+			return r, 0, fmt.Errorf("no answer within %v; a server answers queries only when started "+
+				"with --query, at that address", timeout)
 		}
 		// The client decides when a request is due: the challenge first, then the query, each
 		// repeated until it is answered.

@@ -39,7 +39,7 @@ type swarmPlay struct {
 	decode              client.Decode // of the other players
 	rate                int           // commands a second
 	duration            time.Duration // measured; 0 until interrupted
-	warmup              time.Duration // played before that
+	warmup              time.Duration // played before measuring
 	arrival             time.Duration // over which the players connect
 	chatEvery           time.Duration // mean between two chat lines of a player; 0 for none
 	seed                uint64        // of all decisions
@@ -111,11 +111,11 @@ func (p *swarmPlay) register(c *cobra.Command) {
 			"0 for none")
 	fl.IntVar(&p.full, "full", 4,
 		"`number` of players that decode whole snapshots, at least one for each lobby")
-	fl.TextVar(&p.decode, "decode", client.DecodeOwn, "how much the other players decode: full, own or acks")
+	fl.TextVar(&p.decode, "decode", client.DecodeOwn, "`amount` that the other players decode: full, own or acks")
 	fl.IntVar(&p.rate, "rate", int(tick.DefaultRate), "command rate in `Hz`; use the server's tick rate")
 	fl.DurationVar(&p.duration, "duration", 10*time.Second, "measured `time`; 0 until interrupted")
 	fl.DurationVar(&p.warmup, "warmup", 2*time.Second,
-		"`time` to play before that, after all have joined, without figures")
+		"`time` to play before measuring, after all have joined, without figures")
 	fl.DurationVar(&p.arrival, "arrival", 0,
 		"`time` over which the players connect, one after another; 0 for all at once")
 	fl.DurationVar(&p.chatEvery, "chat-every", 0,

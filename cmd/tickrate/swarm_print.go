@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/runner"
@@ -108,27 +110,60 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		e.SetIndent("", "  ")
 		return e.Encode(out)
 	}
-	fmt.Fprintf(w, "%s, %.1f s, %.1f ticks each\n",
-		several(out.Players, "player"), out.Seconds, out.TicksPerPlayer)
+	if out.Void != "" {
+		printVoid(w, out.Void)
+	}
+	fmt.Fprintf(w, "%s, %.1f s, %.1f of %.0f ticks each\n", several(out.Players, "player"), out.Seconds,
+		out.TicksPerPlayer, out.Seconds*float64(f.play.rate))
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
 		several(int(out.Mispredictions), "misprediction"))
-	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick, sends late by %.2f "+
-		"ms at p99.9 (limit %.0f ms, %s)\n",
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick,\n"+
+		"    sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
 		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
 	if out.ByBackup > 0 {
-		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first "+
-			"was stalled\n", 100*out.ByBackup)
+		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first\n"+
+			"    was stalled\n", 100*out.ByBackup)
 	}
 	printRunDelay(w, out.RunDelay, out.Seconds)
-	fmt.Fprintf(w, "  player 0      %v\n", graphs[0])
+	const indent = "    "
+	graph := strings.ReplaceAll(graphs[0].String(), " (", "  (") // the shares are a group, too
+	fmt.Fprintf(w, "  player 0:\n%s%s\n", indent, filled(strings.Split(graph, "  "), "  ", indent))
 	printBytes(w, f.play.players, out.Bytes)
 	if out.Void != "" {
-		fmt.Fprintf(w, "VOID: %s; do not use these figures\n", out.Void)
+		printVoid(w, out.Void)
 	}
 	return nil
+}
+
+// printVoid prints why the figures are worthless: before them, and after, where the eye rests.
+func printVoid(w io.Writer, why string) {
+	words := strings.Fields("VOID: " + why + "; do not use these figures")
+	fmt.Fprintln(w, filled(words, " ", ""))
+}
+
+// filled joins groups by sep, and begins a new line with indent before a group that would pass
+// helpColumns. The caller has printed as many columns as indent has on the first line.
+func filled(groups []string, sep, indent string) string {
+	var b strings.Builder
+	at := len(indent)
+	for i, g := range groups {
+		n := utf8.RuneCountInString(g)
+		switch {
+		case i == 0:
+		case at+len(sep)+n+1 > helpColumns: // a comma may follow
+			b.WriteString(strings.TrimRight(sep, " ") + "\n" + indent)
+			at = len(indent)
+		default:
+			b.WriteString(sep)
+			at += len(sep)
+		}
+		b.WriteString(g)
+		at += n
+	}
+	return b.String()
 }
 
 // printRunDelay prints the time that the machine took from the swarm in sec seconds, and whether
@@ -139,13 +174,13 @@ func printRunDelay(w io.Writer, r *runDelay, sec float64) {
 		return
 	}
 	burst := millis(swarm.Burst)
-	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %s of %.1f ms or more, "+
-		"the longest %.1f; without that late by %.2f ms at p99.9 (%s)\n",
+	fmt.Fprintf(w, "  the machine took %.1f ms of %.1f s from it, %.1f of them in %s\n"+
+		"    of %.1f ms or more, the longest %.1f;\n    without that late by %.2f ms at p99.9 (%s)\n",
 		r.Millis, sec, r.InBursts, several(int(r.Bursts), "burst"), burst, r.LongestMs, r.LateP999,
 		keptOr(r.OnSchedule, "missed by itself"))
 	if r.LateWakes > 0 {
-		fmt.Fprintf(w, "  its timer was late %s by %.1f ms or more, %.1f ms in all: interrupts or a "+
-			"hypervisor; not corrected for\n", several(int(r.LateWakes), "time"), burst, r.Overslept)
+		fmt.Fprintf(w, "  its timer was late %s by %.1f ms or more, %.1f ms in all:\n"+
+			"    interrupts or a hypervisor; not corrected for\n", several(int(r.LateWakes), "time"), burst, r.Overslept)
 	}
 	if r.Stolen != nil && *r.Stolen > 0 {
 		fmt.Fprintf(w, "  a hypervisor took %.0f ms of the processors; not corrected for\n", *r.Stolen)

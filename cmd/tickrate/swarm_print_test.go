@@ -13,10 +13,10 @@ import (
 // the system does not report.
 func TestPrintRunDelay(t *testing.T) {
 	const (
-		one = "  the machine took 12.5 ms of 30.0 s from it, 7.2 of them in 3 bursts of 0.5 ms " +
-			"or more, the longest 4.1; without that late by "
-		overslept = "  its timer was late 2 times by 0.5 ms or more, 1.6 ms in all: interrupts or a " +
-			"hypervisor; not corrected for\n"
+		one = "  the machine took 12.5 ms of 30.0 s from it, 7.2 of them in 3 bursts\n" +
+			"    of 0.5 ms or more, the longest 4.1;\n    without that late by "
+		overslept = "  its timer was late 2 times by 0.5 ms or more, 1.6 ms in all:\n" +
+			"    interrupts or a hypervisor; not corrected for\n"
 		stolen = "  a hypervisor took 20 ms of the processors; not corrected for\n"
 	)
 	took := swarm.RunDelay{Known: true, All: 12500 * time.Microsecond, Bursts: 3,
@@ -49,5 +49,14 @@ func TestPrintRunDelay(t *testing.T) {
 		if got := printed.String(); got != c.want {
 			t.Errorf("%d: said\n%swant\n%s", i, got, c.want)
 		}
+	}
+}
+
+// Groups fill lines up to the width and no further.
+func TestFilled(t *testing.T) {
+	long := strings.Repeat("x", 39)
+	got := filled([]string{long, "y", long, "z"}, ", ", "  ")
+	if want := long + ", y,\n  " + long + ", z"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

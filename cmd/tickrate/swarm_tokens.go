@@ -41,7 +41,7 @@ func (f *swarmTokens) register(c *cobra.Command) {
 		"UDP `host:port` of the lobby; default what tokens say, or 127.0.0.1:7913 if the swarm makes "+
 			"them; may be repeated: player n plays on lobby n modulo their count")
 	fl.StringArrayVar(&f.http, "http", []string{"127.0.0.1:7914"},
-		"HTTP `host:port` of the server, which gives tokens; may be repeated likewise")
+		"HTTP `host:port` of the server, which gives tokens; may be repeated, one for each lobby")
 	fl.StringVar(&f.httpToken, "http-token", "",
 		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
 	f.key.register(c, "as the server has it, to make tokens here")

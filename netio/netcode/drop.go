@@ -49,7 +49,7 @@ var drops = [NumDrops]struct{ name, text string }{
 	DropSize:          {"drop_size", "datagram: size not allowed"},
 	DropType:          {"drop_type", "datagram: type not taken here"},
 	DropSequence:      {"drop_sequence", "datagram: length of sequence not allowed"},
-	DropReqSize:       {"drop_req_size", "request: not 1078 bytes"},
+	DropReqSize:       {"drop_req_size", "request: not 1078 bytes, so no netcode request"},
 	DropReqVersion:    {"drop_req_version", "request: another version"},
 	DropReqProtocol:   {"drop_req_protocol", "request: another protocol"},
 	DropReqExpired:    {"drop_req_expired", "request: connect token has expired"},
