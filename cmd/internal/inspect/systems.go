@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/tickrate/tickrate/sim"
 )
@@ -14,19 +13,19 @@ import (
 // data that they share. It returns an error that names every conflict, such as data that is read
 // before it is written.
 func Systems(out io.Writer, table []sim.System) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\tsystem\tside\treads\twrites\tdoes")
 	for i, s := range table {
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", i+1, s.Name, s.Side, names(s.Reads),
-			names(s.Writes), s.Purpose)
+		fmt.Fprintf(out, "%2d  %s (%s)\n", i+1, s.Name, s.Side)
+		writeWords(out, "    ", strings.Fields(s.Purpose), " ")
+		writeData(out, "reads", s.Reads)
+		writeData(out, "writes", s.Writes)
 	}
-	fmt.Fprintln(w, "\n\tdatum\tsort\t\t\tis")
+	fmt.Fprintln(out)
+	const datum = "%-15s  %-9s  "
+	fmt.Fprintf(out, datum+"is\n", "datum", "sort")
 	for _, d := range sim.Data() {
-		fmt.Fprintf(w, "\t%s\t%s\t\t\t%s\n", d.Name, d.Sort, d.Is)
+		writeWords(out, fmt.Sprintf(datum, d.Name, d.Sort), strings.Fields(d.Is), " ")
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+	fmt.Fprint(out, sorts)
 	conflicts := sim.Conflicts(table)
 	if len(conflicts) > 0 {
 		return errors.New("conflicts: " + strings.Join(conflicts, "; "))
@@ -35,11 +34,41 @@ func Systems(out io.Writer, table []sim.System) error {
 	return nil
 }
 
-// names formats data as words.
-func names(data []sim.Datum) string {
+// sorts explains the second column of the data.
+const sorts = `
+given      comes from outside before the tick, and lasts
+lasting    is state: the next tick begins with it
+momentary  is empty when a tick begins, and dropped when it ends
+told       is empty when a tick begins, and read outside when it ends
+`
+
+// writeData writes the data that a system reads or writes, if any, on a line of their own.
+func writeData(out io.Writer, verb string, data []sim.Datum) {
 	words := make([]string, len(data))
 	for i, d := range data {
 		words[i] = string(d)
 	}
-	return strings.Join(words, " ")
+	if len(words) > 0 {
+		writeWords(out, fmt.Sprintf("    %-6s  ", verb), words, ", ")
+	}
+}
+
+// columns is the width of the terminals that the tables are made for.
+const columns = 80
+
+// writeWords writes words after head, on as many lines as they need, which begin beneath the first
+// word.
+func writeWords(out io.Writer, head string, words []string, sep string) {
+	line := head
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += sep
+		}
+		if len(line) > len(head) && len(line)+len(strings.TrimRight(word, " ")) > columns {
+			fmt.Fprintln(out, strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", len(head))
+		}
+		line += word
+	}
+	fmt.Fprintln(out, line)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"github.com/tickrate/tickrate/cmd/internal/preview"
@@ -93,28 +93,47 @@ func (o *WorldOptions) replay(ctx context.Context, path string) (*sim.Match, err
 	return nil, ctx.Err()
 }
 
+// worldFoot explains the columns of the table.
+const worldFoot = `
+of       most rows at a time; refused counts entities that found no room
+B/row    bytes of a row: all columns, and 4 of the entity's id
+use      state: saved and hashed; given, measured: saved; map: from the map
++        a component that comes and goes
+`
+
 // writeKinds writes the table.
 func writeKinds(out io.Writer, m *sim.Match) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "kind\tcolumn\tuse\trows\tof\tB/row\tbytes\tfirst id\trefused")
-	rows, bytes := 0, 0
-	for _, k := range m.Kinds() {
-		// A component has no identifiers of its own: its rows belong to entities of other kinds.
-		name, first := k.Name, fmt.Sprint(k.First)
+	kinds, width := m.Kinds(), 0
+	for i := range kinds {
+		k := &kinds[i]
 		if k.Sparse {
-			name, first = "+ "+name, "-"
+			k.Name = "+ " + k.Name
 		}
-		fmt.Fprintf(w, "%s\t\t\t%d\t%d\t%d\t%d\t%s\t%d\n", name,
-			k.Rows, k.Capacity, k.RowBytes, k.Rows*k.RowBytes, first, k.Refused)
+		width = max(width, len(k.Name))
 		for _, c := range k.Columns {
-			fmt.Fprintf(w, "\t%s\t%s\t\t\t%d\t%d\t\t\n", c.Type, c.Use, c.Bytes, k.Rows*c.Bytes)
+			width = max(width, len("  "+c.Type))
+		}
+	}
+	var b strings.Builder
+	write := func(cells ...any) {
+		line := fmt.Sprintf("%-*s %-8v %6v %6v %5v %8v %8v %7v", append([]any{width}, cells...)...)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	write("kind, columns", "use", "rows", "of", "B/row", "bytes", "first id", "refused")
+	rows, bytes := 0, 0
+	for _, k := range kinds {
+		// A component has no identifiers of its own: its rows belong to entities of other kinds.
+		first := fmt.Sprint(k.First)
+		if k.Sparse {
+			first = "-"
+		}
+		write(k.Name, "", k.Rows, k.Capacity, k.RowBytes, k.Rows*k.RowBytes, first, k.Refused)
+		for _, c := range k.Columns {
+			write("  "+c.Type, c.Use, "", "", c.Bytes, k.Rows*c.Bytes, "", "")
 		}
 		rows, bytes = rows+k.Rows, bytes+k.Rows*k.RowBytes
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "\ntick %d: %d rows, %d bytes; + is a component that comes and goes\n",
-		m.Tick(), rows, bytes)
+	fmt.Fprintf(&b, "\ntick %d: %d rows, %d bytes\n%s", m.Tick(), rows, bytes, worldFoot)
+	_, err := io.WriteString(out, b.String())
 	return err
 }

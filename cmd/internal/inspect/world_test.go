@@ -20,6 +20,9 @@ func TestWorld(t *testing.T) {
 	}
 	rows := map[string]string{}
 	for _, line := range strings.Split(out.String(), "\n") {
+		if len(line) > columns {
+			t.Errorf("%q is wider than %d", line, columns)
+		}
 		if f := strings.Fields(line); len(f) > 5 && line[0] != ' ' {
 			rows[strings.Join(f[:len(f)-6], " ")] = f[len(f)-6]
 		}
