@@ -29,7 +29,8 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 		several(b.Clients, "client"), proof)
 	for _, s := range b.Components() {
 		head := fmt.Sprintf("  %-9s %9.0f B/s %5.1f %%  ", s.Name, s.PerSecond, s.Percent)
-		fmt.Fprintln(w, strings.TrimRight(head+filled(largest(b, s.Name), ", ", strings.Repeat(" ", len(head))), " "))
+		shares := filled(largest(b, s.Name), ", ", strings.Repeat(" ", len(head)))
+		fmt.Fprintln(w, strings.TrimRight(head+shares, " "))
 	}
 	fmt.Fprintf(w, "  beneath   %9.0f B/s more for UDP and IPv4, %d B a datagram; IPv6 %d\n",
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)

@@ -77,8 +77,10 @@ The first players (--full) decode whole snapshots. --decode is how much the
 others decode:
 
   full  everything, too
-  own   acks and their own state: they predict themselves and aim at what their lobby's first player sees
-  acks  acks only: they cost two thirds of that, move at random and do not aim; for thousands of players
+  own   acks and their own state: they predict themselves and aim at
+        what their lobby's first player sees
+  acks  acks only: they cost two thirds of that, move at random and do not
+        aim; for thousands of players
 
   tickrate swarm --players 2000 --full 1 --decode acks --arrival 4s`,
 		Args: assets.MoreTraces(&f.traces),
@@ -111,7 +113,8 @@ func (p *swarmPlay) register(c *cobra.Command) {
 			"0 for none")
 	fl.IntVar(&p.full, "full", 4,
 		"`number` of players that decode whole snapshots, at least one for each lobby")
-	fl.TextVar(&p.decode, "decode", client.DecodeOwn, "`amount` that the other players decode: full, own or acks")
+	fl.TextVar(&p.decode, "decode", client.DecodeOwn,
+		"`amount` that the other players decode: full, own or acks")
 	fl.IntVar(&p.rate, "rate", int(tick.DefaultRate), "command rate in `Hz`; use the server's tick rate")
 	fl.DurationVar(&p.duration, "duration", 10*time.Second, "measured `time`; 0 until interrupted")
 	fl.DurationVar(&p.warmup, "warmup", 2*time.Second,
