@@ -152,7 +152,7 @@ func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config
 	cfg.Observer = runner.Observer{
 		Note: out.note, Ready: out.ready, Step: out.row,
 		Playing: func(g *swarm.Figures, players int, played, of time.Duration) {
-			out.note("measuring %s", progress(g, players, played, of))
+			out.note("%s", progress(g, players, played, of))
 		},
 		Search: func(level slo.Level, m measure.Machine, movement string, limit time.Duration) {
 			out.begin(fmt.Sprintf("%s, %d processors; %s", m.CPU, m.Cores, movement), f.objective)
