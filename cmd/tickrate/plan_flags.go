@@ -113,7 +113,7 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 	override("trace", func() { s.Play.Traces = f.traces })
 	override("slo", func() { s.Measure.SLO = f.slo })
 	if err := s.Check(); err != nil {
-		return err
+		return byFlag(c, err)
 	}
 	f.s = s
 	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(),

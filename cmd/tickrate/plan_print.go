@@ -103,7 +103,8 @@ func printUnits(w io.Writer, units []measure.UnitCost) {
 
 // printCodecs prints bytes and CPU time of each codec, in percent of the first.
 func printCodecs(w io.Writer, all *measure.Codecs) {
-	fmt.Fprintf(w, "codecs, one simulated lobby of %s:\n", several(all.Players, "player"))
+	fmt.Fprintf(w, "codecs, one simulated lobby of %s; percent of %s:\n",
+		several(all.Players, "player"), all.Each[0].Name)
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
 		fmt.Fprintf(w, "  %-12s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,

@@ -20,13 +20,11 @@ const (
 // printBytes prints the bytes that clients received by component, with the largest fields and
 // reasons of each, and the overhead of UDP and IP beneath.
 func printBytes(w io.Writer, players int, b *measure.Bytes) {
-	proof := "every bit accounted for"
-	if err := b.Check(); err != nil {
-		proof = err.Error()
+	fmt.Fprintf(w, "bytes down, %s: %.0f B/s and %.1f datagrams/s a client (%d sampled)\n",
+		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(), b.Clients)
+	if err := b.Check(); err != nil { // else every bit is accounted for
+		printWrapped(w, "  "+err.Error())
 	}
-	fmt.Fprintf(w, "bytes down at %s: %.0f B/s a client in %.1f datagrams (%s sampled, %s)\n",
-		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(),
-		several(b.Clients, "client"), proof)
 	for _, s := range b.Components() {
 		fmt.Fprintf(w, "  %-9s %9.0f B/s %5.1f %%  %s\n", s.Name, s.PerSecond, s.Percent, largest(b, s.Name))
 	}
