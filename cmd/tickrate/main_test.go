@@ -103,10 +103,11 @@ func TestExitCodes(t *testing.T) {
 		want string
 	}{
 		0:  {"--nonsense", 2, "--nonsense"},
-		1:  {"nonsense", 2, "nonsense"},
+		1:  {"nonsense", 2, `unknown command "nonsense"; see tickrate --help`},
+		96: {"sevre", 2, `unknown command "sevre"; did you mean serve?`},
 		2:  {"serve --nonsense", 2, "unknown flag: --nonsense; see tickrate serve --help"},
 		3:  {"serve extra", 2, `unexpected argument "extra"; see tickrate serve --help`},
-		4:  {"serve --rate fast", 2, "fast"},
+		4:  {"serve --rate fast", 2, `--rate "fast": expected a whole number; see`},
 		5:  {"serve --rate 19", 2, "tick rate 19 Hz: expected 20 to 128"},
 		6:  {"serve --rate -60", 2, "tick rate -60 Hz: expected 20 to 128"},
 		7:  {"serve --rate 65596", 2, "tick rate 65596 Hz: expected 20 to 128"},

@@ -14,6 +14,7 @@ import (
 // all bytes.
 const (
 	maxNamed   = 5
+	maxColumns = 46 // of the names of a component, what is left of a line of 80
 	minPercent = 0.1
 )
 
@@ -32,19 +33,24 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)
 }
 
-// largest lists the largest fields and reasons of a component, with their percentages.
+// largest lists the largest fields and reasons of a component, with their percentages, as many as fit
+// a line of 80 columns.
 func largest(b *measure.Bytes, component string) string {
-	var shares []string
-	for _, s := range b.By(func(c measure.Cell) string {
+	text := ""
+	for i, s := range b.By(func(c measure.Cell) string {
 		if c.Component != component {
 			return ""
 		}
 		return strings.TrimLeft(c.Name()[len(component):], ". ")
 	}) {
-		if len(shares) == maxNamed || s.Percent < minPercent {
+		share := fmt.Sprintf("%s %.1f %%", s.Name, s.Percent)
+		if i > 0 {
+			share = ", " + share
+		}
+		if i == maxNamed || s.Percent < minPercent || len(text)+len(share) > maxColumns {
 			break
 		}
-		shares = append(shares, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
+		text += share
 	}
-	return strings.Join(shares, ", ")
+	return text
 }
