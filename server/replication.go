@@ -33,6 +33,8 @@ type replication struct {
 	players    playerRows
 	objects    *objectRows
 	owner      ownerRows
+	// groupBytes is how much a packet may end short of full, as groups are not split.
+	groupBytes int
 }
 
 // replicatedRows are the rows of one kind, players or objects: their recent frames, their encoders,
@@ -59,7 +61,7 @@ type viewer struct {
 }
 
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
-	r := replication{cfg: cfg, stats: stats, batchTicks: 1}
+	r := replication{cfg: cfg, stats: stats, batchTicks: 1, groupBytes: snapshot.MaxGroupBytes(cfg.Models.Public)}
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
 	r.players.encoder.ReservePredictions() // else the first snapshot with two baselines allocates
 	return r

@@ -117,12 +117,12 @@ func (r *replication) objectBudget(now time.Duration, c *connReplication, head i
 		a.savedBytes = min(a.savedBytes+all/limitedObjectsShare, max(all/2, 2*fullObjectBits/8))
 		room = a.savedBytes
 	}
-	return max(0, min(room, packet.MaxPacketSize-head-playerReserve())-objectPartHead)
+	return max(0, min(room, packet.MaxPacketSize-head-r.playerReserve())-objectPartHead)
 }
 
 // playerReserve is how many bytes of a first packet are kept for players when there are more
 // objects than fit.
-func playerReserve() int { return snapshot.RunBytes + groupBytes() }
+func (r *replication) playerReserve() int { return snapshot.RunBytes + r.groupBytes }
 
 // unchanged reports whether the client holds all objects as they are in tick t.
 func (o *objectRows) unchanged(a *objectAcks, t tick.Tick) bool {
@@ -236,7 +236,7 @@ func (r *replication) appendObjects(
 ) ([]byte, groupRange) {
 	room := packet.MaxPacketSize - len(dst)
 	if ends.First {
-		room -= playerReserve()
+		room -= r.playerReserve()
 	}
 	before := len(dst)
 	dst, groups := r.objects.appendPart(dst, head, room)

@@ -50,7 +50,7 @@ func (r *replication) scheduleRows(now time.Duration, c *connReplication, head i
 	if r.lowDetail() {
 		room /= 2
 	}
-	q, most := &c.schedule, rowBits(room, head)
+	q, most := &c.schedule, r.rowBits(room, head)
 	q.addMean(most)
 	if !q.full {
 		sure := !r.objects.more() // else later packets have more objects, of unknown size

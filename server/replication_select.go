@@ -2,7 +2,6 @@ package server
 
 import (
 	"math/bits"
-	"sync"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -64,7 +63,7 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	switch {
 	case c.join.phase != joinDone:
 		v.selection = rowsJoining
-		r.advanceJoin(c, r.fitBudget(c, visible, rowBits(r.cfg.JoinBytes, head)))
+		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
 	case r.lowDetail():
 		v.selection = rowsLowDetail
 		r.selectLowDetail(c, visible)
@@ -146,17 +145,8 @@ const (
 // blockOverheadBits is what a group takes more as a block than as rows: head, empty slots, padding.
 const blockOverheadBits = 2 + snapshot.GroupRows + 7
 
-var (
-	// fullRowBits is a row without a baseline, with its generation, gap and change of baseline.
-	fullRowBits = schemaBits(netstate.Public) + 24
-
-	// groupBytes is how much a packet may end short of full, as groups are not split. It is
-	// computed when first asked for: tools that train models run without any. A row is longest with
-	// schema.Range.
-	groupBytes = sync.OnceValue(func() int {
-		return snapshot.MaxGroupBytes(netstate.Trained().Public)
-	})
-)
+// fullRowBits is a row without a baseline, with its generation, gap and change of baseline.
+var fullRowBits = schemaBits(netstate.Public) + 24
 
 func schemaBits(s schema.Schema) (n int) {
 	for _, f := range s.Fields {
@@ -168,10 +158,10 @@ func schemaBits(s schema.Schema) (n int) {
 // rowBits is the number of bits for rows in a snapshot of bytes of UDP payload whose first
 // packet begins with head bytes. Each packet after the first takes its own head, and any packet may
 // end short of full.
-func rowBits(bytes, head int) int {
+func (r *replication) rowBits(bytes, head int) int {
 	bytes -= sealBytes + head
-	if over := bytes - (packet.MaxPacketSize - head - groupBytes()); over > 0 {
-		bytes -= (over/(packet.MaxPacketSize-packetBytes-groupBytes()) + 1) * packetBytes
+	if over := bytes - (packet.MaxPacketSize - head - r.groupBytes); over > 0 {
+		bytes -= (over/(packet.MaxPacketSize-packetBytes-r.groupBytes) + 1) * packetBytes
 	}
 	return 8 * bytes
 }
