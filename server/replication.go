@@ -61,7 +61,8 @@ type viewer struct {
 }
 
 func newReplication(cfg *Config, stats *metrics.Stats) replication {
-	r := replication{cfg: cfg, stats: stats, batchTicks: 1, groupBytes: snapshot.MaxGroupBytes(cfg.Models.Public)}
+	r := replication{cfg: cfg, stats: stats, batchTicks: 1}
+	r.groupBytes = snapshot.MaxGroupBytes(cfg.Models.Public)
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
 	r.players.encoder.ReservePredictions() // else the first snapshot with two baselines allocates
 	return r

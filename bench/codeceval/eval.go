@@ -36,11 +36,13 @@ const MaxDelay = snapshot.MaxAge
 // Comparable reports why a model trained on a says nothing about b: other fields or another rate.
 func Comparable(a, b *itr.Trace) error {
 	if len(a.Fields) != len(b.Fields) {
-		return fmt.Errorf("codeceval: %s has %d fields, %s has %d: expected the same", a.Name, len(a.Fields), b.Name, len(b.Fields))
+		return fmt.Errorf("codeceval: %s has %d fields, %s has %d: expected the same",
+			a.Name, len(a.Fields), b.Name, len(b.Fields))
 	}
 	for i := range a.Fields {
 		if a.Fields[i] != b.Fields[i] {
-			return fmt.Errorf("codeceval: field %d is %+v in %s and %+v in %s: expected the same", i, a.Fields[i], a.Name, b.Fields[i], b.Name)
+			return fmt.Errorf("codeceval: field %d is %+v in %s and %+v in %s: expected the same",
+				i, a.Fields[i], a.Name, b.Fields[i], b.Name)
 		}
 	}
 	if a.TickRate*b.TicksPerSnapshot != b.TickRate*a.TicksPerSnapshot {
@@ -237,7 +239,8 @@ func (r *run) compare(s int) (live int, err error) {
 			l.decoder.At(r.acks.now).Row(e, l.row)
 			for i, f := range l.Fields {
 				if l.row[i] != want[f] {
-					return live, fmt.Errorf("entity %d, field %s is %d, sent was %d", e, t.Fields[f].Name, l.row[i], want[f])
+					return live, fmt.Errorf("entity %d, field %s is %d, sent was %d",
+						e, t.Fields[f].Name, l.row[i], want[f])
 				}
 			}
 		}

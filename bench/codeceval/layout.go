@@ -150,7 +150,8 @@ func bestPredictor(train []*itr.Trace, delay, f int, field schema.Field) (best s
 	if base[1] == 0 {
 		return schema.Hold
 	}
-	spacing := schema.MakeBaselineSpacing(uint32(acks.now-base[0]), uint32(base[0]-base[1]), uint32(base[1]-base[2]))
+	spacing := schema.MakeBaselineSpacing(
+		uint32(acks.now-base[0]), uint32(base[0]-base[1]), uint32(base[1]-base[2]))
 	least := math.Inf(1)
 	for _, p := range []schema.Predictor{schema.Hold, schema.Linear, schema.Quadratic, schema.Best} {
 		field.Predict = p

@@ -81,8 +81,8 @@ func (w *world) recordSettled() {
 }
 
 const (
-	// From this time honest clients must play normally (settled): a session that was lost before the faults ended
-	// has timed out by then, and its client has reconnected.
+	// From this time honest clients must play normally (settled): a session that was lost before
+	// the faults ended has timed out by then, and its client has reconnected.
 	settled        = Length - 4*time.Second
 	lost           = faultsEnd + sessionSeconds*time.Second + 300*time.Millisecond
 	sessionSeconds = 10 // timeout of the tokens of package lobbysim

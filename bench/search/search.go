@@ -261,7 +261,10 @@ func (s *Search) Knee() Knee {
 	case len(bad) == 0 && s.good.Players >= s.max():
 		k.Reason = fmt.Sprintf("%d players is the largest size that was asked for", s.good.Players)
 	case len(bad) == 0:
-		k.Reason = fmt.Sprintf("the search ended before any lobby failed%s", s.timeWords())
+		k.Reason = "the search ended before any lobby failed"
+		if s.timedOut {
+			k.Reason = "the search ran out of time before any lobby failed"
+		}
 	case bad[0].Void:
 		k.Swarm = true
 		k.Reason = fmt.Sprintf("the swarm could not load %d players: %s", bad[0].Players, bad[0].VoidReason)
@@ -290,7 +293,7 @@ func (s *Search) measuredWords(bad miss) string {
 
 func (s *Search) timeWords() string {
 	if s.timedOut {
-		return " (out of time)"
+		return ", then the search ran out of time"
 	}
 	return ""
 }

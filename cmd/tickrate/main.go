@@ -13,10 +13,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
@@ -51,6 +53,29 @@ func run(args []string) int {
 	return 1
 }
 
+// flagError says what was expected of a flag with a whole number, in place of what strconv says.
+// Other errors are returned as they are.
+func flagError(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) || !errors.Is(err, strconv.ErrSyntax) {
+		return err
+	}
+	expected := ""
+	switch kind := invalid.GetFlag().Value.Type(); {
+	case strings.HasPrefix(kind, "int"):
+		expected = "a whole number"
+	case strings.HasPrefix(kind, "uint"):
+		expected = "a whole number from 0 up"
+	case strings.HasPrefix(kind, "float"):
+		expected = "a number"
+	case kind == "bool":
+		expected = "true or false"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s %q: expected %s", invalid.GetFlag().Name, invalid.GetValue(), expected)
+}
+
 // newRoot returns the command tickrate with all its subcommands.
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -79,7 +104,7 @@ carries and why.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ",
 		fmt.Sprintf(".FlagUsagesWrapped %d ", helpColumns)))
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usage.Errorf("%w; see %s --help", err, c.CommandPath())
+		return usage.Errorf("%w; see %s --help", flagError(err), c.CommandPath())
 	})
 	defer completeWords(root) // after all subcommands are there
 	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),

@@ -109,7 +109,7 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	default: // f.start stays 0: the runner estimates it by a simulated lobby
 		f.s = f.s.At(min(f.s.Size(), f.max))
 	}
-	return f.s.Check()
+	return byFlag(c, f.s.Check())
 }
 
 // plan runs the search and prints a summary. The runner saves the report after every step, so that

@@ -113,7 +113,7 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 	override("trace", func() { s.Play.Traces = f.traces })
 	override("slo", func() { s.Measure.SLO = f.slo })
 	if err := s.Check(); err != nil {
-		return err
+		return byFlag(c, err)
 	}
 	f.s = s
 	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(),
@@ -152,7 +152,7 @@ func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config
 	cfg.Observer = runner.Observer{
 		Note: out.note, Ready: out.ready, Step: out.row,
 		Playing: func(g *swarm.Figures, players int, played, of time.Duration) {
-			out.note("measuring %s", progress(g, players, played, of))
+			out.note("%s", progress(g, players, played, of))
 		},
 		Search: func(level slo.Level, m measure.Machine, movement string, limit time.Duration) {
 			out.begin(fmt.Sprintf("%s, %d processors; %s", m.CPU, m.Cores, movement), f.objective)

@@ -80,7 +80,7 @@ func (f *scenarioFlags) sized(c *cobra.Command, size, repeats int) error {
 		f.s = f.s.At(size)
 		f.s.Lobby.Most = max(f.s.Lobby.Most, size)
 	}
-	return f.s.Check()
+	return byFlag(c, f.s.Check())
 }
 
 // predict simulates the scenario and derives hosts and money. A scenario that misses its service

@@ -18,7 +18,7 @@ import (
 func printPlan(w io.Writer, dir string, p report.Plan) {
 	printKnee(w, p)
 	if p.Units != nil {
-		printUnits(w, p.Units)
+		printUnits(w, p.Units, p.SLO.SendEvery)
 	}
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
@@ -82,28 +82,32 @@ func printKnee(w io.Writer, p report.Plan) {
 	if r == nil {
 		return
 	}
-	fmt.Fprintf(w, "  measured %s, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, "+
-		"%.1f ± %.1f kbit/s a client (95 %%)\n", several(r.Steps, "time"), r.Held,
+	printWrapped(w, fmt.Sprintf("  measured %s, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, "+
+		"%.1f ± %.1f kbit/s a client (95 %%)", several(r.Steps, "time"), r.Held,
 		r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth,
-		r.KbpsDown.Mean, r.KbpsDown.HalfWidth)
+		r.KbpsDown.Mean, r.KbpsDown.HalfWidth))
 	if doubt := r.Doubt(); doubt != "" {
-		fmt.Fprintf(w, "  %s\n", doubt)
+		printWrapped(w, "  "+doubt)
 	}
 }
 
 // printUnits prints the CPU time that the running server spent on each unit of work, such as a
-// datagram or a command.
-func printUnits(w io.Writer, units []measure.UnitCost) {
+// datagram or a command. A connection is sent a snapshot once in every ticks.
+func printUnits(w io.Writer, units []measure.UnitCost, every int) {
 	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
 	for _, u := range units {
-		fmt.Fprintf(w, "  %-9s %8.1f ns per %-25s %9.1f a tick, %8.1f µs\n", u.Stage, u.Nanos, u.Unit,
+		fmt.Fprintf(w, "  %-8s %8.1f ns per %-25s %8.1f a tick %8.1f µs\n", u.Stage, u.Nanos, u.Unit,
 			u.Units, u.Micros)
+	}
+	if every > 1 {
+		fmt.Fprintf(w, "  a connection gets a snapshot every %d ticks, and counts in pairs then\n", every)
 	}
 }
 
 // printCodecs prints bytes and CPU time of each codec, in percent of the first.
 func printCodecs(w io.Writer, all *measure.Codecs) {
-	fmt.Fprintf(w, "codecs, one simulated lobby of %s:\n", several(all.Players, "player"))
+	fmt.Fprintf(w, "codecs, one simulated lobby of %s; percent of %s:\n",
+		several(all.Players, "player"), all.Each[0].Name)
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
 		fmt.Fprintf(w, "  %-12s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,

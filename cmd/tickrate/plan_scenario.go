@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -65,6 +66,39 @@ func openScenario(name string) (scenario.Scenario, error) {
 	}
 	s, err := scenario.Parse(name, text)
 	return s, usage.Error(err)
+}
+
+// byFlag names the flag whose value broke a rule of the scenario in place of the key, if a flag did.
+func byFlag(c *cobra.Command, err error) error {
+	var broken *scenario.Error
+	if !errors.As(err, &broken) {
+		return err
+	}
+	for _, name := range flagsOf[broken.Key] {
+		if fl := c.Flags().Lookup(name); fl != nil && fl.Changed {
+			return fmt.Errorf("--%s %s: expected %s", name, fl.Value, broken.Want)
+		}
+	}
+	return err
+}
+
+// flagsOf are the flags that set a key of a scenario, the likeliest cause of an error first.
+var flagsOf = map[string][]string{
+	"lobby.players":          {"start", "size", "max"},
+	"lobby.lobbies":          {"start", "size", "max"},
+	"lobby.most":             {"max", "start", "size"},
+	"lobby.map":              {"map"},
+	"lobby.view_distance":    {"view-distance"},
+	"lobby.relevance":        {"relevance"},
+	"lobby.mode":             {"mode"},
+	"rates.tick_hz":          {"rate"},
+	"rates.send_every_ticks": {"interval"},
+	"play.full":              {"full"},
+	"network.socket":         {"socket"},
+	"network.codec":          {"codec"},
+	"measure.duration":       {"duration"},
+	"measure.warmup":         {"warmup"},
+	"measure.repeat":         {"repeat"},
 }
 
 // at adds the position of a key in the scenario's file to an error, unless the value came from the

@@ -31,7 +31,8 @@ func TestPlanRefusesFiles(t *testing.T) {
 			"a.toml:2: lobby.players: expected 1 to 4096 players"},
 		{[]string{"--scenario", file("b.toml", "\n[lobby]\nplayer = 3\n")},
 			"b.toml:3: lobby.player: expected no such key"},
-		{[]string{"--scenario", "duels", "--max", "9999"}, "lobby.most: expected"},
+		{[]string{"--scenario", "duels", "--max", "9999"}, "--max 9999: expected"},
+		{[]string{"--max", "0"}, "--max 0: expected 1 to 4096 players"},
 		{[]string{"--slo", "p99(tick)<"}, `service level "p99(tick)<", column 10: expected comparisons`},
 		{[]string{"--scenario", file("c.toml", "[measure]\nslo = \"p99(tock)<1\"\n")},
 			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected comparisons " +
@@ -49,7 +50,7 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"predict", "--prices", file("q.toml", "host_core = 4\n")},
 			"q.toml:1: host_core: expected no such key"},
 		{[]string{"predict", "--headroom", "2"}, "--headroom 2: expected a share"},
-		{[]string{"predict", "--size", "5000"}, "lobby.players: expected 1 to 4096 players"},
+		{[]string{"predict", "--size", "5000"}, "--size 5000: expected 1 to 4096 players"},
 		{[]string{"predict", "--out", "x"}, "unknown flag: --out"},
 		{[]string{"verify", "--repeats", "0"}, "--repeats 0: expected 1 to 100 matches"},
 		{[]string{"verify", "--prices", "p.toml"}, "unknown flag: --prices"},

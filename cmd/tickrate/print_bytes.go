@@ -14,41 +14,43 @@ import (
 // all bytes.
 const (
 	maxNamed   = 5
+	maxColumns = 46 // of the names of a component, what is left of a line of 80
 	minPercent = 0.1
 )
 
 // printBytes prints the bytes that clients received by component, with the largest fields and
 // reasons of each, and the overhead of UDP and IP beneath.
 func printBytes(w io.Writer, players int, b *measure.Bytes) {
-	proof := "every bit accounted for"
-	if err := b.Check(); err != nil {
-		proof = err.Error()
+	fmt.Fprintf(w, "bytes down, %s: %.0f B/s and %.1f datagrams/s a client (%d sampled)\n",
+		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(), b.Clients)
+	if err := b.Check(); err != nil { // else every bit is accounted for
+		printWrapped(w, "  "+err.Error())
 	}
-	fmt.Fprintf(w, "bytes down at %s: %.0f B/s a client in %.1f datagrams\n  (%s sampled, %s)\n",
-		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(),
-		several(b.Clients, "client"), proof)
 	for _, s := range b.Components() {
-		head := fmt.Sprintf("  %-9s %9.0f B/s %5.1f %%  ", s.Name, s.PerSecond, s.Percent)
-		shares := filled(largest(b, s.Name), ", ", strings.Repeat(" ", len(head)))
-		fmt.Fprintln(w, strings.TrimRight(head+shares, " "))
+		fmt.Fprintf(w, "  %-9s %9.0f B/s %5.1f %%  %s\n", s.Name, s.PerSecond, s.Percent, largest(b, s.Name))
 	}
 	fmt.Fprintf(w, "  beneath   %9.0f B/s more for UDP and IPv4, %d B a datagram; IPv6 %d\n",
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)
 }
 
-// largest lists the largest fields and reasons of a component, with their percentages.
-func largest(b *measure.Bytes, component string) []string {
-	var shares []string
-	for _, s := range b.By(func(c measure.Cell) string {
+// largest lists the largest fields and reasons of a component, with their percentages, as many as fit
+// a line of 80 columns.
+func largest(b *measure.Bytes, component string) string {
+	text := ""
+	for i, s := range b.By(func(c measure.Cell) string {
 		if c.Component != component {
 			return ""
 		}
 		return strings.TrimLeft(c.Name()[len(component):], ". ")
 	}) {
-		if len(shares) == maxNamed || s.Percent < minPercent {
+		share := fmt.Sprintf("%s %.1f %%", s.Name, s.Percent)
+		if i > 0 {
+			share = ", " + share
+		}
+		if i == maxNamed || s.Percent < minPercent || len(text)+len(share) > maxColumns {
 			break
 		}
-		shares = append(shares, fmt.Sprintf("%s %.1f %%", s.Name, s.Percent))
+		text += share
 	}
-	return shares
+	return text
 }

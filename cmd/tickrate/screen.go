@@ -31,26 +31,31 @@ func newScreen(w io.Writer, json bool) *screen {
 	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}
 }
 
-// left formats the time that the search may still take, empty without a limit.
+// left formats the time that the search may still take, empty without a limit and beyond it.
 func (s *screen) left() string {
-	if s.limit == 0 || s.began.IsZero() {
+	to := s.limit - time.Since(s.began)
+	if s.limit == 0 || s.began.IsZero() || to <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("; at most %.0f s to go until the knee", max(0,
-		(s.limit-time.Since(s.began)).Seconds()))
+	return fmt.Sprintf("; knee within %.0f s", to.Seconds())
 }
 
 // ready reports whether a note would be shown, so that callers can skip computing its text. Notes
 // are at least 200 ms apart.
 func (s *screen) ready() bool { return s.live && time.Since(s.shown) >= 200*time.Millisecond }
 
-// note shows the current activity until the next note or row overwrites it.
+// note shows the current activity until the next note or row overwrites it. It is cut to one row of
+// 80 columns: only the row of the cursor can be cleared.
 func (s *screen) note(format string, args ...any) {
 	if !s.ready() {
 		return
 	}
 	s.shown = time.Now()
-	fmt.Fprintf(s.w, "\r\x1b[K  "+format+s.left(), args...)
+	const columns = 79
+	left := s.left()
+	text := []rune("  " + fmt.Sprintf(format, args...))
+	text = text[:min(len(text), columns-len(left))]
+	fmt.Fprint(s.w, "\r\x1b[K"+string(text)+left)
 }
 
 // begin prints the machine, the terms of the service level and the head of the table of steps.
@@ -64,10 +69,10 @@ func (s *screen) begin(machine string, o *slo.Objective) {
 		fmt.Fprintf(s.w, "  %s\n", term)
 	}
 	fmt.Fprintln(s.w)
-	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n",
-		"players", "tick p50", "p99", "p99.9", "server", "down/client", "age p99", "")
-	fmt.Fprintf(s.w, "%8s %10s %10s %10s %8s %12s %11s %9s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores",
-		"kbit/s", "ms", "")
+	fmt.Fprintf(s.w, "%8s %9s %9s %9s %7s %11s %8s\n", "players", "tick p50", "p99", "p99.9", "server",
+		"down/client", "age p99")
+	fmt.Fprintf(s.w, "%8s %9s %9s %9s %7s %11s %8s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores", "kbit/s",
+		"ms")
 }
 
 // clear removes the last note from the terminal.
@@ -77,21 +82,24 @@ func (s *screen) clear() {
 	}
 }
 
-// row prints a measured step: its costs, and whether it holds the service level.
+// row prints a measured step: its costs, whether it holds the service level and, beneath, why not.
 func (s *screen) row(p measure.Step) {
 	if s.json {
 		_ = json.NewEncoder(s.w).Encode(p) // the report has the step too
 		return
 	}
 	s.clear()
-	verdict := "holds"
+	verdict, why := "holds", ""
 	switch {
 	case p.Void:
-		verdict = "void: " + p.VoidReason
+		verdict, why = "void", p.VoidReason
 	case !p.Pass:
-		verdict = "fails: " + p.Failed[0]
+		verdict, why = "fails", p.Failed[0]
 	}
-	fmt.Fprintf(s.w, "%8d %10.2f %10.2f %10.2f %8.2f %12.1f %11.1f  %s\n", p.Players,
+	fmt.Fprintf(s.w, "%8d %9.2f %9.2f %9.2f %7.2f %11.1f %8.1f  %s\n", p.Players,
 		p.TickCPUMillis.P50, p.TickCPUMillis.P99, p.TickCPUMillis.P999, p.ServerCores, p.KbpsDownPerClient,
 		p.SnapshotAgeMillis.P99, verdict)
+	if why != "" {
+		printWrapped(s.w, "    "+why)
+	}
 }

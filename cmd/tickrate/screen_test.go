@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/internal/meter"
 )
@@ -23,12 +26,43 @@ func TestScreenShowsFiguresInPlace(t *testing.T) {
 	}
 	var there, elsewhere bytes.Buffer
 	live := &screen{w: &there, live: true}
-	live.note("measuring %s", line)
+	live.note("%s", line)
 	if live.ready() {
 		t.Error("a second note at once would be shown")
 	}
-	newScreen(&elsewhere, false).note("measuring %s", line)
-	if got := there.String(); got != "\r\x1b[K  measuring "+line || elsewhere.Len() > 0 {
+	newScreen(&elsewhere, false).note("%s", line)
+	if got := there.String(); got != "\r\x1b[K  "+line || elsewhere.Len() > 0 {
 		t.Errorf("on a terminal %q, elsewhere %q", got, elsewhere.String())
+	}
+}
+
+// Notes and rows fit 80 columns, the reason of a failed step included, and the limit of the search
+// is not mentioned once it is past.
+func TestScreenFits80Columns(t *testing.T) {
+	var out bytes.Buffer
+	s := &screen{w: &out, live: true, began: time.Now(), limit: time.Minute}
+	s.note("%s", strings.Repeat("é", 200))
+	note := strings.TrimPrefix(out.String(), "\r\x1b[K")
+	if n := utf8.RuneCountInString(note); n != 79 || !strings.Contains(note, "; knee within ") {
+		t.Errorf("%d columns: %q", n, note)
+	}
+	if s.began = time.Now().Add(-time.Hour); s.left() != "" {
+		t.Errorf("beyond the limit: %q", s.left())
+	}
+	out.Reset()
+	s = &screen{w: &out}
+	s.begin("a machine", slo.Default())
+	out.Reset() // the service level is as long as it is
+	step := measure.Step{Players: 4096, ServerCores: 12.34, KbpsDownPerClient: 123456.7}
+	for _, p := range []*float64{&step.TickCPUMillis.P50, &step.TickCPUMillis.P99, &step.TickCPUMillis.P999,
+		&step.SnapshotAgeMillis.P99} {
+		*p = 12345.67
+	}
+	step.Void, step.VoidReason = true, strings.Repeat("the swarm was late, ", 12)
+	s.row(step)
+	for _, line := range strings.Split(out.String(), "\n") {
+		if utf8.RuneCountInString(line) > 80 || strings.HasSuffix(line, "  ") {
+			t.Errorf("%q", line)
+		}
 	}
 }

@@ -270,7 +270,7 @@ func progress(g *swarm.Figures, players int, played, of time.Duration) string {
 		left = fmt.Sprintf("%.0f s to go", max(0, (of-played).Seconds()))
 	}
 	kbps := float64(g.BytesDown) * 8 / 1000 / max(played.Seconds(), 0.001) / float64(players)
-	return fmt.Sprintf("%s, %.0f s, %s; %.1f kbit/s down a client, age p99 %.0f ms, %s",
+	return fmt.Sprintf("%s, %.0f s, %s; %.1f kbit/s down, age p99 %.0f ms, %s",
 		several(players, "player"), played.Seconds(), left, kbps,
 		float64(g.Age.Quantile(0.99))/1e6, several(int(g.Shots), "shot"))
 }

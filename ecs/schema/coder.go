@@ -71,7 +71,10 @@ func newCoder(f Field, classes [ErrorLevels]uint8, tables []*huffman.Table) Code
 		}
 		for d := int32(-smallDeltas / 2); d < smallDeltas/2; d++ {
 			sym, _, _ := huffman.Bucket(d)
-			for context := uint32(2 * k); d != 0 && sym|1 < table.Symbols() && context < uint32(2*k+2); context++ {
+			if d == 0 || sym|1 >= table.Symbols() { // none, or its mirror image has no code
+				continue
+			}
+			for context := uint32(2 * k); context < uint32(2*k+2); context++ {
 				code, n := c.bucketBits(d, context)
 				c.small[context*smallDeltas+uint32(d+smallDeltas/2)] = uint32(code) | uint32(n)<<24
 			}

@@ -252,7 +252,8 @@ func (m *leafMerger) add(c *cell) bool {
 		return false
 	}
 	i := len(m.leaves)
-	m.leaves, m.bits, m.into, m.costs = append(m.leaves, *c), append(m.bits, bits), append(m.into, i), append(m.costs, nil)
+	m.leaves, m.bits = append(m.leaves, *c), append(m.bits, bits)
+	m.into, m.costs = append(m.into, i), append(m.costs, nil)
 	for k := range i {
 		m.costs[i] = append(m.costs[i], m.cost(i, k))
 	}

@@ -118,7 +118,9 @@ func (c *codec) predict(h *baselineFrames, g int, dst []fieldBlock, ctx *context
 
 // predictRow is predict for one slot. It returns the row's context and in how many baselines the
 // row is: for none it does nothing. signals gets what the baselines say of each field.
-func (c *codec) predictRow(h *baselineFrames, slot int, dst []fieldBlock, signals *[schema.MaxFields]uint8) (ctx uint64, depth int) {
+func (c *codec) predictRow(
+	h *baselineFrames, slot int, dst []fieldBlock, signals *[schema.MaxFields]uint8,
+) (ctx uint64, depth int) {
 	g, r := slot/GroupRows, slot%GroupRows
 	if depth = h.depth(g, r); depth == 0 {
 		return 0, 0

@@ -5,6 +5,7 @@ package usage
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -31,9 +32,18 @@ func Is(err error) bool {
 	return errors.As(err, &w)
 }
 
-// NoArgs refuses arguments that no flag takes.
+// NoArgs refuses arguments that no flag takes. Where there are subcommands it suggests the nearest.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
+		if c.HasAvailableSubCommands() {
+			c.SuggestionsMinimumDistance = 2
+			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+				return Errorf("unknown command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+		}
+		if !c.HasParent() {
+			return Errorf("unknown command %q; see %s --help", args[0], c.CommandPath())
+		}
 		return Errorf("unexpected argument %q; see %s --help", args[0], c.CommandPath())
 	}
 	return nil
