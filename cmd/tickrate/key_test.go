@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -124,8 +125,7 @@ func TestThreat38NeverShown(t *testing.T) {
 				"127.0.0.1:0", "--http", "127.0.0.1:0"}, source...)...)
 			said, line := started(t, cmd)
 			all := line
-			at := line[strings.Index(line, "http://"):]
-			at = at[:strings.Index(at, "/stats")]
+			at := httpAddress.FindString(line)
 			for _, path := range []string{"/stats", "/v1/connect", "/debug/pprof/",
 				"/debug/pprof/cmdline", "/debug/pprof/goroutine?debug=2", "/nothing"} {
 				resp, err := http.Get(at + path)
@@ -155,8 +155,11 @@ func TestThreat38NeverShown(t *testing.T) {
 	}
 }
 
-// started starts serve and reads its first line.
-func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
+// httpAddress is the scheme, host and port in what serve prints.
+var httpAddress = regexp.MustCompile(`http://[^/\s]+`)
+
+// started starts serve and reads what it prints, up to the line with its HTTP address.
+func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, lines string) {
 	t.Helper()
 	errs = &bytes.Buffer{}
 	cmd.Stderr = errs
@@ -167,11 +170,14 @@ func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, line string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	line, err = bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v: %s", err, errs)
+	for r := bufio.NewReader(stdout); !httpAddress.MatchString(lines); {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%v: %s", err, errs)
+		}
+		lines += line
 	}
-	return errs, line
+	return errs, lines
 }
 
 // The first run makes a key file for its owner alone and says so; the second run uses it. A key
