@@ -307,7 +307,8 @@ func (l *Leaf) measure(n Node, o options) error {
 		return fmt.Errorf("option signed: expected on an unsigned integer, not %s", n.Type)
 	case o.bits != 0 && (l.Kind == Float || l.Kind == Int || o.signed ||
 		o.step != 0 || o.min != nil || o.max != nil || o.wrap != nil):
-		return fmt.Errorf("option bits: expected on a bool or an unsigned integer without other measures, not %s",
+		return fmt.Errorf("option bits: expected on a bool or an unsigned integer "+
+			"without other measures, not %s",
 			n.Type)
 	case o.wrap != nil && (o.min != nil || o.max != nil):
 		return errors.New("option wrap: expected without min and max")
