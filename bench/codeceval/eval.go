@@ -26,7 +26,7 @@ type Score struct {
 // Warmup is the first snapshot that averages cover. Before it, too few snapshots are acked.
 func Warmup(delay int) int { return 4*delay + 2 }
 
-// DefaultDelay is the default age of an acknowledgement: the number of snapshots in 100 ms, one at least.
+// DefaultDelay is the default age of an acknowledgement: the snapshots in 100 ms, one at least.
 func DefaultDelay(t *itr.Trace) int {
 	return max(1, int(0.1*float64(t.TickRate)/float64(t.TicksPerSnapshot)+0.5))
 }
