@@ -102,7 +102,8 @@ use      state: saved and hashed; given, measured: saved; map: from the map
 +        a component that comes and goes
 `
 
-// writeKinds writes the table: a line for each kind, then one for each column, in bytes of live rows.
+// writeKinds writes the table: a line for each kind, then one for each column. Bytes are of rows
+// in use.
 func writeKinds(out io.Writer, m *sim.Match) error {
 	kinds, width := m.Kinds(), 0
 	for i := range kinds {
