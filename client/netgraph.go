@@ -40,7 +40,7 @@ type Netgraph struct {
 	Snapshots      uint64        `json:"snapshots"`      // received
 	Mispredictions uint64        `json:"mispredictions"` // owner rows unlike the prediction
 	Replayed       uint64        `json:"replayed_ticks"`
-	InputsMissing  uint64        `json:"inputs_missing"` // ticks that the server played without our command
+	InputsMissing  uint64        `json:"inputs_missing"` // ticks that the server played without it
 	Stalls         uint64        `json:"stalls"`         // frames in which the picture waited
 	HardResets     uint64        `json:"hard_resets"`
 	Down           Traffic       `json:"down_bytes"`

@@ -39,7 +39,7 @@ type Stats struct {
 	SnapshotAge time.Duration // the server's clock less the newest snapshot's instant
 	InterpDelay time.Duration // from the newest snapshot that could have arrived to the view
 
-	Lead          int8          // ticks from the newest command's arrival to its use; negative: late
+	Lead          int8          // ticks from a command's arrival to its use; negative: late
 	LeadWanted    time.Duration // that the predicted clock steers for
 	InputsMissing uint64        // ticks that the server played without our command
 

@@ -36,7 +36,8 @@ func Register[T any](w *World) Comp[T] {
 		panic("ecs: Register " + t.String() + ": a relation has no single column")
 	}
 	if holdsPointers(t) {
-		panic("ecs: Register " + t.String() + ": components hold no pointers, strings, slices or maps; use a resource")
+		panic("ecs: Register " + t.String() +
+			": components hold no pointers, strings, slices or maps; use a resource")
 	}
 	id := arche.ComponentID[T](&w.store)
 	w.types[t] = id
@@ -84,7 +85,8 @@ func CompOf[T any](w *World) Comp[T] {
 }
 
 func isRelation(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == reflect.TypeFor[arche.Relation]()
+	return t.Kind() == reflect.Struct && t.NumField() > 0 &&
+		t.Field(0).Type == reflect.TypeFor[arche.Relation]()
 }
 
 func holdsPointers(t reflect.Type) bool {

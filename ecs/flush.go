@@ -56,8 +56,8 @@ func (w *World) DespawnAll(k Kind) {
 }
 
 // Flush applies the queued changes in the order they were queued and is the only place where rows
-// come, go or move. A birth takes the row after the last. A death moves the last row into its place,
-// and in a kind of Declare all later rows up. It panics while a view is open.
+// come, go or move. A birth takes the row after the last. A death moves the last row into its
+// place, and in a kind of Declare all later rows up. It panics while a view is open.
 func (w *World) Flush() {
 	w.mustBeClosed("Flush")
 	w.spawned, w.despawned = w.spawned[:0], w.despawned[:0]

@@ -44,9 +44,9 @@ func (w *World) Kind(name string, comps ...Component) Kind {
 	return w.declare(kind{name: name, pool: w.page[0]}, comps)
 }
 
-// Declare is Kind for entities with slots of their own. Their rows keep the order in which they were
-// spawned, whichever of them end. It also panics for a page that is taken and a capacity that is
-// none.
+// Declare is Kind for entities with slots of their own. Their rows keep the order in which they
+// were spawned, whichever of them end. It also panics for a page that is taken and a capacity that
+// is none.
 func (w *World) Declare(s Spec, comps ...Component) Kind {
 	if s.Page < 1 || s.Page >= pages || w.page[s.Page] != nil {
 		panic(fmt.Sprintf("ecs: Declare %s: page %d: want a free one of 1 to %d", s.Name, s.Page, pages-1))

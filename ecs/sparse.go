@@ -7,9 +7,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 )
 
-// Sparse is a component that comes and goes on living entities. It has rows of its own, one for each
-// entity that has it, so that adding one moves no row of the entity's kind: columns of a kind stay
-// whole, whatever its entities catch and lose. Rows keep the order in which they were added.
+// Sparse is a component that comes and goes on living entities. It has rows of its own, one for
+// each entity that has it, so that adding one moves no row of the entity's kind: columns of a kind
+// stay whole, whatever its entities catch and lose. Rows keep the order in which they were added.
 type Sparse[T any] struct {
 	comp Comp[T]
 	kind Kind
@@ -31,8 +31,8 @@ func RegisterSparse[T any](w *World, name string, capacity int) Sparse[T] {
 	return Sparse[T]{c, k}
 }
 
-// SparseOf is the sparse component of type T that RegisterSparse has made known. It panics if it has
-// not.
+// SparseOf is the sparse component of type T that RegisterSparse has made known. It panics if it
+// has not.
 func SparseOf[T any](w *World) Sparse[T] {
 	c := CompOf[T](w)
 	for _, k := range w.sparse {
@@ -64,8 +64,8 @@ func (s Sparse[T]) Remove(id netid.ID) {
 	w.queue.push(change{id: id, op: opRemove, kind: s.kind}, nil)
 }
 
-// Get returns the component of an entity, nil if it has none. The pointer may be used until the next
-// Flush.
+// Get returns the component of an entity, nil if it has none. The pointer may be used until the
+// next Flush.
 func (s Sparse[T]) Get(id netid.ID) *T {
 	w := s.comp.world
 	k := &w.kinds[s.kind]

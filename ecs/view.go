@@ -83,8 +83,8 @@ func Column[T any](v *View, c Comp[T]) []T {
 	return unsafe.Slice((*T)(v.query.Get(c.id)), v.rows)
 }
 
-// Rows is component c of every entity of kind k, as Column of a view that is opened for it and closed
-// again: the slice may be used until the next Flush. It is nil without rows.
+// Rows is component c of every entity of kind k, as Column of a view that is opened for it and
+// closed again: the slice may be used until the next Flush. It is nil without rows.
 func Rows[T any](w *World, k Kind, c Comp[T]) []T {
 	v := w.View(k)
 	if !v.Open() {

@@ -68,9 +68,9 @@ func (h *History) spread() (thousand []Sweep) {
 	return thousand
 }
 
-// BenchmarkCast casts the shots of one tick among 1000 players through a Sweeper, as the match does:
-// all at one view, at views within four pairs of ticks (a lobby) or within forty (the worst case).
-// Its rival tests every player.
+// BenchmarkCast casts the shots of one tick among 1000 players through a Sweeper, as the match
+// does: all at one view, at views within four pairs of ticks (a lobby) or within forty (the worst
+// case). Its rival tests every player.
 func BenchmarkCast(b *testing.B) {
 	h, slow, same, distinct := fight(b)
 	s, hits := NewSweeper(h), make([]Hit, 1000)

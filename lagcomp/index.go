@@ -15,7 +15,8 @@ type index struct {
 	built   bool
 	head    []int32 // gridSide*gridSide
 	next    []int32 // one a row
-	// bit x of word z: the square has rows. Most squares have none, and one word tells of all in line.
+	// bit x of word z: the square has rows. Most squares have none, and one word tells of all in
+	// line.
 	occupied [gridSide]uint64
 	low      float32 // feet of the lowest player
 	high     float32 // feet of the highest player

@@ -27,7 +27,8 @@ func (l *Lobby) FindPlayer(word string) (netid.ID, error) {
 				if c.roster.user != client {
 					continue
 				}
-				if id, err := l.playerIn(slot, c.id); err == nil { // else the player has left this slot
+				// An error: the player has left this slot.
+				if id, err := l.playerIn(slot, c.id); err == nil {
 					return id, nil
 				}
 			}

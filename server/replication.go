@@ -253,8 +253,8 @@ func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
 	}
 }
 
-// reserve allocates ahead what otherwise the first snapshots do. Under RelevanceOff that is nothing:
-// all rows go to all clients in shared blocks.
+// reserve allocates ahead what otherwise the first snapshots do. Under RelevanceOff that is
+// nothing: all rows go to all clients in shared blocks.
 func (r *replication) reserve() {
 	if r.cfg.Relevance == RelevanceOff {
 		return

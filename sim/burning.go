@@ -10,7 +10,7 @@ import (
 type Burning struct {
 	Points int32     // of each hit
 	Every  tick.Tick // ticks from hit to hit
-	Next   tick.Tick // tick of the next hit; the area itself hits before it while the player stays in
+	Next   tick.Tick // tick of the next hit; inside the area, the area hits before it
 	Until  tick.Tick // last tick
 }
 

@@ -38,7 +38,8 @@ func hashOf(s stateSource) uint64 {
 	h := sum64(fnvStart64).rows(single(clock)).rows(single(score)).rows(single(round))
 	for i, k := range kinds {
 		ids, columns := s.rows(i)
-		if k.page == pagePlayer || k.page >= pageSparse { // rows of other kinds hold their ids, or never move
+		// Rows of other kinds hold their ids, or never move.
+		if k.page == pagePlayer || k.page >= pageSparse {
 			h = h.rows(memoryOf(ids))
 		}
 		for n := range columns {

@@ -105,9 +105,9 @@ func column[T any](use columnUse) columnSpec {
 // kinds are all kinds by page. They are declared when the program starts, and read only after that.
 var kinds []*kindSpec
 
-// declareKind adds a kind, its datum and its systems to the tables, and its restart to what the last
-// system, mode, writes. It panics if the name, the page
-// or a system's neighbour is wrong. Only functions named init call it.
+// declareKind adds a kind, its datum and its systems to the tables, and its restart to what the
+// last system, mode, writes. It panics if the name, the page or a system's neighbour is wrong. Only
+// functions named init call it.
 func declareKind(k *kindSpec) {
 	at, taken := slices.BinarySearchFunc(kinds, k.page,
 		func(have *kindSpec, page int) int { return have.page - page })
@@ -157,7 +157,8 @@ func placeableNames() string {
 	return strings.Join(names, ", ")
 }
 
-// declareKinds declares all kinds in the world of a new match, spawns what the map has and places it.
+// declareKinds declares all kinds in the world of a new match, spawns what the map has and places
+// it.
 func (m *Match) declareKinds(slots int) {
 	w := m.World
 	for _, k := range kinds {

@@ -8,8 +8,8 @@ import (
 )
 
 // saveKinds writes all kinds in the order of their pages: for one that the map places the number of
-// rows, for any other the generations of its slots and the ids row by row; then every column that is
-// part of a state.
+// rows, for any other the generations of its slots and the ids row by row; then every column that
+// is part of a state.
 func saveKinds(s *State, dst []byte) []byte {
 	for i, k := range kinds {
 		c := &s.kinds[i]

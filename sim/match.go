@@ -15,8 +15,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Match is one game: a world of players and objects on an arena. It holds handles only; all state is
-// in the world.
+// Match is one game: a world of players and objects on an arena. It holds handles only; all state
+// is in the world.
 type Match struct {
 	World *ecs.World
 	resources
@@ -41,7 +41,7 @@ type components struct {
 	clampLimits ecs.Comp[ClampLimits]
 	projectile  ecs.Comp[object.Projectile]
 	grenade     ecs.Comp[object.Grenade]
-	teleporting ecs.Sparse[object.TeleportRequest] // players that a teleporter moves in the next tick
+	teleporting ecs.Sparse[object.TeleportRequest] // players to move in the next tick
 	burning     ecs.Sparse[Burning]
 	owner       ecs.Comp[Owner] // of kinds that belong to players
 }

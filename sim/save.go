@@ -65,8 +65,8 @@ var parts = []part{
 }
 
 // Save appends the whole state of the match after a Step, for Load. It copies the match and encodes
-// the copy: State.CopyAll and Append do either alone. It fails with ErrPending while a join or leave
-// is pending, and changes nothing.
+// the copy: State.CopyAll and Append do either alone. It fails with ErrPending while a join or
+// leave is pending, and changes nothing.
 func (m *Match) Save(dst []byte) ([]byte, error) {
 	if m.scratch.saved == nil {
 		m.scratch.saved = NewState(m)
@@ -78,8 +78,8 @@ func (m *Match) Save(dst []byte) ([]byte, error) {
 }
 
 // Append appends what CopyAll copied, for Load: the next ticks of both matches are equal if their
-// inputs are. It is compact before compression only where that is cheap; its size depends on players
-// and objects. It panics if poses were not copied.
+// inputs are. It is compact before compression only where that is cheap; its size depends on
+// players and objects. It panics if poses were not copied.
 //
 //	1  version
 //	8  layout  fingerprint of the schema

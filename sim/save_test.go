@@ -246,8 +246,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// A state with a kind, component or column that this build has not is refused with its name and what
-// was expected.
+// A state with a kind, component or column that this build has not is refused with its name and
+// what was expected.
 func TestSchemaNamesWhatIsUnknown(t *testing.T) {
 	if err := CheckSchema(Schema()); err != nil {
 		t.Error(err)

@@ -19,7 +19,8 @@ func (g *Game) OnArena(a *arena.Arena) (*Game, error) {
 	}
 	from, to := a.TeamSpawns(mode.Attackers), a.TeamSpawns(mode.Defenders)
 	if len(from) == 0 || len(to) == 0 || len(from)+len(to) < n {
-		return nil, fmt.Errorf("arena %s: spawns for %d attackers and %d defenders: %s needs some of both, and no fewer than its %d capture points",
+		return nil, fmt.Errorf("arena %s: spawns for %d attackers and %d defenders: "+
+			"%s needs some of both, and no fewer than its %d capture points",
 			a.Name, len(from), len(to), g.Mode.Name, n)
 	}
 	on := *g

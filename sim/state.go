@@ -149,8 +149,8 @@ type poseCopy struct {
 	rows        []rig.Pose
 }
 
-// CopyPoses copies the poses that the state of tick at will need and that are not copied yet. Called
-// after each tick, it spreads the work of CopyAll: one tick's poses each.
+// CopyPoses copies the poses that the state of tick at will need and that are not copied yet.
+// Called after each tick, it spreads the work of CopyAll: one tick's poses each.
 func (s *State) CopyPoses(m *Match, at tick.Tick) {
 	reach, now, p := m.reach(), m.Tick(), &s.poses
 	first := at - min(at, reach) + 1

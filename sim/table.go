@@ -179,7 +179,8 @@ var systems = []System{
 	},
 	{
 		"areas", "hurts players in damage areas, and those that burn on",
-		[]Datum{dAreas, dBurning, dMotion, dVital, dTeams}, []Datum{dAreas, dBurning, dDamage}, Server, hurtInAreas,
+		[]Datum{dAreas, dBurning, dMotion, dVital, dTeams}, []Datum{dAreas, dBurning, dDamage},
+		Server, hurtInAreas,
 	},
 	{
 		"blasts", "resolves the explosions that the budget allows",

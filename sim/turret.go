@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// Turret is a crossbow that a map places. It belongs to the player that stood at it last, and shoots
-// bolts at the nearest player that this one may hurt.
+// Turret is a crossbow that a map places. It belongs to the player that stood at it last, and
+// shoots bolts at the nearest player that this one may hurt.
 type Turret struct {
 	Pos  geom.Vec3 // its foot
 	Aim  geom.Vec3 // direction of its last bolt
@@ -94,7 +94,8 @@ func runTurrets(c *columns) {
 	}
 }
 
-// claimTurret gives a turret to the nearest living player at it, and takes it from one that has left.
+// claimTurret gives a turret to the nearest living player at it, and takes it from one that has
+// left.
 func (c *columns) claimTurret(t *Turret, owner *Owner) {
 	if _, ok := c.row(owner.ID); !ok {
 		owner.ID = 0

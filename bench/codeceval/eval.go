@@ -11,9 +11,10 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// Score is what one codec reached.
+// Score is the result of one codec. Averages leave out the warm-up. Entities are live rows, of all
+// parts together; times are wall-clock times of the coder alone.
 type Score struct {
-	BytesPerSnapshot  float64 `json:"bytes_per_snapshot"`
+	BytesPerSnapshot  float64 `json:"bytes_per_snapshot"` // blocks of all parts, no run headers
 	BitsPerEntity     float64 `json:"bits_per_entity"`
 	EncodeNsPerEntity float64 `json:"encode_ns_per_entity"`
 	DecodeNsPerEntity float64 `json:"decode_ns_per_entity"`
@@ -25,12 +26,13 @@ type Score struct {
 // Warmup is the first snapshot that averages cover. Before it, too few snapshots are acked.
 func Warmup(delay int) int { return 4*delay + 2 }
 
-// DefaultDelay is the number of snapshots in 100 ms, one at least.
+// DefaultDelay is the default age of an acknowledgement: the snapshots in 100 ms, one at least.
 func DefaultDelay(t *itr.Trace) int {
 	return max(1, int(0.1*float64(t.TickRate)/float64(t.TicksPerSnapshot)+0.5))
 }
 
-// MaxDelay is the greatest age of an acknowledgement, in snapshots: a lobby keeps no older baseline.
+// MaxDelay is the greatest age of an acknowledgement, in snapshots. A lobby keeps no older
+// baseline.
 const MaxDelay = snapshot.MaxAge
 
 // Comparable reports why a model trained on a says nothing about b: other fields or another rate.
@@ -76,6 +78,8 @@ func Of(m *schema.Model) *Model {
 }
 
 // Train makes the model for traces of one kind: a coder without training codes them, and counts.
+// delay is the age of an acknowledgement, in snapshots. Warm-up snapshots are coded in no count, so
+// a trace that is shorter adds none. Traces that are not Comparable are an error.
 func Train(train []*itr.Trace, delay int) (*Model, error) {
 	for _, t := range train {
 		if err := Comparable(train[0], t); err != nil {
@@ -108,7 +112,8 @@ type Trial struct {
 	Delay int // in snapshots, 1 to MaxDelay
 }
 
-// Run codes the trace with a codec, decodes it, and compares the two.
+// Run codes the trace with a codec, decodes it, and compares the two. The first difference ends the
+// run: the error names snapshot, entity and field, and the score has counts but no averages.
 func (tr *Trial) Run(codec schema.Codec) (Score, error) {
 	t := tr.Trace
 	r := run{Trial: tr, acks: newAcks(t.Entities, tr.Delay)}
@@ -123,17 +128,19 @@ func (tr *Trial) Run(codec schema.Codec) (Score, error) {
 	return r.average()
 }
 
-// lane is the two ends of one part.
+// lane is the two ends of one part: the server's ring and encoder, and the client's decoder. The
+// decoder sees sections only, never the ring.
 type lane struct {
 	Part
 	ring    *snapshot.Ring
 	encoder *snapshot.Encoder
 	decoder *snapshot.Decoder
-	stored  bool // rows have no baselines
-	row     []int32
-	section []byte
+	stored  bool    // rows have no baselines
+	row     []int32 // scratch, in the order of Fields
+	section []byte  // bytes of the newest snapshot, run headers included
 }
 
+// newLane allocates both ends for all entities of a trace. m has the schema of p.
 func newLane(p Part, m *schema.Model, t *itr.Trace) *lane {
 	return &lane{Part: p, ring: snapshot.NewRing(p.Schema, t.Entities, snapshot.Window, 1),
 		encoder: snapshot.NewEncoder(m, t.Entities), decoder: snapshot.NewDecoder(m, t.Entities, 1),
@@ -152,7 +159,8 @@ func (l *lane) capture(t *itr.Trace, s int) {
 	}
 }
 
-// encode writes the section of the snapshot in hand and returns the bytes of its blocks.
+// encode writes the section of the captured snapshot and returns the bytes of its blocks. All
+// groups share the baselines of a; codec Stored has none.
 func (l *lane) encode(a *acks) (bytes int) {
 	base := a.baselines()
 	if l.stored {
@@ -175,11 +183,12 @@ type run struct {
 	lanes           []*lane
 	acks            *acks
 	score           Score
-	encode, decode  time.Duration
-	bytes, entities int
+	encode, decode  time.Duration // wall-clock time of all lanes
+	bytes, entities int           // of blocks; live rows
 }
 
-// snapshot codes, decodes and compares snapshot s.
+// snapshot codes, decodes and compares snapshot s. The time of capture and comparison counts for
+// neither end.
 func (r *run) snapshot(s int) error {
 	r.acks.advance()
 	for _, l := range r.lanes {
@@ -212,7 +221,8 @@ func (r *run) snapshot(s int) error {
 	return nil
 }
 
-// average turns totals into a score.
+// average turns totals into a score. A trace without live rows after the warm-up is an error, as it
+// has no averages.
 func (r *run) average() (Score, error) {
 	s, entities := r.score, float64(r.entities)
 	if s.Snapshots == 0 || r.entities == 0 {

@@ -79,7 +79,8 @@ func judge(t *testing.T, train, test *itr.Trace, delay int, limits map[schema.Co
 	}
 }
 
-// Sizes of the first snapshots of recordings that were not trained on; codec eval judges all of them.
+// Sizes of the first snapshots of recordings that were not trained on; codec eval judges all of
+// them.
 func TestLobbySizes(t *testing.T) {
 	judge(t, open(t, "itr/lobby_16_train.itr"), first(open(t, "itr/lobby_64_train.itr"), 150), 2,
 		map[schema.Codec]float64{schema.Huffman: 98, schema.Range: 87})

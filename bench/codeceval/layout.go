@@ -58,7 +58,7 @@ func fieldOf(x *itr.Field, f int) schema.Field {
 	return out
 }
 
-// sampled calls do for snapshots of the traces that have all baselines, about layoutSamples rows.
+// sampled calls do for evenly spaced snapshots that have all baselines, about layoutSamples rows.
 func sampled(train []*itr.Trace, delay int, do func(t *itr.Trace, s int)) {
 	rows := 0
 	for _, t := range train {
@@ -72,8 +72,9 @@ func sampled(train []*itr.Trace, delay int, do func(t *itr.Trace, s int)) {
 	}
 }
 
-// changeTogether cuts the fields into parts of nearly equal size. A part begins with the first field
-// that is left; the fields join it whose changes say most about the changes of those in it.
+// changeTogether cuts the fields into parts of nearly equal size. A part begins with the first
+// remaining field; the field with the most mutual information about the part joins it next.
+// Changes are those over delay snapshots.
 func changeTogether(train []*itr.Trace, delay int) (groups [][]int) {
 	n := len(train[0].Fields)
 	both, rows := make([][]float64, n), 0.0
@@ -125,8 +126,8 @@ func changeTogether(train []*itr.Trace, delay int) (groups [][]int) {
 	return groups
 }
 
-// mutual is the mutual information in bits of two events of which both, one and the other were seen
-// in that many of all rows.
+// mutual is the mutual information of two events, in bits. The arguments are numbers of rows: with
+// both events, with the one, with the other, and all.
 func mutual(both, one, other, rows float64) (bits float64) {
 	term := func(n, a, b float64) {
 		if n > 0 {
@@ -140,7 +141,9 @@ func mutual(both, one, other, rows float64) (bits float64) {
 	return bits
 }
 
-// bestPredictor is the predictor whose differences take the fewest bits, level by level.
+// bestPredictor is the predictor whose differences take the fewest bits, level by level. The
+// estimate is the entropy of the size classes of each context, plus the bits within a class. A
+// delay that leaves no second baseline gives Hold.
 func bestPredictor(train []*itr.Trace, delay, f int, field schema.Field) (best schema.Predictor) {
 	acks := newAcks(1, delay)
 	for range Warmup(delay) {
@@ -205,12 +208,13 @@ func entropy(seen []map[int]float64) (bits float64) {
 // acks is a client that acknowledges every snapshot, delay snapshots late. Snapshot s has tick s+1.
 type acks struct {
 	tracker *snapshot.Tracker
-	groups  int
-	delay   int
-	now     tick.Tick
-	runs    []snapshot.Run
+	groups  int            // of snapshot.GroupRows entities
+	delay   int            // in snapshots
+	now     tick.Tick      // of the newest snapshot; 0 before the first
+	runs    []snapshot.Run // scratch of baselines
 }
 
+// newAcks returns the state before the first snapshot. Each snapshot begins with advance.
 func newAcks(entities, delay int) *acks {
 	groups := (entities + snapshot.GroupRows - 1) / snapshot.GroupRows
 	return &acks{tracker: snapshot.NewTracker(groups, 1), groups: groups, delay: delay}

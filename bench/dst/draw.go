@@ -35,7 +35,7 @@ const (
 	Replay                   // without a session: repeats captured datagrams, from any address
 	RequestFlood             // without a session: connection requests from many addresses
 	Flooder                  // with a session: many packets a tick
-	AckForger                // with a session: acks of packets that were never sent or never arrived
+	AckForger                // with a session: acks of packets never sent or never arrived
 	SpeedHacker              // with a session: several commands a tick, and commands far ahead
 	Backtracker              // with a session: shots at views far in the past
 	Garbage                  // with a session: sealed random bytes
@@ -95,8 +95,8 @@ type Scenario struct {
 	Faults    []Fault          // by kind; a case leaves faults out by their index
 }
 
-// Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and present
-// with a drawn strength in the others.
+// Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and
+// present with a drawn strength in the others.
 func Draw(seed uint64) Scenario {
 	d := rand.New(rand.NewPCG(seed, 0x64726177)) // "draw"
 	p := Scenario{Clients: 4 + d.IntN(7)}

@@ -61,7 +61,7 @@ type recordings struct {
 	file       *diskFile           // the newest file
 	first      tick.Tick           // first tick of the file
 	last       tick.Tick           // last tick that the file must contain
-	phase      tick.Tick           // the file's checksums are of ticks with this remainder by hashEvery
+	phase      tick.Tick           // remainder by hashEvery of the ticks with checksums
 	cut        bool                // the file ended early
 	reports    int                 // messages about that
 	inputs     []sim.TickInputs    // of the shadow match, by tick less 1

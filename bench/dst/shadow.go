@@ -20,7 +20,7 @@ type shadow struct {
 	given     []givenInput        // one of each player
 	hits      []bool              // answers of the server's hit filter, in the order of its calls
 	hitsAsked int                 // answers that the shadow match took so far
-	views     []targetViews       // answers of the server's view resolver, in the order of its calls
+	views     []targetViews       // answers of the server's view resolver, in call order
 	viewsUsed int
 	logged    sim.TickInputs // inputs as the shadow match logs them
 }

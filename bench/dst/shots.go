@@ -66,7 +66,8 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	switch last := &s.last[id.Index()%len(s.last)]; {
 	case !v.Valid() || v.To > limits.Newest:
 		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, limits.Newest)
-	case at < oldest-int64(v.To-v.From) && at < int64(limits.Newest)<<8: // fractions are rounded down
+	// Fractions are rounded down.
+	case at < oldest-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
 		w.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
 	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
 		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks",

@@ -15,8 +15,8 @@ type traffic struct {
 	validated map[netip.AddrPort]bool                    // addresses that have had a session
 	traffic   map[netip.AddrPort]*[2]int                 // bytes from and to the others
 	tags      map[netip.AddrPort]netcode.TokenTag        // token of the last session at an address
-	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences that the server sealed for a token
-	global    map[uint64]bool                            // sequences of handshake packets, of all starts
+	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences sealed for a token
+	global    map[uint64]bool                            // sequences of handshakes, of all starts
 	attackers map[netip.AddrPort]*attacker
 	sessions  []sessionOf        // by slot
 	recent    [64]netip.AddrPort // validated addresses by port: a cache

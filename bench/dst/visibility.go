@@ -45,7 +45,7 @@ type cell struct {
 
 // clientView is the visible set of one client over the last ticks.
 type clientView struct {
-	hysteresis map[netid.ID]int           // snapshots for which a player stays visible after leaving sight
+	hysteresis map[netid.ID]int           // snapshots that a player out of sight stays visible
 	visible    [visibilityTicks]uint64    // bit n: slot n is visible
 	at         [visibilityTicks]tick.Tick // ticks of the entries of visible
 }
@@ -158,7 +158,8 @@ func (w *world) checkClient(i int, c *client.Client) {
 	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
 		w.checkShownPlayers(i, c)
 	}
-	arrived := c.Newest() - min(c.Newest(), 12) // delayed datagrams of earlier ticks have arrived by now
+	// Delayed datagrams of ticks up to arrived are there by now.
+	arrived := c.Newest() - min(c.Newest(), 12)
 	for t := max(s.compared+1, arrived-min(arrived, 60)); t <= arrived; t++ {
 		w.checkRows(i, c, t)
 	}

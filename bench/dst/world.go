@@ -166,9 +166,9 @@ func (w *world) wallClock(now time.Duration) int64 {
 	return epoch + int64(now/time.Second) + w.wallJump
 }
 
-// blockVisibility returns a server.Config's CellVisible with synthetic occlusion: the map is divided
-// into blocks of 3 by 3 cells, and a viewer sees the blocks in its own row or column of blocks. The
-// arena's solids play no part.
+// blockVisibility returns a server.Config's CellVisible with synthetic occlusion: the map is
+// divided into blocks of 3 by 3 cells, and a viewer sees the blocks in its own row or column of
+// blocks. The arena's solids play no part.
 func blockVisibility(a *arena.Arena, cell float32) func(from, to int) bool {
 	wide := server.GridConfig(a, cell).Wide
 	return func(from, to int) bool {

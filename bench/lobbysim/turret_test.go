@@ -11,8 +11,9 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// TestRow07ClientsSeeWhoseTheTurretIs plays a lobby with turrets over bad links: in the end each client
-// shows every turret of the match where it is, with the owner and the team that the match has.
+// TestRow07ClientsSeeWhoseTheTurretIs plays a lobby with turrets over bad links: in the end each
+// client shows every turret of the match where it is, with the owner and the team that the match
+// has.
 func TestRow07ClientsSeeWhoseTheTurretIs(t *testing.T) {
 	y := newObjectsTest(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
 		l := &c.Lobby.Rules.Game.Layout

@@ -15,7 +15,7 @@ type Level struct {
 	Expr      string `json:"expr"`             // comparisons joined by &&, see Help
 
 	// The bounds that the expression states, for charts and for the search; Compile fills them in.
-	TickLimitMillis float64 `json:"tick_limit_ms"` // least bound of p99(tick), p99(cpu) or p99(elapsed)
+	TickLimitMillis float64 `json:"tick_limit_ms"` // least bound of p99 of tick, cpu or elapsed
 	AgeLimitMillis  float64 `json:"age_limit_ms"`  // least bound of p99(age)
 }
 

@@ -56,7 +56,8 @@ func showModel(w io.Writer, m *schema.Model) error {
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "field\tbits without a baseline\tbits of a change of 1, 10, 100 steps, by table\twith range by")
+	fmt.Fprintln(t, "field\tbits without a baseline\t"+
+		"bits of a change of 1, 10, 100 steps, by table\twith range by")
 	for i := range s.Fields {
 		c := &m.Coders()[i]
 		// A field has a table for each class of its context, at least one.
@@ -64,7 +65,8 @@ func showModel(w io.Writer, m *schema.Model) error {
 		for class := uint8(0); class < schema.MaxClasses && c.Table(class) != nil; class++ {
 			tables = append(tables, changeBits(c, s.Fields[i], class))
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Fields[i].Name, c.Width(), strings.Join(tables, " | "), rangeContext(m, i))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", s.Fields[i].Name, c.Width(),
+			strings.Join(tables, " | "), rangeContext(m, i))
 	}
 	return t.Flush()
 }

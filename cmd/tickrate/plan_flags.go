@@ -33,7 +33,7 @@ const (
 type scenarioFlags struct {
 	scenario       string // name or file
 	slo            string // expression of the service level
-	model, content string // file of models, folder of the content pack; empty for those of this build
+	model, content string // file of models, folder of the content pack; empty: this build's
 
 	socket, codec, relevance string // as of serve
 	maps, mode               string // kind of generated map, mode of the game
@@ -44,7 +44,7 @@ type scenarioFlags struct {
 	full             int           // players that decode whole snapshots
 	duration, warmup time.Duration // of each step
 	seed             uint64        // of maps, matches and players
-	traces           []string      // recorded play that the bots follow; none for the scenario's bots
+	traces           []string      // recorded play to follow; none for the scenario's bots
 
 	// s and objective are results of load: the scenario with the overrides, and its service level.
 	s         scenario.Scenario

@@ -68,7 +68,8 @@ func openScenario(name string) (scenario.Scenario, error) {
 	return s, usage.Error(err)
 }
 
-// byFlag names the flag whose value broke a rule of the scenario in place of the key, if a flag did.
+// byFlag names the flag whose value broke a rule of the scenario in place of the key, if a flag
+// did.
 func byFlag(c *cobra.Command, err error) error {
 	var broken *scenario.Error
 	if !errors.As(err, &broken) {

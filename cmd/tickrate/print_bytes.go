@@ -33,8 +33,8 @@ func printBytes(w io.Writer, players int, b *measure.Bytes) {
 		measure.OverIPv4*b.DatagramsPerSecond(), measure.OverIPv4, measure.OverIPv6)
 }
 
-// largest lists the largest fields and reasons of a component, with their percentages, as many as fit
-// a line of 80 columns.
+// largest lists the largest fields and reasons of a component, with their percentages, as many as
+// fit a line of 80 columns.
 func largest(b *measure.Bytes, component string) string {
 	text := ""
 	for i, s := range b.By(func(c measure.Cell) string {

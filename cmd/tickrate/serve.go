@@ -47,7 +47,7 @@ type ready struct {
 	Connect string `json:"connect"` // URL that gives a token for a POST; "" for none
 	Query   string `json:"query"`   // UDP address for server browsers; "" for none
 	PID     int    `json:"pid"`
-	PVS     string `json:"pvs,omitempty"` // state of the potentially visible set, if the map has one
+	PVS     string `json:"pvs,omitempty"` // state of the visible set, if the map has one
 }
 
 // runningHost is a lobby host or an echo host.

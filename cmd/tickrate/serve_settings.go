@@ -62,8 +62,8 @@ type networkSettings struct {
 	protocol                     protocolID
 	sendInterval                 int // ticks between two snapshots to one client; 0 for about 20 Hz
 	snapshotRate                 int // Hz, in place of sendInterval; 0 for that
-	kbps, contentKbps            int // kbit/s to one client; for transfers to all; 0 for the default
-	checksum                     int // snapshots between two checksums; 0 for the default, -1 for none
+	kbps, contentKbps            int // kbit/s: one client; transfers to all; 0: default
+	checksum                     int // snapshots between two checksums; 0: default, -1: none
 	echo                         bool
 }
 

@@ -180,7 +180,8 @@ func printRunDelay(w io.Writer, r *runDelay, sec float64) {
 		keptOr(r.OnSchedule, "missed by itself"))
 	if r.LateWakes > 0 {
 		fmt.Fprintf(w, "  its timer was late %s by %.1f ms or more, %.1f ms in all:\n"+
-			"    interrupts or a hypervisor; not corrected for\n", several(int(r.LateWakes), "time"), burst, r.Overslept)
+			"    interrupts or a hypervisor; not corrected for\n",
+			several(int(r.LateWakes), "time"), burst, r.Overslept)
 	}
 	if r.Stolen != nil && *r.Stolen > 0 {
 		fmt.Fprintf(w, "  a hypervisor took %.0f ms of the processors; not corrected for\n", *r.Stolen)

@@ -36,7 +36,8 @@ var maps []byte
 // packer returns the encoder of a method at its slowest level: a blob is packed once and sent to
 // many. It takes up to 70 MB.
 func packer(m Method) *zstd.Encoder {
-	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1),
+	options := []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedBestCompression),
+		zstd.WithEncoderCRC(false), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(packWindow), zstd.WithLowerEncoderMem(true)}
 	if m == Maps {
 		options = append(options, zstd.WithEncoderDict(maps))
@@ -76,7 +77,8 @@ func Unpack(m Method, packed []byte, size int) ([]byte, error) {
 	case m >= Methods:
 		return nil, fmt.Errorf("%w: method %d", ErrBlob, m)
 	}
-	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecodeAllCapLimit(true),
+	options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecodeAllCapLimit(true),
 		zstd.WithDecoderMaxMemory(uint64(max(size, packWindow))), zstd.WithDecoderMaxWindow(packWindow)}
 	if m == Maps {
 		options = append(options, zstd.WithDecoderDicts(maps))

@@ -21,7 +21,8 @@ func Train(samples [][]byte, size int) []byte {
 	if len(samples) < 16 {
 		return nil
 	}
-	d, err := zdict.BuildZstdDict(samples, zdict.Options{MaxDictSize: size, HashBytes: 6, ZstdDictID: 1, ZstdLevel: zstd.SpeedBetterCompression})
+	d, err := zdict.BuildZstdDict(samples, zdict.Options{
+		MaxDictSize: size, HashBytes: 6, ZstdDictID: 1, ZstdLevel: zstd.SpeedBetterCompression})
 	if err != nil {
 		return nil
 	}

@@ -44,7 +44,8 @@ func FromLengths(lengths []uint8) (*Table, error) {
 	longest, used := uint8(0), 0
 	for sym, n := range lengths {
 		if n > MaxLength {
-			return nil, fmt.Errorf("%w: symbol %d has %d bits, want at most %d", ErrLengths, sym, n, MaxLength)
+			return nil, fmt.Errorf("%w: symbol %d has %d bits, want at most %d",
+				ErrLengths, sym, n, MaxLength)
 		}
 		if n > 0 {
 			count[n]++

@@ -198,7 +198,8 @@ func (g *Grid) sortByCell() {
 	sum := int32(0)
 	for cell := range g.byCell.start {
 		sum += g.byCell.start[cell]
-		g.byCell.start[cell] = sum // the end of the cell's rows; filling moves it to their beginning
+		// The end of the cell's rows; filling moves it to their beginning.
+		g.byCell.start[cell] = sum
 	}
 	for i, w := range g.here {
 		for ; w != 0; w &= w - 1 {

@@ -33,7 +33,7 @@ type Coder struct {
 	classes         [ErrorLevels]uint8 // by level; the class of LevelUnknown is 0
 	tables          [MaxClasses]*huffman.Table
 	codes           [MaxClasses][huffman.Buckets]uint32 // code | length<<16
-	small           [codeContexts * smallDeltas]uint32  // by context, by difference: code | length<<24
+	small           [codeContexts * smallDeltas]uint32  // by context, difference: code | length<<24
 	// By class, by the first bits of a value: symbol<<4 | length of its code. 0 is the start of a
 	// longer code, or of none.
 	starts [MaxClasses][1 << startBits]uint16

@@ -79,7 +79,8 @@ type FieldDecisions struct {
 }
 
 // Nodes of a leaf: whether the field changed; a binary tree of its octave, where the last stands
-// for all from MaxOctave on; by octave, whether it is negative; by octave, whether it is in the upper half.
+// for all from MaxOctave on; by octave, whether it is negative; by octave, whether it is in the
+// upper half.
 const (
 	NodeChanged = 0
 	NodeOctave  = 1

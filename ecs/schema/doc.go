@@ -16,28 +16,34 @@
 //
 //	Pos geom.Vec3 `net:",inline,quant=128,min=-2048,max=2048,interp=linear,often=70/20/70"`
 //
-//	option      on          value                       means
-//	quant       float32     1 to 2^24                   steps a unit; every float needs it
-//	step        integers    1 to 2^20                   units a step; default 1
-//	min, max    numbers     units, whole steps          the range; default what the type holds, if 32 bits do; floats need it
-//	wrap        numbers     units, 2 to 2^30 steps      the modulus, in place of a range: 360 for degrees, 65536 for geom.Angle
-//	signed      unsigned                                read as two's complement: a pitch in a geom.Angle
-//	bits        unsigned,   1 to 31                     bits of a field that neighbours of the same name share, the first
-//	            bool                                    in the lowest bits; larger values are cut to the greatest
-//	everyone    any                                     sent to all: the default
-//	owner       any                                     sent only to the entity's own player, in a row of its own
-//	others      any                                     sent to all but the entity's own player, in a row of its own
-//	interp      numbers     none, linear, angle         what lies between two rows; none keeps the older value until the
-//	                                                    newer row is the older one; angle takes the shorter way
-//	predict     numbers     hold, linear,               how the field is predicted, by default hold: see Coder.Predict
-//	                        quadratic, best
-//	derive      any         a method of the component   not sent: the receiver calls the method, func (*T) M() F, once the
-//	                                                    rest is restored
-//	often       any         percent, or p/q/r           how often it changes, for models without training; one for all
-//	                                                    numbers of the field, or one each
-//	inline      struct                                  its fields take no name from it
-//	            array                                   its elements share one field; with bits
-//	single      field _                                 there is one row and it is always there
+//	option    on         value                means
+//	quant     float32    1 to 2^24            steps a unit; every float needs it
+//	step      integers   1 to 2^20            units a step; default 1
+//	min, max  numbers    units, whole steps   the range; floats need it; default what the type
+//	                                          holds, if 32 bits do
+//	wrap      numbers    units, 2 to 2^30     the modulus, in place of a range: 360 for degrees,
+//	                     steps                65536 for geom.Angle
+//	signed    unsigned                        read as two's complement: a pitch in a geom.Angle
+//	bits      unsigned,  1 to 31              bits of a field that neighbours of the same name
+//	          bool                            share, the first in the lowest bits; larger values
+//	                                          are cut to the greatest
+//	everyone  any                             sent to all: the default
+//	owner     any                             sent only to the entity's own player, in a row of
+//	                                          its own
+//	others    any                             sent to all but the entity's own player, in a row
+//	                                          of its own
+//	interp    numbers    none, linear, angle  what lies between two rows; none keeps the older
+//	                                          value until the newer row is the older one; angle
+//	                                          takes the shorter way
+//	predict   numbers    hold, linear,        how the field is predicted, by default hold: see
+//	                     quadratic, best      Coder.Predict
+//	derive    any        a method of the      not sent: the receiver calls the method,
+//	                     component            func (*T) M() F, once the rest is restored
+//	often     any        percent, or p/q/r    how often it changes, for models without training;
+//	                                          one for all numbers of the field, or one each
+//	inline    struct                          its fields take no name from it
+//	          array                           its elements share one field; with bits
+//	single    field _                         there is one row and it is always there
 //
 // A tag "-" leaves a field out; no tag at all is an error, so that none is forgotten. A tag on a
 // field called _ names the schema, by default as the type in lower case, and its options hold for

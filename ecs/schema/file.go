@@ -26,8 +26,9 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //	1  context fields   how many; and each, a field
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: 4 classes, 2 bits a level · for each class its table
-//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: two features, 255 for none; how
-//	             many leaves; the leaf for each level, state of the first feature, and of the second; 39 nodes a leaf
+//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: two features,
+//	             255 for none; how many leaves; the leaf for each level, state of the first feature,
+//	             and of the second; 39 nodes a leaf
 //	4  checksum  CRC-32C of all before
 //
 // Numbers are little-endian, tables packed as huffman.AppendLengths does.

@@ -163,14 +163,16 @@ func (b *layouter) fields(n Node, above options, name, path string, index []int,
 		o.name, o.inline, o.often = "", false, nil
 		if tagged {
 			if !f.Tagged {
-				return fmt.Errorf("%s: no %s tag: expected one, or %s:\"-\" for what is not replicated", at, TagKey, TagKey)
+				return fmt.Errorf("%s: no %s tag: expected one, or %s:\"-\" for what is not replicated",
+					at, TagKey, TagKey)
 			}
 			var err error
 			if o, err = parseTag(f.Tag, above); err != nil {
 				return fmt.Errorf("%s: %w", at, err)
 			}
 			if o.single {
-				return fmt.Errorf("%s: option single: expected on the field _ only, it is about the whole", at)
+				return fmt.Errorf("%s: option single: expected on the field _ only, it is about the whole",
+					at)
 			}
 		}
 		if !f.Exported {
@@ -200,7 +202,8 @@ func (b *layouter) node(n Node, o options, name, path string, index []int) error
 	var err error
 	switch {
 	case o.derive != "":
-		b.Leaves = append(b.Leaves, Leaf{Path: path[1:], Index: index, Name: full, Type: n.Type, Kind: n.Kind, Bits: n.Bits, Derived: o.derive})
+		b.Leaves = append(b.Leaves, Leaf{Path: path[1:], Index: index, Name: full,
+			Type: n.Type, Kind: n.Kind, Bits: n.Bits, Derived: o.derive})
 		return nil
 	case n.Kind == Struct:
 		if full != "" {
@@ -214,7 +217,9 @@ func (b *layouter) node(n Node, o options, name, path string, index []int) error
 			if below.name, below.often = fmt.Sprint(i), nil; o.inline {
 				below.name, below.inline, prefix = full, false, ""
 			}
-			if err = b.node(n.Elems[0], below, prefix, fmt.Sprintf("%s[%d]", path, i), append(index[:len(index):len(index)], i)); err != nil {
+			at := fmt.Sprintf("%s[%d]", path, i)
+			err = b.node(n.Elems[0], below, prefix, at, append(index[:len(index):len(index)], i))
+			if err != nil {
 				return err
 			}
 		}
@@ -257,7 +262,8 @@ func (b *layouter) leaf(n Node, o options, name, path string, index []int) error
 	if last := b.last(l.Section); o.bits > 0 && last != nil && last.Width > 0 && last.Name == name {
 		l.Field, l.Shift = last.Field, last.Shift+last.Width
 		if l.Shift+l.Width > 31 {
-			return fmt.Errorf("%s: option bits: %d bits in field %s, expected at most 31", path, l.Shift+l.Width, name)
+			return fmt.Errorf("%s: option bits: %d bits in field %s, expected at most 31",
+				path, l.Shift+l.Width, name)
 		}
 		s.Fields[l.Field].Max = 1<<(l.Shift+l.Width) - 1
 		b.Leaves = append(b.Leaves, l)
@@ -289,7 +295,8 @@ func (b *layouter) last(s Section) *Leaf {
 func (l *Leaf) measure(n Node, o options) error {
 	switch {
 	case l.Kind == Foreign || l.Kind > Float:
-		return fmt.Errorf("type %s: expected float32, an integer, a bool, or structs and arrays of them", n.Type)
+		return fmt.Errorf("type %s: expected float32, an integer, a bool, or structs and arrays of them",
+			n.Type)
 	case l.Kind == Float && o.quant == 0:
 		return errors.New("option quant: expected, as a float needs steps")
 	case l.Kind != Float && o.quant != 0:
@@ -298,8 +305,11 @@ func (l *Leaf) measure(n Node, o options) error {
 		return fmt.Errorf("option step: expected on an integer, not %s; floats have quant", n.Type)
 	case o.signed && l.Kind != Uint:
 		return fmt.Errorf("option signed: expected on an unsigned integer, not %s", n.Type)
-	case o.bits != 0 && (l.Kind == Float || l.Kind == Int || o.signed || o.step != 0 || o.min != nil || o.max != nil || o.wrap != nil):
-		return fmt.Errorf("option bits: expected on a bool or an unsigned integer without other measures, not %s", n.Type)
+	case o.bits != 0 && (l.Kind == Float || l.Kind == Int || o.signed ||
+		o.step != 0 || o.min != nil || o.max != nil || o.wrap != nil):
+		return fmt.Errorf("option bits: expected on a bool or an unsigned integer "+
+			"without other measures, not %s",
+			n.Type)
 	case o.wrap != nil && (o.min != nil || o.max != nil):
 		return errors.New("option wrap: expected without min and max")
 	case o.wrap != nil && o.signed:
@@ -391,7 +401,8 @@ func (l *Leaf) limit(said *big.Rat, natural *big.Int, option string) (int32, err
 func (l *Leaf) steps(units *big.Rat, option string) (int32, error) {
 	r := new(big.Rat).Mul(units, big.NewRat(l.Per, l.Step))
 	if !r.IsInt() {
-		return 0, fmt.Errorf("option %s=%s: %s steps, expected a whole number", option, units.RatString(), r.FloatString(3))
+		return 0, fmt.Errorf("option %s=%s: %s steps, expected a whole number",
+			option, units.RatString(), r.FloatString(3))
 	}
 	if n := r.Num(); n.IsInt64() && n.Int64() == int64(int32(n.Int64())) {
 		return int32(n.Int64()), nil

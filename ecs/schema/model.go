@@ -116,7 +116,8 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 		return nil, err
 	}
 	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) {
-		return nil, fmt.Errorf("%d tables of rows and %d fields, %s wants %d and %d", len(p.masks), len(p.fields), s.Name, len(m.masks), len(s.Fields))
+		return nil, fmt.Errorf("%d tables of rows and %d fields, %s wants %d and %d",
+			len(p.masks), len(p.fields), s.Name, len(m.masks), len(s.Fields))
 	}
 	for i := range m.masks {
 		table, err := completeTable(p.masks[i], s.symbols(m.masks[i]), huffman.MaxLength)

@@ -122,6 +122,9 @@ func BoolBit[B ~bool](b B) int32 {
 }
 
 // Assign converts v to the type of dst: for types that generated code cannot name.
-func Assign[T, V ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32](dst *T, v V) {
+func Assign[
+	T, V ~int | ~int8 | ~int16 | ~int32 | ~int64 |
+		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32,
+](dst *T, v V) {
 	*dst = T(v)
 }

@@ -39,8 +39,8 @@ func ReflectType(t reflect.Type) (*ReflectCodec, error) {
 		want := at(reflect.New(t).Elem(), leaf.Index).Type()
 		m, ok := reflect.PointerTo(t).MethodByName(leaf.Derived)
 		if !ok || m.Type.NumIn() != 1 || m.Type.NumOut() != 1 || m.Type.Out(0) != want {
-			return nil, fmt.Errorf("%w: %s.%s: option derive=%s: expected a method %s() %v of %s", ErrSchema, name, leaf.Path,
-				leaf.Derived, leaf.Derived, want, name)
+			return nil, fmt.Errorf("%w: %s.%s: option derive=%s: expected a method %s() %v of %s",
+				ErrSchema, name, leaf.Path, leaf.Derived, leaf.Derived, want, name)
 		}
 	}
 	return &ReflectCodec{l, t}, nil
@@ -148,13 +148,15 @@ func (t *ReflectCodec) Verify(v any) error {
 		l := &t.Leaves[i]
 		x := at(c, l.Index)
 		if l.Derived != "" {
-			if got := c.Addr().MethodByName(l.Derived).Call(nil)[0]; !reflect.DeepEqual(got.Interface(), x.Interface()) {
+			got := c.Addr().MethodByName(l.Derived).Call(nil)[0]
+			if !reflect.DeepEqual(got.Interface(), x.Interface()) {
 				return fmt.Errorf("%s.%s is %v, but %s() is %v", t.Type, l.Path, x, l.Derived, got)
 			}
 			continue
 		}
 		steps, finite := l.exact(x)
-		if !finite || l.Wrap == 0 && (steps.Cmp(big.NewRat(int64(l.Lo), 1)) < 0 || steps.Cmp(big.NewRat(int64(l.Hi), 1)) > 0) {
+		if !finite || l.Wrap == 0 && (steps.Cmp(big.NewRat(int64(l.Lo), 1)) < 0 ||
+			steps.Cmp(big.NewRat(int64(l.Hi), 1)) > 0) {
 			return fmt.Errorf("%s.%s is %v, out of range: %d to %d steps", t.Type, l.Path, x, l.Lo, l.Hi)
 		}
 	}

@@ -34,7 +34,8 @@ func (s Schema) Check() error {
 		limit = MaxSingleFields
 	}
 	if s.Name == "" || len(s.Fields) == 0 || len(s.Fields) > limit {
-		return fmt.Errorf("%w: %q has %d fields, want a name and 1 to %d", ErrSchema, s.Name, len(s.Fields), limit)
+		return fmt.Errorf("%w: %q has %d fields, want a name and 1 to %d",
+			ErrSchema, s.Name, len(s.Fields), limit)
 	}
 	if !goodName(s.Name) {
 		return fmt.Errorf("%w: schema %q, want %s", ErrSchema, s.Name, nameRule)
@@ -43,15 +44,18 @@ func (s Schema) Check() error {
 	for i, f := range s.Fields {
 		switch {
 		case f.Name == "" || seen[f.Name]:
-			return fmt.Errorf("%w: %s: field %d is called %q, want a name of its own", ErrSchema, s.Name, i, f.Name)
+			return fmt.Errorf("%w: %s: field %d is called %q, want a name of its own",
+				ErrSchema, s.Name, i, f.Name)
 		case !goodName(f.Name):
 			return fmt.Errorf("%w: %s: field %q, want %s", ErrSchema, s.Name, f.Name, nameRule)
 		case f.Predict >= predictors:
-			return fmt.Errorf("%w: %s.%s: predictor %d, want 0 to %d", ErrSchema, s.Name, f.Name, f.Predict, predictors-1)
+			return fmt.Errorf("%w: %s.%s: predictor %d, want 0 to %d",
+				ErrSchema, s.Name, f.Name, f.Predict, predictors-1)
 		case f.Min > f.Max:
 			return fmt.Errorf("%w: %s.%s: min %d is above max %d", ErrSchema, s.Name, f.Name, f.Min, f.Max)
 		case f.Wrap != 0 && (f.Wrap < 2 || f.Wrap > MaxWrap || f.Min != 0 || f.Max != 0):
-			return fmt.Errorf("%w: %s.%s: wrap %d with range %d to %d, want 2 to %d and no range", ErrSchema, s.Name, f.Name, f.Wrap, f.Min, f.Max, MaxWrap)
+			return fmt.Errorf("%w: %s.%s: wrap %d with range %d to %d, want 2 to %d and no range",
+				ErrSchema, s.Name, f.Name, f.Wrap, f.Min, f.Max, MaxWrap)
 		case f.Often > 100:
 			return fmt.Errorf("%w: %s.%s: often %d, want a percentage", ErrSchema, s.Name, f.Name, f.Often)
 		}

@@ -103,7 +103,8 @@ func parseTag(tag string, o options) (options, error) {
 		} else if valued[key] != nil {
 			err = fmt.Errorf("expected %s=value", key)
 		} else {
-			err = fmt.Errorf("unknown; known are quant, step, min, max, wrap, signed, bits, owner, others, everyone, interp, predict, derive, often, inline, single")
+			err = fmt.Errorf("unknown; known are quant, step, min, max, wrap, signed, bits, " +
+				"owner, others, everyone, interp, predict, derive, often, inline, single")
 		}
 		if err != nil {
 			return o, fmt.Errorf("option %q: %w", word, err)

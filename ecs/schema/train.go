@@ -95,7 +95,8 @@ func Train(s Schema, counts *Counts) *Model {
 	}
 	for i, f := range s.Fields {
 		classes, seen := chooseClasses(mirrored(counts.Fields[i], symbolsOf(f)), symbolsOf(f))
-		if len(seen) == 1 && f.Predict == Hold { // its signal decides nothing, so its differences stay as they are
+		// One class and Hold: the signal decides nothing, so the differences stay as they are.
+		if len(seen) == 1 && f.Predict == Hold {
 			seen[0] = pool(chunks(counts.Fields[i], symbolsOf(f))...)
 		}
 		var tables [][]uint8

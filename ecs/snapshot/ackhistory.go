@@ -55,14 +55,16 @@ func NewAckHistory(slots int) *AckHistory {
 	words := (slots + 63) / 64
 	sets := make([]uint64, (2*(historySnapshots+1)+4)*words)
 	own := sets[2*(historySnapshots+1)*words:]
-	return &AckHistory{words: words, sets: sets, before: make([]uint8, 64*words), after: make([]uint8, 64*words),
+	return &AckHistory{words: words, sets: sets,
+		before: make([]uint8, 64*words), after: make([]uint8, 64*words),
 		covered: own[:words], want: own[words : 2*words], from: own[2*words : 3*words], to: own[3*words:]}
 }
 
 // Reset forgets everything: the slot has a new client.
 func (h *AckHistory) Reset() {
 	clear(h.sets)
-	h.snapshots, h.packets, h.next, h.at, h.newlyAckedLen = [historySnapshots]sentSnapshot{}, [historyPackets]sentPacket{}, 0, 0, 0
+	h.snapshots, h.packets = [historySnapshots]sentSnapshot{}, [historyPackets]sentPacket{}
+	h.next, h.at, h.newlyAckedLen = 0, 0, 0
 }
 
 func (h *AckHistory) visible(n int) []uint64 { return h.sets[2*n*h.words:][:h.words] }
@@ -135,7 +137,8 @@ func (h *AckHistory) Acked(t tick.Tick, first, count int, since, at tick.Tick) {
 			continue
 		}
 		for i := m.first; i != m.first+m.count; i++ {
-			if p := &h.packets[i%historyPackets]; h.next-i <= historyPackets && int(p.first) == first && int(p.count) == count && p.since == 0 {
+			if p := &h.packets[i%historyPackets]; h.next-i <= historyPackets &&
+				int(p.first) == first && int(p.count) == count && p.since == 0 {
 				p.since, p.at = max(since, 1), at
 				if h.newlyAckedLen < len(h.newlyAcked) {
 					h.newlyAcked[h.newlyAckedLen] = uint8(i % historyPackets)
@@ -246,7 +249,9 @@ type TargetView struct {
 // that is missing from one of the view's two snapshots. regular are the slots that both have, to
 // be rewound as the view says; the set is valid until the next call. In a slot of neither nobody
 // can be seen.
-func (h *AckHistory) ResolveView(v tick.View, command CommandTime, out []TargetView) (views []TargetView, regular []uint64) {
+func (h *AckHistory) ResolveView(
+	v tick.View, command CommandTime, out []TargetView,
+) (views []TargetView, regular []uint64) {
 	clear(h.from)
 	clear(h.to)
 	copy(h.want, h.visible(historySnapshots)) // anybody who may be seen at all
@@ -297,7 +302,8 @@ func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []Targ
 			}
 			if a := int(h.before[slot]) - 1; a >= 0 {
 				g.Before, g.VisibleBefore = h.snapshots[a].tick, h.visible(a)[i]&(w&-w) != 0
-			} else if h.visible(historySnapshots)[i]&(w&-w) != 0 || h.removed(historySnapshots)[i]&(w&-w) != 0 {
+			} else if h.visible(historySnapshots)[i]&(w&-w) != 0 ||
+				h.removed(historySnapshots)[i]&(w&-w) != 0 {
 				g.Expired, g.VisibleBefore = true, h.visible(historySnapshots)[i]&(w&-w) != 0
 			}
 			g.Lost = h.lost(slot, g.Before, v.To)

@@ -189,7 +189,8 @@ func (d *Decoder) After(slot int, t tick.Tick) *Frame {
 		t = oldest
 	}
 	for at := t; ; at += d.interval {
-		if f := d.slot(at); f.Tick > t && f.Tick <= newest && f.HasRow(slot) && f.Tick/d.interval == at/d.interval {
+		if f := d.slot(at); f.Tick > t && f.Tick <= newest && f.HasRow(slot) &&
+			f.Tick/d.interval == at/d.interval {
 			return f
 		}
 		if at/d.interval >= newest/d.interval {

@@ -51,6 +51,8 @@
 // add up to the section:
 //
 //	meter := snapshot.NewMeter(model.Schema())
-//	err := decoder.Explain(meter, t, section)    // after Section; or encoder.Explain, after Packer.Next
-//	cells := meter.Cells(nil)                    // {player yaw update 5312}, {player "" mask 2120}, ...
+//	// After Decoder.Section; or Encoder.Explain, after Packer.Next.
+//	err := decoder.Explain(meter, t, section)
+//	// {player yaw update 5312}, {player "" mask 2120}, ...
+//	cells := meter.Cells(nil)
 package snapshot

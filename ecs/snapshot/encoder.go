@@ -54,7 +54,8 @@ type span struct{ off, end uint32 }
 // of baselines and 256 slots, 20 KiB more from the first row on that is sent by itself, and 1 KiB
 // more a field where the set is more than one; memory that no block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
-	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows, stored: m.Codec() == schema.Stored}
+	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows,
+		stored: m.Codec() == schema.Stored}
 	e.codec.writes(m)
 	for range 1 + len(baselineAges) + deepAge*maxStep { // all that trackers of one interval ask for
 		e.caches = append(e.caches, e.newCache())
@@ -146,7 +147,8 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	last := e.frame.Tick
 	for i, t := range base[:base.count()] {
 		if h.frames[i] = e.ring.At(t); h.frames[i] == nil || t >= last {
-			panic(fmt.Sprintf("snapshot: frame %d coded against %d, which the ring does not hold", e.frame.Tick, base))
+			panic(fmt.Sprintf("snapshot: frame %d coded against %d, which the ring does not hold",
+				e.frame.Tick, base))
 		}
 		last = t
 	}
@@ -172,7 +174,8 @@ func (e *Encoder) ReservePredictions() {
 	fields := len(e.codec.coders)
 	for _, c := range e.caches {
 		if c.predicted == nil {
-			c.predicted, c.predictions, c.contexts = make([]bool, e.groups), make([]fieldBlock, e.groups*fields), make([]contexts, e.groups)
+			c.predicted, c.contexts = make([]bool, e.groups), make([]contexts, e.groups)
+			c.predictions = make([]fieldBlock, e.groups*fields)
 		}
 	}
 }

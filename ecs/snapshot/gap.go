@@ -6,8 +6,8 @@ import "math/bits"
 //
 //	   gap    slots that are passed over since the row before, or since the first group's first slot
 //	1  base   0: that of the row before, or of the run's header
-//	          1: 6 bits of age, 0 for none; if the run's header names older baselines, 1 bit more: with
-//	             older ones, as far before it as those of the header
+//	          1: 6 bits of age, 0 for none; if the run's header names older baselines, 1 bit more:
+//	             with older ones, as far before it as those of the header
 //	   row    as in a block; 1 bit where nobody is in the baseline, or there is none
 //
 // and a gap is

@@ -28,8 +28,8 @@ const (
 	NumReasons     // how many reasons there are
 )
 
-var reasonNames = [NumReasons]string{"update", "spawn", "replace", "gone", "mask", "same", "absent", "gap", "baseline",
-	"head", "align", "fill"}
+var reasonNames = [NumReasons]string{"update", "spawn", "replace", "gone", "mask", "same",
+	"absent", "gap", "baseline", "head", "align", "fill"}
 
 // String names the reason in one word.
 func (r Reason) String() string {
@@ -181,7 +181,8 @@ func (d *Decoder) Explain(m *Meter, t tick.Tick, src []byte) error {
 func (e *Encoder) Explain(m *Meter, interval tick.Tick, src []byte) error {
 	if e.reader.stage == nil {
 		stage := &newFrames(m.schema, e.groups*GroupRows, 1)[0]
-		e.reader = newSectionReader(&e.codec, stage, interval, func(t tick.Tick) *Frame { return e.ring.At(t) })
+		frameAt := func(t tick.Tick) *Frame { return e.ring.At(t) }
+		e.reader = newSectionReader(&e.codec, stage, interval, frameAt)
 	}
 	e.reader.interval = interval
 	return m.explain(&e.reader, e.Tick(), src)
@@ -201,7 +202,9 @@ func (o *OwnerWriter) Explain(m *Meter, src []byte) (rest []byte, err error) {
 
 // explainOwner measures a row of tick t that stands at the front of src. next is room for its
 // values.
-func (m *Meter) explainOwner(rows *ownerRows, t tick.Tick, src []byte, next []int32) (rest []byte, err error) {
+func (m *Meter) explainOwner(
+	rows *ownerRows, t tick.Tick, src []byte, next []int32,
+) (rest []byte, err error) {
 	base, err := rows.baseline(t, src)
 	if err != nil {
 		return src, err

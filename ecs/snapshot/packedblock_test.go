@@ -83,8 +83,8 @@ func TestHashNamesDictionaries(t *testing.T) {
 	}
 }
 
-// packedStart returns a function that makes the decoder of hostileWith, and the datagram for tick 6.
-// What takes long is done once.
+// packedStart returns a function that makes the decoder of hostileWith, and the datagram for
+// tick 6. What takes long is done once.
 func packedStart(t testing.TB, m *schema.Model) (start func() *Decoder, good []byte) {
 	_, good, _ = hostileWith(t, m)
 	ring := recorded(playerSchema, 48, 6, newWorld(playerSchema, 48, 9, 0.7, 0.1, 0.1))

@@ -23,7 +23,8 @@ func (p *Packer) planBlocks(see []uint64) {
 	for _, run := range r.spans {
 		for run.Count > 0 {
 			n := 0
-			for n < run.Count && seenWhole(see, run.First+n) && (run.Baselines[0] != 0 || !r.holdsAny(run.First+n)) {
+			for n < run.Count && seenWhole(see, run.First+n) &&
+				(run.Baselines[0] != 0 || !r.holdsAny(run.First+n)) {
 				n++
 			}
 			if n >= MinBlockRun {

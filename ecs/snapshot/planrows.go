@@ -83,7 +83,8 @@ func (p *Packer) planRows(e *Encoder, k *Tracker, see []uint64) {
 	words := (r.end + wordGroups - 1) / wordGroups
 	r.send, r.remove, r.uncommon = sized(r.send, words), sized(r.remove, words), sized(r.uncommon, words)
 	r.rest, r.hits = sized(r.rest, words), sized(r.hits, words)
-	send, remove, maybe, occupied := r.send, r.remove[:words], r.state.maybeVisible[:words], e.frame.occupied[:words]
+	send, remove := r.send, r.remove[:words]
+	maybe, occupied := r.state.maybeVisible[:words], e.frame.occupied[:words]
 	for i := range send {
 		now := uint64(0)
 		if i < len(see) {
@@ -124,7 +125,8 @@ func (p *Packer) nextBaseline() bool {
 			continue
 		}
 		if middle, oldest, ok := k.olderBaselines(age, r.step); ok {
-			d := rowBaseline{have: b.have, middle: p.heldRows(middle, words), oldest: p.heldRows(oldest, words), age: age | deep,
+			d := rowBaseline{have: b.have, middle: p.heldRows(middle, words),
+				oldest: p.heldRows(oldest, words), age: age | deep,
 				baselines: Baselines{k.sent[row], k.sent[middle], k.sent[oldest]}}
 			if d.middle != nil && d.oldest != nil {
 				r.bases = append(r.bases, d)

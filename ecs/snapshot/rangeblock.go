@@ -14,9 +14,11 @@ import (
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
 //	changed      no: all as predicted; nothing follows
 //	per row, in slot order:
-//	  not in the newest baseline:  spawned?     yes: 8 bits of generation, then each field in the width of its range
-//	  in the newest:               left?        yes: replaced?, evenly likely; yes: as spawned
-//	                               otherwise for each field: changed?, octave, sign, half, extra bits
+//	  not in the newest baseline:  spawned?  yes: 8 bits of generation, then each field in the
+//	                                         width of its range
+//	  in the newest:               left?     yes: replaced?, evenly likely; yes: as spawned
+//	                               otherwise for each field: changed?, octave, sign, half, extra
+//	                                         bits
 //
 // It ends by itself. A block that would be longer than the bound of Huffman codes is sent as those,
 // so that groups fit a datagram.
@@ -134,7 +136,9 @@ type rangeSource struct {
 }
 
 // takeRange is takeBlock for a block that putRange wrote.
-func takeRange[M metered](c *codec, d *rangecoder.EmbeddedDecoder, src []byte, g *rowGroup, m *Meter) (n int, err error) {
+func takeRange[M metered](
+	c *codec, d *rangecoder.EmbeddedDecoder, src []byte, g *rowGroup, m *Meter,
+) (n int, err error) {
 	var meter M
 	if len(src) > 0 && src[0] == escape {
 		if len(meter) == 1 {

@@ -84,8 +84,8 @@ func (c *codec) goneMessage() (code uint64, n uint) {
 	return code & (1<<size - 1), uint(size)
 }
 
-// takeRangeLoose reads the row of slot r, which is in the newest baseline, as putRangeLoose wrote it
-// but for the bit in front.
+// takeRangeLoose reads the row of slot r, which is in the newest baseline, as putRangeLoose wrote
+// it but for the bit in front.
 func takeRangeLoose[M metered](d *sectionReader, x *bitSource, g *rowGroup, r int) {
 	var meter M
 	c := d.codec

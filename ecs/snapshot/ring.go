@@ -25,7 +25,8 @@ type Ring struct {
 // bytes.
 func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
 	if frames <= 0 || interval == 0 {
-		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each", frames, interval))
+		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each",
+			frames, interval))
 	}
 	r := &Ring{frames: make([]*Frame, frames), interval: interval}
 	for i, all := 0, newFrames(s, slots, frames); i < frames; i++ {

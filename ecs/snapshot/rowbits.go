@@ -47,7 +47,8 @@ func (e *Encoder) rows(base Baselines) *encodeCache {
 func (e *Encoder) reserveRows() {
 	for _, c := range e.caches {
 		if c.rows == nil {
-			c.rows, c.long = make([]rowBits, e.groups*GroupRows), make([]byte, 0, (e.groups+1)*e.codec.bound+8)
+			c.rows = make([]rowBits, e.groups*GroupRows)
+			c.long = make([]byte, 0, (e.groups+1)*e.codec.bound+8)
 			c.requested = make([]uint8, e.groups)
 		}
 	}

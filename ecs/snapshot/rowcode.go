@@ -14,11 +14,14 @@ import (
 // nothing else knows it but the range coder's own form (rangeblock.go). takeRows also measures: a
 // second instance of it notes what each bit is for.
 //
-//	not in the newest baseline:  0                          empty still; no bit at all if the block has no spawns
-//	                             1, generation, values      spawned: 8 bits, then each field in the width of its range
-//	in the newest baseline:      Gone                       despawned
+//	not in the newest baseline:  0                      empty still; no bit at all if the block
+//	                                                    has no spawns
+//	                             1, generation, values  spawned: 8 bits, then each field in the
+//	                                                    width of its range
+//	in the newest baseline:      Gone                   despawned
 //	                             Replace, generation, values
-//	                             Update+mask, changes       each field that is not as predicted, as schema.Coder.Bits
+//	                             Update+mask, changes   each field that is not as predicted, as
+//	                                                    schema.Coder.Bits
 
 // rowGroup is a group on its way through a codec. A reader finds the predicted values in now and
 // changes them in place.
@@ -57,7 +60,9 @@ type (
 //
 // This loop is what a tick of a full lobby consists of: it packs bits as bitio.Writer does, but
 // keeps the pending ones in registers, and the caller knows how much room there can be need for.
-func putRows[F rowForm](c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16) (changed bool) {
+func putRows[F rowForm](
+	c *codec, w *bitSink, g *rowGroup, masks *[GroupRows]uint16, which uint16,
+) (changed bool) {
 	var form F
 	ids, was, values, ctx := g.ids, g.was, g.now, g.ctx
 	coders, codes, base, symbols := c.coders[:len(values)], c.codes, g.base[:len(values)], c.symbols

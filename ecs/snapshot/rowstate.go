@@ -33,7 +33,8 @@ type rowState struct {
 func newRowState(slots, groupWords int) rowState {
 	words := (slots + 63) / 64
 	sets := make([]uint64, (1+3*Window)*words)
-	return rowState{words: words, sets: sets[words:], maybeVisible: sets[:words:words], group: groupWords, fulls: make([]uint64, Window*groupWords)}
+	return rowState{words: words, sets: sets[words:], maybeVisible: sets[:words:words],
+		group: groupWords, fulls: make([]uint64, Window*groupWords)}
 }
 
 // acked is the visible rows that the client holds.
@@ -93,7 +94,8 @@ func (l *rowState) prefetch(row, step int) {
 	ages := bits.RotateLeft64(l.hasAcked, -row) &^ 1 // bit Window-n: the one n intervals back
 	newest := row + Window - 1 - bits.LeadingZeros64(ages|2)
 	visible, maybe := l.visible(row), l.maybeVisible
-	b0, b1, b2 := l.acked(newest&(Window-1)), l.acked((newest-step)&(Window-1)), l.acked((newest-2*step)&(Window-1))
+	b0, b1 := l.acked(newest&(Window-1)), l.acked((newest-step)&(Window-1))
+	b2 := l.acked((newest - 2*step) & (Window - 1))
 	sum := uint64(0)
 	for i := 0; i < len(visible); i += 8 {
 		sum += visible[i] + maybe[i] + b0[i] + b1[i] + b2[i]

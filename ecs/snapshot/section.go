@@ -37,7 +37,8 @@ type stagedRows struct {
 }
 
 func newSectionReader(c *codec, stage *Frame, interval tick.Tick, at func(tick.Tick) *Frame) sectionReader {
-	return sectionReader{codec: c, interval: interval, at: at, stage: stage, staged: make([]stagedRows, 0, len(stage.ids))}
+	return sectionReader{codec: c, interval: interval, at: at, stage: stage,
+		staged: make([]stagedRows, 0, len(stage.ids))}
 }
 
 // readSection reads the runs that fill src up to its padding, of the snapshot of tick t. On an
@@ -69,7 +70,9 @@ func readSection[M metered](d *sectionReader, t tick.Tick, src []byte, m *Meter)
 }
 
 // readBlocks reads a run of blocks and returns what follows.
-func readBlocks[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter) (rest []byte, err error) {
+func readBlocks[M metered](
+	d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter,
+) (rest []byte, err error) {
 	h, there := d.held(t, run.Baselines)
 	for g := run.First; g < run.First+run.Count; g++ {
 		if !d.open(g) {
@@ -106,7 +109,9 @@ func readBlocks[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m
 }
 
 // readRows reads a run of rows and returns what follows.
-func readRows[M metered](d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter) (rest []byte, err error) {
+func readRows[M metered](
+	d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter,
+) (rest []byte, err error) {
 	var meter M
 	slot, group, base, spacing := run.First*GroupRows-1, -1, run.Baselines, run.spacing(d.interval)
 	h, there := d.held(t, base)

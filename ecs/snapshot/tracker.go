@@ -64,7 +64,8 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 		panic("snapshot: tracker without groups or interval")
 	}
 	words := (groups + 63) / 64
-	return &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words), rest: make([]uint64, words)}
+	return &Tracker{interval: interval, groups: groups, words: words,
+		acked: make([]uint64, Window*words), rest: make([]uint64, words)}
 }
 
 // Reset starts over with a new client, which holds nothing and shows nothing: acknowledgements of
@@ -225,7 +226,8 @@ func appendBits(dst []Run, at int, word uint64, base Baselines) []Run {
 	for word != 0 {
 		skip := bits.TrailingZeros64(word)
 		n := bits.TrailingZeros64(^(word >> skip))
-		if last := len(dst) - 1; last >= 0 && dst[last].Baselines == base && dst[last].First+dst[last].Count == at+skip {
+		if last := len(dst) - 1; last >= 0 && dst[last].Baselines == base &&
+			dst[last].First+dst[last].Count == at+skip {
 			dst[last].Count += n
 		} else {
 			dst = append(dst, Run{First: at + skip, Count: n, Baselines: base})

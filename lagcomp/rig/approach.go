@@ -29,7 +29,8 @@ func rayAxisDistance(r *geom.Ray, c *geom.Capsule) (t, metres float32) {
 	axis, from := c.B.Sub(c.A), r.Origin.Sub(c.A)
 	square, slant := axis.LenSq(), axis.Dot(r.Dir)
 	ahead, above := from.Dot(r.Dir), from.Dot(axis)
-	if across := square - float32(slant*slant); across > 1e-6*square { // else parallel: any point is nearest
+	// Parallel lines have no nearest point: any will do.
+	if across := square - float32(slant*slant); across > 1e-6*square {
 		t = min(max((float32(slant*above)-float32(ahead*square))/across, 0), r.Max)
 	}
 	s := (above + float32(slant*t)) / square

@@ -4,6 +4,6 @@
 // leave through a function, and a call of Step is a tick.
 //
 // A remote caller may use an entry only if the entry has the flag Remote and the caller its rank;
-// Unity's FPSSample runs any line that any client sends. A line with an error changes nothing, and the
-// error names what was wrong and what was expected.
+// Unity's FPSSample runs any line that any client sends. A line with an error changes nothing, and
+// the error names what was wrong and what was expected.
 package console

@@ -248,7 +248,8 @@ func (f *DashFeed) addConn(p *dash.Player, v *server.PlayerView) {
 	if f.conns[p.Slot].id != v.ID || was.Since != c.Since {
 		was = server.ConnView{}
 	}
-	if c.Inputs.Used < was.Inputs.Used || c.Inputs.Missing < was.Inputs.Missing { // another player's
+	// Counters that fall are another player's.
+	if c.Inputs.Used < was.Inputs.Used || c.Inputs.Missing < was.Inputs.Missing {
 		was.Inputs.Used, was.Inputs.Missing = 0, 0
 	}
 	p.RTT, p.Jitter = rounded(float64(c.RTT)/1e6, 100), rounded(float64(c.RTTVar)/1e6, 100)

@@ -51,8 +51,8 @@ func (s Stage) String() string {
 	return "?"
 }
 
-// maxStages bounds NumStages, with room for the systems of more kinds, so that a tick's times need no
-// allocation.
+// maxStages bounds NumStages, with room for the systems of more kinds, so that a tick's times need
+// no allocation.
 const maxStages = 32
 
 // TickTimes are the CPU times of one tick.

@@ -164,7 +164,8 @@ func (g *Ground) closeEdges(b geom.AABB) {
 	}
 }
 
-// list counts the obstacles of each square, then places them. It reports false if they are too many.
+// list counts the obstacles of each square, then places them. It reports false if they are too
+// many.
 func (g *Ground) list(solids []Solid, cells *grid) bool {
 	around := geom.Vec3{X: Beside, Z: Beside}
 	for i := range solids {

@@ -69,7 +69,8 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// TestCrowdedGround: an arena with too many obstacles for its squares has larger ones, and at last none.
+// TestCrowdedGround: an arena with too many obstacles for its squares has larger ones, and at last
+// none.
 func TestCrowdedGround(t *testing.T) {
 	for _, c := range []struct{ side, width, want float32 }{
 		{512, 50, 1}, {512, 100, 2}, {512, 150, 4}, {1990, 450, 0},

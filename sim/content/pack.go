@@ -72,7 +72,7 @@ type Hero struct {
 type Ability struct {
 	ability.SlotParams // Name is unique among abilities
 	Title              string
-	Flies              string // the projectile or grenade that it fires; "" is none. SlotParams has its id
+	Flies              string // projectile or grenade it fires, "": none; SlotParams has its id
 }
 
 // Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and

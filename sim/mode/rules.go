@@ -67,7 +67,7 @@ type Rules struct {
 	rate                       uint32
 	prematch, round, postmatch uint32 // ticks, at least 1
 	respawn                    tick.Tick
-	full                       uint32 // progress of a captured point, in 1/unit tick of one attacker
+	full                       uint32 // progress of a captured point, in 1/unit attacker ticks
 }
 
 // Compile checks the numbers and converts them. The error names the first field that is out of

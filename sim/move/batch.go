@@ -32,8 +32,8 @@ func (r *Rows) slice(from, to int) Rows {
 	}
 }
 
-// Batch is the memory of StepBodies: about 16 KB, for one caller at a time. The zero value is ready.
-// Nothing in it outlives a call but tables that follow from the arguments.
+// Batch is the memory of StepBodies: about 16 KB, for one caller at a time. The zero value is
+// ready. Nothing in it outlives a call but tables that follow from the arguments.
 type Batch struct {
 	columns batchColumns // first: then they begin with a cache line
 	rows    Rows         // at hand
@@ -57,9 +57,9 @@ type Batch struct {
 // what Who.Body indexes. It panics for an index out of range.
 //
 // It goes through up to 256 rows at a time in phases, each over columns: wishes (the state of
-// locomotion, and the numbers that follow from it), friction and acceleration, gravity, integration;
-// then the broad phase, which finishes every body that nothing stands in the way of; the collisions
-// of the others, one by one; and rounding.
+// locomotion, and the numbers that follow from it), friction and acceleration, gravity,
+// integration; then the broad phase, which finishes every body that nothing stands in the way of;
+// the collisions of the others, one by one; and rounding.
 func (b *Batch) StepBodies(r Rows, bodies []*Body, a *arena.Arena, rate uint16) {
 	if rate == 0 {
 		return

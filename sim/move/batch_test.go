@@ -12,9 +12,9 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestBatchWalks holds StepBodies to Body.Step on the maps that matches are played on, with two bodies
-// and two teams, knocks, dead bodies and rocket jumps; with vek's vector code and with its plain Go,
-// which other processors run.
+// TestBatchWalks holds StepBodies to Body.Step on the maps that matches are played on, with two
+// bodies and two teams, knocks, dead bodies and rocket jumps; with vek's vector code and with its
+// plain Go, which other processors run.
 func TestBatchWalks(t *testing.T) {
 	defer vek32.SetAcceleration(vek32.Info().Acceleration)
 	maps := map[string]*arena.Arena{"generated": arena.Generate(300, 7), "town": arena.Town(300, 7)}

@@ -5,14 +5,14 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// broadPhase finishes every row whose way is free: a walker on a floor at the height of its feet with
-// nothing higher in reach stays at that height, and a body in the air above the floor with nothing in
-// reach flies on. It returns the others. What it leaves out could not change their ticks: walk and fly
-// would look once, and find just that floor, or nothing.
+// broadPhase finishes every row whose way is free: a walker on a floor at the height of its feet
+// with nothing higher in reach stays at that height, and a body in the air above the floor with
+// nothing in reach flies on. It returns the others. What it leaves out could not change their
+// ticks: walk and fly would look once, and find just that floor, or nothing.
 //
-// No step has a branch but loops: whether something is in a body's way cannot be predicted. Each reads
-// what is scattered over memory in a loop of its own, so that the processor fetches for many rows at
-// once.
+// No step has a branch but loops: whether something is in a body's way cannot be predicted. Each
+// reads what is scattered over memory in a loop of its own, so that the processor fetches for many
+// rows at once.
 func (b *Batch) broadPhase() (collide []uint8) {
 	b.lookUpSquares()
 	r, c := &b.rows, &b.columns
@@ -55,8 +55,8 @@ func (b *Batch) lookUpSquares() {
 	}
 }
 
-// amongObstacles is the broad phase of rows in squares with obstacles. It appends those that may touch
-// one to collide.
+// amongObstacles is the broad phase of rows in squares with obstacles. It appends those that may
+// touch one to collide.
 func (b *Batch) amongObstacles(rows, collide []uint8) []uint8 {
 	fetched := uint64(0)
 	for _, i := range rows {
@@ -78,8 +78,8 @@ func (b *Batch) amongObstacles(rows, collide []uint8) []uint8 {
 // slid along a wall would never be free of it.
 const margin = 1. / 256
 
-// blocked is 1 if an obstacle may touch a row where it moves to, or a walker may step on one, or has
-// no floor at its feet.
+// blocked is 1 if an obstacle may touch a row where it moves to, or a walker may step on one, or
+// has no floor at its feet.
 func (b *Batch) blocked(row uint8) (blocked int) {
 	c, g := &b.columns, b.arena.Ground()
 	t, o := &b.terms[b.rows.Who[row].Body], &b.rows.Pos[row]

@@ -8,9 +8,9 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 )
 
-// batchColumns are the numbers of a batch, one float32 a row and column. Every pass over them is one
-// elementwise operation, whose bits are those of the scalar operation: no product is fused into a
-// sum, nothing is summed across rows.
+// batchColumns are the numbers of a batch, one float32 a row and column. Every pass over them is
+// one elementwise operation, whose bits are those of the scalar operation: no product is fused into
+// a sum, nothing is summed across rows.
 type batchColumns struct {
 	memory [12 * batchRows]float32
 	rows   int // of the columns, padded
@@ -117,10 +117,10 @@ func (c *batchColumns) accelerate(locos []locoTerms, dt float32) {
 
 // rub sets keep to the share of its speed, whose square is in sum, that friction leaves a row.
 //
-// Roots and quotients are not vek's: its vector code takes both from estimates of 12 bits and one step
-// of Newton's method, which is not what the last lanes and other processors get. Nor are minima and
-// maxima: they store by mask, which takes some processors ten times as long. Floats that are not
-// negative order as their bits do.
+// Roots and quotients are not vek's: its vector code takes both from estimates of 12 bits and one
+// step of Newton's method, which is not what the last lanes and other processors get. Nor are
+// minima and maxima: they store by mask, which takes some processors ten times as long. Floats that
+// are not negative order as their bits do.
 func (c *batchColumns) rub(locos []locoTerms, dt float32) {
 	const unit, tiny = 0x3f800000, 0x35800000 // 1, and VelUnit squared: below any speed
 	keep, sum, modes := c.keep, c.sum[:len(c.keep)], c.modes[:len(c.keep)]

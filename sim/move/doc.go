@@ -1,7 +1,7 @@
 // Package move takes one player through one tick: a motion, an input and the arena go in, the next
 // motion comes out. Body.Step is what clients predict with; Batch.StepBodies is the same arithmetic
-// for a server's columns, to the same bits. It allocates nothing once a Batch is warm, reads no clock
-// and draws no random number; any goroutine may call it, one at a time for a Batch.
+// for a server's columns, to the same bits. It allocates nothing once a Batch is warm, reads no
+// clock and draws no random number; any goroutine may call it, one at a time for a Batch.
 //
 // A body is an upright capsule with its hero's numbers, which Params.Compile turns into a Body;
 // Pos is its lowest point, between the feet. The default body has a radius of 0.4 m and a height

@@ -30,8 +30,8 @@ func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 	}
 }
 
-// advance is the state machine: the state of locomotion that the input leads to. It returns the input
-// that counts: the dead have none.
+// advance is the state machine: the state of locomotion that the input leads to. It returns the
+// input that counts: the dead have none.
 func (b *Body) advance(s *State, in *Input, rate uint16) *Input {
 	if s.Loco >= locos {
 		s.Loco = Dead

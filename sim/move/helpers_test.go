@@ -19,7 +19,8 @@ func teamless(n int) []BodyTeam {
 	return who
 }
 
-// batch is the memory of the tests' StepBodies: what one call leaves in it must not matter to another.
+// batch is the memory of the tests' StepBodies: what one call leaves in it must not matter to
+// another.
 var batch Batch
 
 // stepColumns is StepBodies of default bodies without a team.

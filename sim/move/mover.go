@@ -73,7 +73,8 @@ func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 	}
 }
 
-// gather lists the solids of m.cell, the cell of p, that a body may meet on the way from p by delta.
+// gather lists the solids of m.cell, the cell of p, that a body may meet on the way from p by
+// delta.
 func (m *mover) gather(p, delta geom.Vec3) {
 	b := m.body
 	wide := b.wide
@@ -88,7 +89,8 @@ func (m *mover) gather(p, delta geom.Vec3) {
 		// No branches: which solids pass cannot be predicted, and a wrong prediction costs more
 		// than all six comparisons.
 		m.near[n&(arena.MaxNear-1)] = uint8(i)
-		n += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) & one(s.Min.Y < y1) & one(s.Max.Y > y0)
+		n += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) &
+			one(s.Min.Y < y1) & one(s.Max.Y > y0)
 	}
 	m.count = n
 	if m.pass&m.arena.Passed() != 0 {

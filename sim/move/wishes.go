@@ -26,8 +26,8 @@ var _ [32]byte = [unsafe.Sizeof(locoTerms{})]byte{}
 type bodyTerms struct {
 	speed    [gaits]float32
 	strideSq float32 // of the longest way that the broad phase may free
-	// The broad phase, in arena's lanes: how far the body reaches aside for what it may touch and for
-	// what it may step on, with margins, in each lane; its height; how high it steps.
+	// The broad phase, in arena's lanes: how far the body reaches aside for what it may touch and
+	// for what it may step on, with margins, in each lane; its height; how high it steps.
 	touch, step uint64
 	tall        float32
 	steps       int

@@ -17,7 +17,8 @@ import (
 // to be made anew.
 //
 //	public  x y z  yaw pitch flags  health shots kills deaths = row
-//	owner   x y z  vx vy vz  loco jumps since held  ammo reloading cool cone  lead starved respawn = row
+//	owner   x y z  vx vy vz  loco jumps since held
+//	        ammo reloading cool cone  lead starved respawn = row
 //
 // Rows have more fields by now: kills and deaths share one, and the rifle's three are gone.
 func TestRowsOfTheFirstFormat(t *testing.T) {

@@ -7,10 +7,12 @@
 //
 // # A tick
 //
-//	StepProjectiles, StepGrenades, StepAreas    movement; hits go to the DamageQueue, blasts to Blasts
-//	ResolveBlasts                               applies damage and impulse of blasts, under a budget
-//	ResolveDamage                               subtracts health; broken barrels explode next tick
-//	StepCubes, StepTeleporters, CountOccupants  the rest, in any order
+//	StepProjectiles, StepGrenades, StepAreas  movement; hits go to the DamageQueue, blasts to
+//	                                          Blasts
+//	ResolveBlasts                             applies damage and impulse of blasts, under a budget
+//	ResolveDamage                             subtracts health; broken barrels explode next tick
+//	StepCubes, StepTeleporters,               the rest, in any order
+//	CountOccupants
 //
 // Players are tested through lagcomp. Tests of the present use the newest recorded tick, so record
 // before these run.

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the match itself: share is
-// of both; most is the worst tick. encode and pack are per chunk, with a state each, and in no tick.
+// BenchmarkRecorder is what recording adds to a tick of 64 players, beside the match itself: share
+// is of both; most is the worst tick. encode and pack are per chunk, with a state each, and in no
+// tick.
 func BenchmarkRecorder(b *testing.B) {
 	p := newPlay(b, 64, 3)
 	for range 300 {

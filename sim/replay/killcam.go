@@ -21,7 +21,8 @@ const (
 	leastCamSeconds = 8
 )
 
-// NewKillcam makes an empty killcam of a match. The first chunk takes some megabytes for compression.
+// NewKillcam makes an empty killcam of a match. The first chunk takes some megabytes for
+// compression.
 func NewKillcam(h Head) *Killcam { return &Killcam{head: h} }
 
 // Add compresses a complete chunk; it keeps no reference to it. A chunk that does not follow the
@@ -56,10 +57,10 @@ func (c *Killcam) Memory() (n int) {
 	return n
 }
 
-// Append appends a recording of the last eight to twelve seconds, up to the last tick of pending, in
-// at most limit bytes: it may begin later, and is empty if no chunk with a state is complete, or the
-// newest of them does not fit. pending is Recorder.Pending after the chunks that were added. The
-// recording has one state, at its beginning, and the inputs since.
+// Append appends a recording of the last eight to twelve seconds, up to the last tick of pending,
+// in at most limit bytes: it may begin later, and is empty if no chunk with a state is complete, or
+// the newest of them does not fit. pending is Recorder.Pending after the chunks that were added.
+// The recording has one state, at its beginning, and the inputs since.
 func (c *Killcam) Append(dst []byte, pending *Chunk, limit int) []byte {
 	start := len(dst)
 	all := slices.Clone(c.chunks)

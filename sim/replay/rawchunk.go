@@ -5,8 +5,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// RawChunk is a chunk as ticks leave it: inputs in streams, and copies of the match that are neither
-// encoded nor hashed yet. Its memory belongs to a Recorder, which uses it again after Encode.
+// RawChunk is a chunk as ticks leave it: inputs in streams, and copies of the match that are
+// neither encoded nor hashed yet. Its memory belongs to a Recorder, which uses it again after
+// Encode.
 type RawChunk struct {
 	first tick.Tick
 	ticks int

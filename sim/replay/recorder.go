@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// ChecksumEvery is the number of ticks between two checksums in a recording. The last tick of a chunk
-// has one too, or the next chunk has the state after it.
+// ChecksumEvery is the number of ticks between two checksums in a recording. The last tick of a
+// chunk has one too, or the next chunk has the state after it.
 const ChecksumEvery = 30
 
 // A recording has a chunk a second, which is the most that a killed server loses, and a state with
@@ -129,7 +129,8 @@ func (r *Recorder) Tick() *RawChunk {
 		r.next = nil
 		return c
 	}
-	if c.ticks < MaxChunkTicks { // the match was changed first: this chunk goes on, as long as it may
+	// The match was changed first: this chunk goes on, as long as it may.
+	if c.ticks < MaxChunkTicks {
 		return nil
 	}
 	panic("replay: Recorder.Tick was not called right after Step")

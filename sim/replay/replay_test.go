@@ -391,8 +391,8 @@ func TestRecorderAllocatesNothing(t *testing.T) {
 	t.Logf("a tick copies up to %d bytes for a state of %d", copied, state)
 }
 
-// A chunk that cannot be encoded in time is dropped and counted; the recording goes on with a state,
-// and what is there plays.
+// A chunk that cannot be encoded in time is dropped and counted; the recording goes on with a
+// state, and what is there plays.
 func TestRecorderDropsWhatIsNotEncoded(t *testing.T) {
 	p := newPlay(t, 6, 3)
 	rec, err := NewRecorder(p.m, 20, 4)

@@ -49,14 +49,17 @@ func Fields() []itr.Field {
 		}
 		out = append(out, x)
 	}
-	for f, axis := range map[int]string{netstate.PlayerStateX: "pos.x", netstate.PlayerStateY: "pos.y", netstate.PlayerStateZ: "pos.z"} {
-		out[f].Name = axis // so that a codec knows them for a vector
-	}
+	// A codec recognises a vector by these names.
+	out[netstate.PlayerStateX].Name = "pos.x"
+	out[netstate.PlayerStateY].Name = "pos.y"
+	out[netstate.PlayerStateZ].Name = "pos.z"
 	out[netstate.PlayerStateState].Kind = itr.Flag
 	return out
 }
 
-// Record plays and records. cancelled is asked once a tick; nil means never.
+// Record plays and records. cancelled is asked once a tick, and its error ends the recording; nil
+// means never. A configuration out of range is an error before the match starts; so is a player
+// that has not joined in time or leaves.
 func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 	if cfg.Hz == 0 {
 		cfg.Hz = 20
@@ -65,13 +68,15 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 		cfg.Brain = func(int) swarm.Brain { return Idle{} }
 	}
 	if cfg.Players < 1 || cfg.Players > 256 || cfg.Duration <= 0 {
-		return nil, fmt.Errorf("rowtrace: %d players for %v: expected 1 to 256, and more than 0", cfg.Players, cfg.Duration)
+		return nil, fmt.Errorf("rowtrace: %d players for %v: expected 1 to 256, and more than 0",
+			cfg.Players, cfg.Duration)
 	}
 	b, err := lobbysim.New(lobbysim.Config{
 		Clients: cfg.Players, Seed: cfg.Seed, Link: link, Decode: client.DecodeOwn, Brain: cfg.Brain,
 		Lobby: server.Config{
-			Arena: arena.Generate(cfg.Players, cfg.Seed), ArenaName: fmt.Sprintf("gen:%d:%d", cfg.Players, cfg.Seed),
-			Players: cfg.Players, Rules: sim.Rules{Seed: cfg.Seed},
+			Arena:     arena.Generate(cfg.Players, cfg.Seed),
+			ArenaName: fmt.Sprintf("gen:%d:%d", cfg.Players, cfg.Seed),
+			Players:   cfg.Players, Rules: sim.Rules{Seed: cfg.Seed},
 		},
 	})
 	if err != nil {
@@ -81,7 +86,8 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 	if cfg.Hz < 1 || rate%cfg.Hz != 0 {
 		return nil, fmt.Errorf("rowtrace: %d snapshots a second: expected a divisor of %d", cfg.Hz, rate)
 	}
-	out := &itr.Trace{Name: cfg.Name, TickRate: rate, TicksPerSnapshot: rate / cfg.Hz, Entities: cfg.Players, Fields: Fields()}
+	out := &itr.Trace{Name: cfg.Name, TickRate: rate, TicksPerSnapshot: rate / cfg.Hz,
+		Entities: cfg.Players, Fields: Fields()}
 	count := max(1, int(cfg.Duration.Seconds()*float64(cfg.Hz)+0.5))
 	wait := int(joining.Seconds() * float64(rate))
 	for ticks := 0; len(out.Snapshots) < count; ticks++ {
@@ -100,7 +106,8 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 		if rows := take(frame, cfg.Players); rows != nil {
 			out.Snapshots = append(out.Snapshots, rows)
 		} else if ticks > wait {
-			return nil, fmt.Errorf("rowtrace: after %v somebody is missing, expected all %d players to stay", b.Now(), cfg.Players)
+			return nil, fmt.Errorf("rowtrace: after %v somebody is missing, expected all %d players to stay",
+				b.Now(), cfg.Players)
 		} else {
 			out.Snapshots = nil // it begins when all are there
 		}
@@ -108,7 +115,7 @@ func Record(cfg Config, cancelled func() error) (*itr.Trace, error) {
 	return out, nil
 }
 
-// take copies the rows of a frame; nil if somebody is missing.
+// take copies the rows of a frame by slot, one after the other. It is nil if a player is missing.
 func take(frame *snapshot.Frame, players int) []int32 {
 	n := len(netstate.Public.Fields)
 	rows := make([]int32, players*n)

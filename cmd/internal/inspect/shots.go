@@ -75,7 +75,8 @@ func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) err
 	return errors.Join(err, f.show(out, shots, rate))
 }
 
-// parse builds the filter from the options.
+// parse builds the filter from the options. Its error joins all verdicts and clamp reasons that are
+// unknown.
 func (f *shotQuery) parse() (err error) {
 	if f.filter.Shooter, err = parseID("--shooter", f.Shooter); err != nil {
 		return err
@@ -126,7 +127,8 @@ func (f *shotQuery) keep(kept, more []lagcomp.ShotRecord) []lagcomp.ShotRecord {
 	return kept
 }
 
-// ask returns the matching records of a running server, and its tick rate in Hz.
+// ask returns the matching records of a running server, and its tick rate in Hz. The server keeps
+// only its newest records, while its count is of all shots.
 func (f *shotQuery) ask(ctx context.Context, url string) ([]lagcomp.ShotRecord, int, error) {
 	var answer httpapi.ShotList
 	if err := serverapi.Get(ctx, url, "/v1/shots", f.Secret, &answer); err != nil {

@@ -53,7 +53,8 @@ func (o *WorldOptions) match(ctx context.Context, source string) (*sim.Match, er
 	return b.Lobby.Match(), ctx.Err()
 }
 
-// replay plays a recording.
+// replay plays a recording up to o.Tick or its end. A recording that ends before its first tick is
+// an error.
 func (o *WorldOptions) replay(ctx context.Context, path string) (*sim.Match, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -101,7 +102,8 @@ use      state: saved and hashed; given, measured: saved; map: from the map
 +        a component that comes and goes
 `
 
-// writeKinds writes the table.
+// writeKinds writes the table: a line for each kind, then one for each column. Bytes are of rows
+// in use.
 func writeKinds(out io.Writer, m *sim.Match) error {
 	kinds, width := m.Kinds(), 0
 	for i := range kinds {

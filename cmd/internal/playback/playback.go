@@ -53,7 +53,7 @@ type Result struct {
 	Error    string        `json:"error,omitempty"`
 	Diverged *Difference   `json:"diverged,omitempty"` // nil unless the match differs
 	Phase    string        `json:"phase"`              // countdown, round or ended
-	End      string        `json:"end,omitempty"`      // how the file ends, if it was read to the end
+	End      string        `json:"end,omitempty"`      // how the file ends, if read to there
 
 	rate tick.Rate    // Hz as the type that converts ticks to time
 	aim  *aim.Tracker // of all slots

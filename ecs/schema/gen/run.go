@@ -33,7 +33,7 @@ const DefaultOut = "net_gen.go"
 const Command = "structgen"
 
 // Run generates code for a package on disk. It needs the go command, and that the packages which
-// this one imports compile; the package itself need not.
+// this one imports compile; the package itself need not. A file that is up to date is not written.
 func Run(c Config) error {
 	dir := c.Dir
 	if dir == "" {
@@ -73,7 +73,8 @@ func Run(c Config) error {
 }
 
 // Parse reads the Go files of a directory that belong to a build here, without tests and without
-// the file called out.
+// the file called out. They come sorted by name, whatever the file system. An error of the parser
+// has the position of the fault.
 func Parse(fset *token.FileSet, dir, out string) (files []*ast.File, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -102,7 +103,8 @@ func Parse(fset *token.FileSet, dir, out string) (files []*ast.File, err error) 
 }
 
 // Importer knows what files import, from the export data that the go command has compiled. dir is a
-// directory of the module that builds them.
+// directory of the module that builds them. An import that does not compile is an error with the
+// compiler's message.
 func Importer(fset *token.FileSet, dir string, files []*ast.File) (types.Importer, error) {
 	var paths []string
 	for _, f := range files {
@@ -115,7 +117,8 @@ func Importer(fset *token.FileSet, dir string, files []*ast.File) (types.Importe
 	slices.Sort(paths)
 	export := map[string]string{}
 	if paths = slices.Compact(paths); len(paths) > 0 {
-		text, err := list(dir, append([]string{"-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)...)
+		args := []string{"-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}
+		text, err := list(dir, append(args, paths...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +135,7 @@ func Importer(fset *token.FileSet, dir string, files []*ast.File) (types.Importe
 	}), nil
 }
 
-// list runs go list.
+// list runs go list in dir and returns its output. The error has what the command wrote to stderr.
 func list(dir string, args ...string) (string, error) {
 	cmd := exec.Command("go", append([]string{"list"}, args...)...)
 	cmd.Dir = dir

@@ -13,7 +13,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// component is one struct to write code for.
+// component is one struct to write code for. The writers of its sections share the layout and only
+// read it.
 type component struct {
 	*schema.Layout
 }
@@ -21,8 +22,11 @@ type component struct {
 // Generate writes the code for the named structs of a package, or, without names, for every struct
 // that has a net tag on a field called _, by name. files are the package's, without tests and
 // without generated ones; path is its import path; imp knows its imports. Functions that files call
-// need not exist yet: bodies are not looked at. command is quoted in the head of the file.
-func Generate(fset *token.FileSet, files []*ast.File, path string, imp types.Importer, names []string, command string) ([]byte, error) {
+// need not exist yet: bodies are not looked at. command is quoted in the head of the file. The
+// result is the whole file; the first struct with a fault ends the work.
+func Generate(
+	fset *token.FileSet, files []*ast.File, path string, imp types.Importer, names []string, command string,
+) ([]byte, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no Go files: expected a package")
 	}
@@ -38,7 +42,8 @@ func Generate(fset *token.FileSet, files []*ast.File, path string, imp types.Imp
 		names = marked(pkg.Scope())
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("package %s: no struct has a %s tag on a field called _; name one with --type", pkg.Name(), schema.TagKey)
+		return nil, fmt.Errorf("package %s: no struct has a %s tag on a field called _; name one with --type",
+			pkg.Name(), schema.TagKey)
 	}
 	var all []component
 	for _, name := range names {
@@ -54,7 +59,7 @@ func Generate(fset *token.FileSet, files []*ast.File, path string, imp types.Imp
 	return write(pkg.Name(), all, command)
 }
 
-// marked lists the structs that ask for code.
+// marked lists the structs that ask for code by a net tag on a field called _, sorted by name.
 func marked(scope *types.Scope) (names []string) {
 	for _, name := range scope.Names() {
 		t, ok := scope.Lookup(name).(*types.TypeName)
@@ -63,7 +68,8 @@ func marked(scope *types.Scope) (names []string) {
 		}
 		if s, ok := t.Type().Underlying().(*types.Struct); ok {
 			for i := range s.NumFields() {
-				if _, tagged := reflect.StructTag(s.Tag(i)).Lookup(schema.TagKey); tagged && s.Field(i).Name() == "_" {
+				_, tagged := reflect.StructTag(s.Tag(i)).Lookup(schema.TagKey)
+				if tagged && s.Field(i).Name() == "_" {
 					names = append(names, name)
 					break
 				}
@@ -74,7 +80,8 @@ func marked(scope *types.Scope) (names []string) {
 	return slices.Compact(names)
 }
 
-// layoutOf reads the tags of one struct.
+// layoutOf reads the tags of one struct. A derived field without its method is an error, and so is
+// a field or method that has the name of a generated one.
 func layoutOf(pkg *types.Package, name string) (*schema.Layout, error) {
 	t, ok := pkg.Scope().Lookup(name).(*types.TypeName)
 	if !ok {
@@ -95,15 +102,19 @@ func layoutOf(pkg *types.Package, name string) (*schema.Layout, error) {
 	for s := range schema.Sections {
 		for _, method := range []string{"Row", "Restore", "Lerp"} {
 			method += suffix(l, s)
-			if what, _, _ := types.LookupFieldOrMethod(types.NewPointer(t.Type()), true, pkg, method); l.Uses(s) && what != nil {
-				return nil, fmt.Errorf("%w: %s.%s: expected another name, the generated code has a method of this one", schema.ErrSchema, name, method)
+			what, _, _ := types.LookupFieldOrMethod(types.NewPointer(t.Type()), true, pkg, method)
+			if l.Uses(s) && what != nil {
+				return nil, fmt.Errorf("%w: %s.%s: expected another name, "+
+					"the generated code has a method of this one",
+					schema.ErrSchema, name, method)
 			}
 		}
 	}
 	return l, nil
 }
 
-// checkDerive looks for the method that a field is derived by.
+// checkDerive looks for the method that a field is derived by. The method takes nothing and returns
+// one value of exactly the field's type; its receiver may be a pointer.
 func checkDerive(pkg *types.Package, t *types.TypeName, l *schema.Layout, leaf schema.Leaf) error {
 	field := t.Type()
 	for _, i := range leaf.Index {
@@ -116,15 +127,19 @@ func checkDerive(pkg *types.Package, t *types.TypeName, l *schema.Layout, leaf s
 	}
 	what, _, _ := types.LookupFieldOrMethod(types.NewPointer(t.Type()), true, pkg, leaf.Derived)
 	if m, ok := what.(*types.Func); ok {
-		if sig := m.Signature(); sig.Params().Len() == 0 && sig.Results().Len() == 1 && types.Identical(sig.Results().At(0).Type(), field) {
+		sig := m.Signature()
+		if sig.Params().Len() == 0 && sig.Results().Len() == 1 &&
+			types.Identical(sig.Results().At(0).Type(), field) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s.%s: option derive=%s: expected a method %s() %s of %s", schema.ErrSchema, l.Type, leaf.Path, leaf.Derived,
+	return fmt.Errorf("%w: %s.%s: option derive=%s: expected a method %s() %s of %s",
+		schema.ErrSchema, l.Type, leaf.Path, leaf.Derived,
 		leaf.Derived, types.TypeString(field, types.RelativeTo(pkg)), l.Type)
 }
 
-// nodeOf is the tags' view of t.
+// nodeOf is the tags' view of t, with the names of types relative to q. Pointers, slices, maps and
+// interfaces are schema.Foreign, the zero Kind.
 func nodeOf(t types.Type, q types.Qualifier) schema.Node {
 	n := schema.Node{Type: types.TypeString(t, q), Exported: true}
 	switch u := t.Underlying().(type) {
@@ -145,6 +160,8 @@ func nodeOf(t types.Type, q types.Qualifier) schema.Node {
 	return n
 }
 
+// basic is the kind and the width in bits of a basic type. int and uint have 64 bits on every
+// machine, so that two ends have one schema. float64, complex numbers and strings are Foreign.
 func basic(k types.BasicKind) (schema.Kind, int) {
 	switch k {
 	case types.Bool:

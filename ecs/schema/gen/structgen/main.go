@@ -16,7 +16,8 @@ func main() {
 	var c gen.Config
 	flag.StringVar(&c.Dir, "dir", ".", "`directory` of the package")
 	flag.StringVar(&c.Out, "out", gen.DefaultOut, "`file` to write, below dir")
-	list := flag.String("type", "", "`structs`, separated by commas; default: those with a net tag on a field called _")
+	list := flag.String("type", "",
+		"`structs`, separated by commas; default: those with a net tag on a field called _")
 	flag.Parse()
 	if *list != "" {
 		c.Types = strings.Split(*list, ",")
