@@ -141,8 +141,8 @@ type (
 )
 
 // TestRow02FiltersAgainstAModel declares kinds of random sets of four components, spawns and
-// despawns at random, and asks for random sets of components that must and must not be there: the
-// views that a filter gives hold just those whom a list of sets says.
+// despawns at random, and asks for random sets of components that must and must not be there. The
+// views of a filter hold the same entities as a plain list of sets.
 func TestRow02FiltersAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := ecs.New(64)

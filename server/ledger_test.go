@@ -148,7 +148,7 @@ func TestReasonsOfSpectatorsAndDetail(t *testing.T) {
 			netstate.PoseOf(f.Row(p.ID().Index(), row[:]), row[:]).Pos
 		me.Y, it.Y = 0, 0
 		if d := int(me.Sub(it).Len()); v.Metres != d {
-			t.Errorf("%d m away from whom it looks through, want %d", v.Metres, d)
+			t.Errorf("%d m away from the player whose view it has, want %d", v.Metres, d)
 		}
 	}
 	if !looked {

@@ -67,7 +67,7 @@ func (c *testClient) receivedRoster() (rows map[int]protocol.RosterRow, lines []
 				from = rows[int(m.From>>8)]
 			}
 			if from.NetID != m.From {
-				t.Fatalf("a line of %x, of whom was not told before", m.From)
+				t.Fatalf("a line of %x, which no roster message announced", m.From)
 			}
 			text := fmt.Sprintf("%d %s: %s", m.Kind, from.Name, m.Text)
 			if more {

@@ -254,8 +254,8 @@ func TestRow30MasksSendWhatChanged(t *testing.T) {
 	}
 }
 
-// presence counts pairs of a receiver and an entity: those of which it is due rows, and those of
-// which it holds them.
+// presence counts pairs of a receiver and an entity: all pairs, those whose rows the receiver is
+// due, and those whose rows it holds.
 type presence struct{ pairs, due, held int }
 
 // wireTable is the table of who is sent what: for each component, by what an entity is to the

@@ -142,7 +142,7 @@ func TestWindowSizes(t *testing.T) {
 			c.Buttons,
 				c.View = Fire, tick.View{From: 990, To: 993}
 		})},
-		4: {"32 of which everything changes", 477, run(32, func(i int, c *Command) {
+		4: {"32 commands that change in every field", 477, run(32, func(i int, c *Command) {
 			*c = Command{c.Tick, tick.View{From: 990, To: 993}, geom.Angle(i + 1), geom.Angle(i + 1),
 				uint8(i), uint8(i + 1), Fire | Buttons(i+1)<<8}
 		})},

@@ -98,7 +98,7 @@ func TestPoseSizes(t *testing.T) {
 		map[schema.Codec]float64{schema.Huffman: 31, schema.Range: 30.4})
 }
 
-// first cuts a trace to so many snapshots.
+// first returns the first snapshots of a trace.
 func first(t *itr.Trace, snapshots int) *itr.Trace {
 	c := *t
 	c.Snapshots = t.Snapshots[:min(snapshots, len(t.Snapshots))]

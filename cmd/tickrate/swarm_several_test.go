@@ -37,7 +37,7 @@ func TestSwarmOnSeveralLobbies(t *testing.T) {
 		}
 		if s.RunDelay != nil && (s.RunDelay.LateP999 > s.LateP999*1.001 || s.RunDelay.LateP999 <= 0 ||
 			s.RunDelay.InBursts > s.RunDelay.Millis || s.RunDelay.LongestMs > s.RunDelay.Millis) {
-			t.Errorf("%d: late by %v ms, of which the machine took %+v", i, s.LateP999, *s.RunDelay)
+			t.Errorf("%d: late by %v ms; run delay of the machine %+v", i, s.LateP999, *s.RunDelay)
 		}
 		for _, g := range s.Netgraphs {
 			if g.Snapshots == 0 || g.Down.Rows == 0 {

@@ -125,8 +125,9 @@ func (t *Table) Encode(w *bitio.Writer, sym int) {
 	w.Bits(uint64(c&0xffff), uint(c>>16))
 }
 
-// Lookup finds the symbol whose code stands in the lowest bits of window, of which MaxLength must
-// be present, and its length, which the caller skips. It returns -1 and 0 if there is none.
+// Lookup finds the symbol whose code stands in the lowest bits of window, and the length of the
+// code, which the caller skips. At least MaxLength bits of window must be valid. It returns -1 and
+// 0 if no code matches.
 func (t *Table) Lookup(window uint64) (sym int, n uint) {
 	if e := t.fast[window&uint64(len(t.fast)-1)]; e != 0 {
 		return int(e >> 4), uint(e & 15)

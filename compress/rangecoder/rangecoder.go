@@ -41,7 +41,7 @@ type Encoder struct {
 // Reset starts a message behind the contents of dst.
 func (e *Encoder) Reset(dst []byte) { e.buf, e.start, e.low, e.span = dst, len(dst), 0, stateMask }
 
-// Bit codes a decision of which the probability to be false is p/One.
+// Bit codes a decision that is false with probability p/One.
 func (e *Encoder) Bit(bit bool, p uint32) {
 	cut, yes := (e.span>>16)*uint64(p), uint64(0)
 	if bit {
@@ -116,8 +116,8 @@ func (e *Encoder) FinishEmbedded() []byte {
 	return e.buf
 }
 
-// endAmong is the fewest bytes, one at least, all continuations of which lie in the interval, and
-// their number.
+// endAmong returns the shortest number v of n bytes, n at least 1, such that v followed by any
+// bytes lies in the interval.
 func endAmong(low, span uint64) (n uint, v uint64) {
 	for n = 1; ; n++ {
 		rest := uint64(stateMask) >> (8 * n)
@@ -247,7 +247,7 @@ func (d *Decoder) next() uint16 {
 	return 0
 }
 
-// Bit takes a decision of which the probability to be false is p/One.
+// Bit decodes a decision that is false with probability p/One.
 func (d *Decoder) Bit(p uint32) bool {
 	cut := (d.span >> 16) * uint64(p)
 	yes := ^uint64(int64(d.code-cut) >> 63) // both are below 1<<48

@@ -142,10 +142,10 @@ func (c *Coder) Apply(d, base int32) (v int32, ok bool) {
 	return v, uint32(v)-uint32(c.lo) <= c.span
 }
 
-// Value undoes Bits: it reads from the lowest bits of window, of which 43 must be present, and
-// returns how many it read. ok is false if the bits are no code, and then n is 0, or the value is
-// out of range. Where fewer bits are present, and zeros above them, it is the same as long as n is
-// neither 0 nor more than there are.
+// Value undoes Bits: it reads from the lowest bits of window, where at least 43 bits must be valid,
+// and returns how many it read. ok is false if the bits are no code, and then n is 0, or the value
+// is out of range. Where fewer bits are present, and zeros above them, it is the same as long as n
+// is neither 0 nor more than there are.
 func (c *Coder) Value(window uint64, base int32, context uint32) (v int32, n uint, ok bool) {
 	e := c.starts[context>>1&(MaxClasses-1)][window&(1<<startBits-1)]
 	sym, n := int(e>>4), uint(e&15)

@@ -20,7 +20,7 @@ type Decisions struct {
 	Spawn  uint32 // a slot that was empty is filled
 	Leave  uint32 // a row that was there is gone or replaced
 	Fields []FieldDecisions
-	Levels []uint8 // the fields of which the level is a feature
+	Levels []uint8 // fields whose level is a feature
 }
 
 // Features of a row. Feature f is how far field f of the row changed, which may choose the

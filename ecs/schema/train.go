@@ -124,7 +124,7 @@ func mirrored(counts []uint64, symbols int) (levels []uint64) {
 	return levels
 }
 
-// chunks cuts counts into tables of so many symbols.
+// chunks cuts counts into tables of symbols entries each.
 func chunks(counts []uint64, symbols int) [][]uint64 {
 	return slices.Collect(slices.Chunk(counts, symbols))
 }

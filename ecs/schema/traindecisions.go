@@ -13,7 +13,7 @@ const maxSamples = 1 << 19
 // samples are rows of what was counted, evenly spread.
 type samples struct {
 	rows []sample
-	step int // one of so many rows is kept
+	step int // every step-th row is kept
 	skip int // rows to pass over
 }
 

@@ -160,9 +160,9 @@ func (h *AckHistory) ArrivedAfter(seq uint16, command tick.Tick) {
 	}
 }
 
-// BracketingTicks finds the two snapshots around an instant, in 1/256 tick, of which the client
-// had at least one packet when it made a command: the newest at or before the instant and the
-// oldest after it. If the newest one is exactly at the instant, both results are its tick. Both
+// BracketingTicks finds the two snapshots around an instant, in 1/256 tick: the newest at or before
+// it and the oldest after it. A snapshot counts if the client had at least one of its packets when
+// it made a command. If the newest one is exactly at the instant, both results are its tick. Both
 // are 0 if one is missing.
 func (h *AckHistory) BracketingTicks(instant int64, command CommandTime) (from, to tick.Tick) {
 	for back := range historySnapshots { // from the newest on
@@ -231,8 +231,7 @@ func (h *AckHistory) findCovered(n int, command CommandTime) {
 	}
 }
 
-// TargetView is one target of which the client lacks a part of its view: how the client saw it
-// instead.
+// TargetView is how a client saw one target that is missing from a snapshot of its view.
 type TargetView struct {
 	Slot          int
 	Before        tick.Tick // newest snapshot up to the view's first that has the slot, 0: none

@@ -18,7 +18,7 @@ const (
 	crowdBudget  = 1100
 )
 
-// crowd is a lobby of 1000 players whom all of 1000 clients see, at the end of some ticks of play,
+// crowd is a lobby of 1000 players, all visible to 1000 clients, at the end of some ticks of play,
 // with a model that was trained on it.
 type crowd struct {
 	model    *schema.Model
@@ -30,8 +30,8 @@ type crowd struct {
 	out      []byte
 }
 
-// newCrowd gives the clients so many distinct baselines; lossy clients lack a datagram's worth of
-// groups now and then.
+// newCrowd deals a number of distinct baselines to the clients; lossy clients lack a datagram's
+// worth of groups now and then.
 func newCrowd(baselines int, lossy bool) *crowd {
 	c := &crowd{ring: recorded(playerSchema, crowdSlots, crowdTicks, newWorld(playerSchema, crowdSlots, 1, 1, 0.001, 0))}
 	c.now = c.ring.At(crowdTicks)
@@ -184,7 +184,7 @@ func (c *crowd) sparse(relevant int, lossy bool) (sees [][]uint64) {
 			}
 		}
 		sees = append(sees, see)
-		// As if every snapshot had been by rows, and these the newest of which anything was acked.
+		// As if every snapshot had been sent by rows, and these were the newest with acked rows.
 		held := tick.Tick(0)
 		for _, age := range baselineAges {
 			if t := crowdTicks - tick.Tick(age); crowdTicks > t && k.bits(k.row(t))[0] != 0 {

@@ -17,7 +17,7 @@ var ErrSum = errors.New("snapshot: rows differ from the sender's")
 //
 //	h = net id; for each field: h = (h xor value) * 0x9e3779b97f4a7c15 mod 2^64, h = h xor h>>32
 //
-// of which the low 32 bits count. It finds faults, not forgers: who may send snapshots may say
+// The result is the low 32 bits. It finds faults, not forgery: a sender of snapshots can state
 // anything.
 func sumRow(id netid.ID, r int, values []fieldBlock) uint32 {
 	h := uint64(id)

@@ -71,8 +71,8 @@ func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
 	return p.encoder.overheadBits(len(r.entries), removed, r.end)
 }
 
-// overheadBits is the most bits that a snapshot of so many entries takes beside its visible rows.
-// removes counts the entries that say that a slot is empty.
+// overheadBits bounds the bits of a snapshot beside its visible rows, for a number of entries.
+// removed counts the entries that say that a slot is empty.
 func (e *Encoder) overheadBits(entries, removed, groups int) int {
 	runs := 1 + entries/(MaxRun-GroupRows)
 	return PacketOverheadBits*runs + headBits*groups + removed*(1+e.codec.maxGoneBits+entryBits+switchBits)

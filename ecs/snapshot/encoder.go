@@ -126,7 +126,7 @@ func (e *Encoder) whole(base Baselines) *encodeCache {
 }
 
 // FullBlocksFit reports whether the codec packs blocks without a baseline, and those of all groups
-// take at most so many bytes. They are coded once a frame, for all clients that hold nothing yet.
+// take at most a number of bytes. They are coded once a frame and shared by all new clients.
 func (e *Encoder) FullBlocksFit(most int) bool {
 	return e.codec.forms[1] == zstdBlock && len(e.Run(0, e.inUse, Baselines{})) <= most
 }

@@ -55,7 +55,7 @@ func (d *Decoder) checkSane(t *testing.T) {
 }
 
 // hostileStart is a client that holds ticks 3 to 5 of a small lobby, and a good datagram for tick
-// 6, of two runs of which the first takes firstRun bytes.
+// 6. The datagram has two runs, and the first takes firstRun bytes.
 func hostileStart(t testing.TB) (d *Decoder, good []byte, firstRun int) {
 	return hostileWith(t, schema.DefaultModel(playerSchema))
 }

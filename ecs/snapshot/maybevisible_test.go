@@ -10,14 +10,14 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
-// slowTold is the honest twin of ledger.maybeVisible: by slot, when somebody was last shown, and
-// the newest of which the client holds that nobody is.
+// slowTold is the slow reference of ledger.maybeVisible. It keeps for each slot the tick when a
+// player was last shown there, and the newest acked tick that said the slot is empty.
 type slowTold struct{ shown, empty []tick.Tick }
 
 // may reports whether the client may take somebody to be in a slot.
 func (s *slowTold) may(slot int) bool { return s.shown[slot] != 0 && s.empty[slot] <= s.shown[slot] }
 
-// noteRows is a snapshot on its way: the slots of which it said that nobody is there.
+// said is a snapshot in flight: the slots that it declared empty.
 type said struct {
 	at    tick.Tick
 	free  bool // in blocks to somebody without a limit

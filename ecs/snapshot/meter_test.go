@@ -259,8 +259,8 @@ func (n *naiveMeter) same(m *Meter, src []byte) error {
 	return nil
 }
 
-// near compares an account of which parts are fractions of bits that add up, and leaves in shares
-// what they differ by.
+// near compares an account with the twin's, whose parts can be fractions of bits, and leaves the
+// differences in shares.
 func (n *naiveMeter) near(got map[Cell]uint64) error {
 	n.shares[Cell{n.model.Schema().Name, "", ReasonAlign, 0}] += n.worth
 	for cell, bits := range n.cells {

@@ -401,8 +401,8 @@ func naiveSpawn(e *weighed, m *schema.Model, id netid.ID, row []int32, why Reaso
 	}
 }
 
-// naiveLoose writes a loose row behind the bit about its baseline. note, if there is one, is told
-// what a range-coded one spends its bits on; such a one has so many.
+// naiveLoose writes a loose row behind the bit about its baseline. For a range-coded row it returns
+// the number of bits, and calls note, if not nil, with the purpose of each share of them.
 func naiveLoose(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope, note func(string, Reason, float64)) (ranged int) {
 	if m.Codec() != schema.Range || h.id == 0 {
 		naiveRow(w, m, id, row, h)

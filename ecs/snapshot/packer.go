@@ -80,7 +80,7 @@ func (p *Packer) bytes(run Run) (n int) {
 	return n
 }
 
-// few reports whether a run of so many groups is coded group by group: less than half of all.
+// few reports whether a run of this length is coded group by group: it has less than half of all.
 func (p *Packer) few(groups int) bool { return 2*groups < p.encoder.inUse }
 
 func (p *Packer) start(e *Encoder, k *Tracker) {

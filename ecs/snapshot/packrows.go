@@ -16,7 +16,7 @@ func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
 	p.resolveBaselines()
 }
 
-// BeginRowsWithin is BeginRows, and reports whether all of it takes at most so many bits, and
+// BeginRowsWithin is BeginRows, and reports whether all rows fit most bits, including
 // PacketOverheadBits for each packet after the first. If not, call Costs, which begins anew. It
 // makes the rows that Next needs, and blocks, which other clients share.
 func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int) bool {
@@ -224,8 +224,8 @@ func (r *rowPlan) run(p *Packer) []planEntry {
 	return entries[:min(len(entries), MaxRun)]
 }
 
-// cut is how many of the first count rows of a run go out, of which only the last may end beyond
-// most bits: those of groups of which all rows are among them.
+// cut returns how many of the first count rows of a run are sent: those of groups whose rows all
+// fit. Only the last of the count rows may end beyond most bits.
 func (r *rowPlan) cut(entries []planEntry, count int, most uint32) int {
 	if last := entries[count-1].slot(); r.ends[count] > most ||
 		r.at+count < len(r.entries) && r.entries[r.at+count].slot()/GroupRows == last/GroupRows {

@@ -400,8 +400,8 @@ func setSize(set []uint64) (n int) {
 	return n
 }
 
-// TestRowsAfterForgetting: a client that asked to begin anew is still told that nobody is where it
-// may show somebody whom it must not see any more; a new client in the same memory is not.
+// TestRowsAfterForgetting: a client that asked to begin anew is still told of empty slots where it
+// may show a player that it must not see any more; a new client in the same memory is not.
 func TestRowsAfterForgetting(t *testing.T) {
 	m := schema.DefaultModel(playerSchema)
 	for _, c := range []struct {

@@ -48,7 +48,7 @@ func (l *rowState) removed(row int) []uint64 { return l.set(2*Window + row) }
 
 func (l *rowState) set(n int) []uint64 { return l.sets[n*l.words:][:l.words:l.words] }
 
-// full is the groups of which all 16 rows were sent as they are.
+// full is the set of groups whose 16 rows were all sent as they are.
 func (l *rowState) full(row int) []uint64 { return l.fulls[row*l.group:][:l.group:l.group] }
 
 // freshSet returns a set of an interval, emptied if it belonged to an older snapshot.

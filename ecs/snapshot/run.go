@@ -36,8 +36,8 @@ const (
 // ErrRun says that a run's header is cut short or names an impossible baseline or group.
 var ErrRun = errors.New("snapshot: bad run header")
 
-// AppendRun writes the header of a run in the snapshot of tick now, of which a client gets one
-// every interval ticks. The run has 1 to MaxRun groups or rows; its baselines lie a whole number of
+// AppendRun writes the header of a run in the snapshot of tick now; a client gets a snapshot every
+// interval ticks. The run has 1 to MaxRun groups or rows; its baselines lie a whole number of
 // intervals back, less than Window.
 //
 //	2  first    little-endian

@@ -52,9 +52,9 @@ func (s slowWords) saw(id netid.ID, v tick.View, now, interval tick.Tick) bool {
 	return before != nil && before.id == id || before == nil && after != nil
 }
 
-// TestSawEqualsTwin: whom a client is taken to have had before it is whom the acked words of its
-// snapshots showed, in blocks and row by row, with losses, slots that change hands, and clients
-// that begin anew.
+// TestSawEqualsTwin: the players that a client is taken to have shown are those that the acked
+// words of its snapshots showed, in blocks and row by row, with losses, slots that change hands,
+// and clients that begin anew.
 func TestSawEqualsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -138,7 +138,7 @@ func TestSawEqualsTwin(t *testing.T) {
 	})
 }
 
-// hasAcked reports whether a frame knows of any slot of which somebody is said to be there.
+// holds reports whether a frame has a row for any slot that the words declare occupied.
 func holds(f *Frame, words []word) bool {
 	for _, w := range words {
 		if w.id != 0 && f.HasRow(w.slot) {
@@ -148,9 +148,9 @@ func holds(f *Frame, words []word) bool {
 	return false
 }
 
-// TestNobodyStaysBehindBlocks: a client that is told all in blocks by turns, and by turns sees a
-// part row by row, over a bad link, shows nobody whom it does not see or who has left, once a few
-// packages in a row have arrived.
+// TestNobodyStaysBehindBlocks: over a bad link, a client alternates between all players in blocks
+// and a part of them row by row. Once a few packets in a row have arrived, it shows no player that
+// it does not see or that has left.
 func TestNobodyStaysBehindBlocks(t *testing.T) {
 	const slots = 100
 	m := schema.DefaultModel(playerSchema)

@@ -15,7 +15,7 @@ var baselineAges = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
 // baseline in use.
 const MaxAge = 48
 
-// IsBaselineAge reports whether a snapshot may be the baseline of one that is sent so many
+// IsBaselineAge reports whether a snapshot may be the baseline of one that is sent that many send
 // intervals later. A sender that skips intervals should leave only such gaps, or it sends without
 // baselines.
 func IsBaselineAge(intervals int) bool {
@@ -27,9 +27,9 @@ func IsBaselineAge(intervals int) bool {
 	return false
 }
 
-// deepAge is up to what age a baseline comes with older ones, in steps of maxStep at most between
-// snapshots: of what lies further ahead the past says little, and sets that nobody else has are not
-// shared.
+// deepAge is the greatest age, in send intervals, of a baseline that comes with older ones, each at
+// most maxStep before the next. Older baselines predict little, and sets that only one client has
+// are not shared.
 const (
 	deepAge = 6
 	maxStep = 4
@@ -128,8 +128,8 @@ func (k *Tracker) Acked(t tick.Tick, first, count int) {
 	setRange(k.bits(row), first, end)
 }
 
-// Baseline returns the tick of the newest snapshot of an age in use of which the client holds all
-// of group g, or 0.
+// Baseline returns the tick of the newest snapshot, among the ages in use, from which the client
+// holds all of group g; 0 if there is none.
 func (k *Tracker) Baseline(g int) tick.Tick {
 	for _, age := range baselineAges {
 		row, ok := k.aged(age)

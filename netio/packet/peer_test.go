@@ -176,7 +176,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 func BenchmarkPeer(b *testing.B) {
 	for _, c := range []struct {
 		name   string
-		every  int // a packet of so many is lost
+		every  int // every n-th packet is lost
 		events bool
 	}{{"clean", 0, false}, {"loss=1/8", 8, false}, {"events", 0, true}} {
 		b.Run(c.name, func(b *testing.B) {

@@ -34,8 +34,8 @@ func NewSchedule() *Schedule {
 // maxSkippedRecords bounds what one stall adds to the lateness: a machine may have slept for hours.
 const maxSkippedRecords = 1 << 12
 
-// Frame records a frame: steps ticks of which the first is late by late, after skipped ticks were
-// given up.
+// Frame records a frame of steps ticks. The first began late after its schedule, and skipped ticks
+// before it were given up.
 func (s *Schedule) Frame(period, late time.Duration, steps int, skipped uint64) {
 	for i := range steps {
 		s.tick(late - time.Duration(i)*period)

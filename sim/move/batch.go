@@ -7,8 +7,8 @@ import (
 // Implementation constants of a batch.
 const (
 	batchRows = 256 // rows of a batch: its columns stay in the first cache
-	unroll    = 32  // vek's loops take so many lanes a turn; rows are padded to it
-	fewRows   = 16  // so few rows are stepped one by one: a pass costs as much as for 32
+	unroll    = 32  // lanes of one turn of vek's loops; rows are padded to a multiple
+	fewRows   = 16  // up to this number, rows are stepped one by one: a pass costs as much as for 32
 )
 
 // BodyTeam is the body and the team of a row.

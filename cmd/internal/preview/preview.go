@@ -134,7 +134,7 @@ func (p *match) play(ctx context.Context, o *Options) error {
 }
 
 // printMessages writes the first player's messages, with the time of the match, and counts the
-// kills that it is told of. It drains the messages of the other players.
+// kills among them. It drains the messages of the other players.
 func (p *match) printMessages() {
 	for i, c := range p.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {

@@ -20,7 +20,7 @@ func missedBy(r Ray, x, y, z, nr2 float32) float64 {
 	return math.Hypot(math.Hypot(cx-t*dx, cy-t*dy), cz-t*dz) - math.Sqrt(float64(r.Grow)-float64(nr2))
 }
 
-// scene makes a ray and n spheres around it, most of which it barely touches or barely misses.
+// scene makes a ray and n spheres around it; the ray barely touches or barely misses most of them.
 func scene(rng *rand.Rand, n int, reach float64) (r Ray, xs, ys, zs, nr2 []float32) {
 	between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
 	d := [3]float64{between(-1, 1), between(-1, 1), between(-1, 1)}
