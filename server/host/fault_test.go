@@ -46,7 +46,7 @@ func TestThreat32Panic(t *testing.T) {
 		if !errors.Is(err, errFault) {
 			t.Errorf("it ended with %v", err)
 		}
-	case <-time.After(2 * time.Second):
+	case <-time.After(waitLimit):
 		t.Fatal("the lobby with a fault still runs")
 	}
 	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") ||
