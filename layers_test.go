@@ -38,6 +38,7 @@ var layers = []layer{
 	{pkg: "internal/clock", may: "sys", shell: "*"},
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
 	{pkg: "internal/webplot"},
+	{pkg: "internal/footprint"}, // bytes of memory by owner
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
