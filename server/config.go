@@ -98,6 +98,10 @@ type Config struct {
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
 
+	// Histograms take the figures of the lobby. Lobbies that one goroutine ticks may share them;
+	// default its own.
+	Histograms *metrics.Histograms
+
 	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
 	SampleEvery int
