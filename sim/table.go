@@ -42,7 +42,9 @@ const (
 )
 
 // String names the lifetime in tables.
-func (s Lifetime) String() string { return [...]string{"persistent", "external", "per tick", "output"}[s&3] }
+func (s Lifetime) String() string {
+	return [...]string{"persistent", "external", "per tick", "output"}[s&3]
+}
 
 // The data.
 const (
