@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -27,6 +28,11 @@ type Encoder struct {
 	caches []*encodeCache
 	used   int           // caches of this frame
 	reader sectionReader // of Explain
+
+	noFit struct { // the last result of FullBlocksFit, if it was no
+		most int       // bytes; 0: it was yes
+		at   tick.Tick // of the frame
+	}
 }
 
 // encodeCache holds the blocks and rows of one frame against one set of baselines.
@@ -115,20 +121,44 @@ func (e *Encoder) Run(first, count int, base Baselines) []byte {
 
 func (e *Encoder) whole(base Baselines) *encodeCache {
 	c := e.cache(base)
-	if !c.whole {
-		for g := range e.inUse {
-			// Again if made before: a run is contiguous, and blocks lent out must stay.
-			e.encode(c, g)
-		}
-		c.whole = true
-	}
+	e.makeWhole(c, math.MaxInt)
 	return c
 }
 
+// makeWhole codes all groups one behind the other, unless they take more than most bytes. It then
+// stops there, and returns false.
+func (e *Encoder) makeWhole(c *encodeCache, most int) bool {
+	if c.whole {
+		return e.inUse == 0 || int(c.blocks[e.inUse-1].end-c.blocks[0].off) <= most
+	}
+	start := len(c.buf)
+	for g := range e.inUse {
+		// Again if made before: a run is contiguous, and blocks lent out must stay.
+		if e.encode(c, g); len(c.buf)-start > most {
+			return false
+		}
+	}
+	c.whole = true
+	return true
+}
+
+// fullBlocksRetry is for how many ticks FullBlocksFit answers from its last result that blocks do
+// not fit. Joins and deaths change the size of a world slowly.
+const fullBlocksRetry = 32
+
 // FullBlocksFit reports whether the codec packs blocks without a baseline, and those of all groups
-// take at most a number of bytes. They are coded once a frame and shared by all new clients.
+// take at most a number of bytes. They are coded once a frame and shared by all new clients. If they
+// do not fit, the answer stays for the next fullBlocksRetry ticks and that number of bytes.
 func (e *Encoder) FullBlocksFit(most int) bool {
-	return e.codec.forms[1] == zstdBlock && len(e.Run(0, e.inUse, Baselines{})) <= most
+	recent := e.noFit.most > 0 && e.frame.Tick-e.noFit.at < fullBlocksRetry
+	if e.codec.forms[1] != zstdBlock || recent && most <= e.noFit.most {
+		return false
+	}
+	fit := e.makeWhole(e.cache(Baselines{}), most)
+	if e.noFit.most = 0; !fit {
+		e.noFit.most, e.noFit.at = most, e.frame.Tick
+	}
+	return fit
 }
 
 // cache finds the blocks of a set of baselines. The list is short and clients come in no order, so
