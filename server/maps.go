@@ -167,7 +167,7 @@ func newMapState(c Config) *mapState {
 	if c.Relevance != RelevanceOff {
 		s.players.initInterest(&s.cfg)
 	}
-	s.objects = newObjectRows(&s.cfg)
+	s.objects = newObjectRows(&s.cfg, s.match)
 	return s
 }
 
