@@ -135,9 +135,9 @@ type lane struct {
 	ring    *snapshot.Ring
 	encoder *snapshot.Encoder
 	decoder *snapshot.Decoder
-	stored  bool    // rows have no baselines
-	row     []int32 // scratch, in the order of Fields
-	section []byte  // bytes of the newest snapshot, run headers included
+	stored  bool            // rows have no baselines
+	row     []int32         // scratch, in the order of Fields
+	section []byte          // bytes of the newest snapshot, run headers included
 	meter   *snapshot.Meter // what bits are for; nil: nobody asks
 }
 
