@@ -89,7 +89,7 @@ type Config struct {
 
 	// Background runs what encodes recordings and killcams: all functions in the order in which it
 	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
-	// wait. Default: a function runs at once, in the tick.
+	// of a map wait. Default: a function runs at once, in the tick.
 	Background func(run func())
 
 	// Measuring.
@@ -97,6 +97,10 @@ type Config struct {
 	CPU        func() time.Duration // CPU time of the calling thread; default none: stages read 0
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
+
+	// Histograms take the figures of the lobby. Lobbies that one goroutine ticks may share them;
+	// default its own.
+	Histograms *metrics.Histograms
 
 	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.

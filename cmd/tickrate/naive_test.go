@@ -107,7 +107,7 @@ func serveNaive() error {
 		return err
 	}
 	var mu sync.Mutex // of the histogram
-	wall, began := meter.NewHistogram(0), time.Now()
+	wall, began := meter.NewHistogram(0, meter.Fine), time.Now()
 	mux := http.NewServeMux()
 	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
 		ProtocolID: protocol.ProtocolID, Servers: netcodeCfg.Addresses,

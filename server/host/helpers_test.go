@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -23,6 +24,19 @@ var ground = sync.OnceValue(func() *arena.Arena {
 // publicAddrs are addresses of a server as tokens name it.
 var publicAddrs = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913"),
 	netip.MustParseAddrPort("[::1]:7913")}
+
+// waitLimit bounds every wait for a host: a busy machine may stall for seconds.
+const waitLimit = 20 * time.Second
+
+// eventually polls until a condition holds.
+func eventually(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(waitLimit); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within %v: %s", waitLimit, what)
+		}
+	}
+}
 
 var labKey = netcode.Key{0: 29, 1: 7, 31: 9}
 
