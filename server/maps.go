@@ -168,7 +168,7 @@ func newMapState(c Config) *mapState {
 	if c.Relevance != RelevanceOff {
 		s.players.initInterest(&s.cfg)
 	}
-	s.objects = newObjectRows(&s.cfg)
+	s.objects = newObjectRows(&s.cfg, s.match)
 	if c.Record != nil {
 		s.recorder.make(&s.cfg, s.match)
 	}
