@@ -89,7 +89,7 @@ type Config struct {
 
 	// Background runs what encodes recordings and killcams: all functions in the order in which it
 	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
-	// wait. Default: a function runs at once, in the tick.
+	// of a map wait. Default: a function runs at once, in the tick.
 	Background func(run func())
 
 	// Measuring.

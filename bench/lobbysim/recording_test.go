@@ -138,6 +138,9 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 		t.Errorf("%d files, %d chunks dropped, %d of %d ticks",
 			len(files), dropped, ticks, b.Lobby.Match().Tick())
 	}
+	if n := b.Lobby.Stats.Count[metrics.KillcamsTooLong].Load(); n != 0 {
+		t.Errorf("%d killcams are too long: the gap counts", n)
+	}
 }
 
 // No tick of a full lobby allocates for its recording or for killcams, be it one that saves a

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 )
@@ -26,6 +28,28 @@ type Model struct {
 	raw           []byte     // of decisions; nil for a single row
 	decide        *Decisions // of raw
 	dicts         *Dictionaries
+	codes         *maskCodes
+}
+
+// maskCodes are made by the first encoder.
+type maskCodes struct {
+	once sync.Once
+	of   []uint32
+}
+
+// MaskCodes returns the codes of the symbols of an entity row, for encoders: those of each context
+// in turn, code | length<<16. All encoders of the model share them.
+func (m *Model) MaskCodes() []uint32 {
+	m.codes.once.Do(func() {
+		for _, mask := range m.masks {
+			for sym := range mask.Table.Symbols() {
+				code, n := mask.Table.Code(sym)
+				m.codes.of = append(m.codes.of, code|uint32(n)<<16)
+			}
+		}
+		m.codes.of = slices.Clip(m.codes.of)
+	})
+	return m.codes.of
 }
 
 // Mask is the code of the symbol that says which fields changed. An entity row has one in each
@@ -111,7 +135,8 @@ type modelPlan struct {
 
 // newModel makes a model of a plan.
 func newModel(s Schema, p modelPlan) (*Model, error) {
-	m := &Model{schema: s, masks: shape(s, contextsOf(p.contextFields)), contextFields: p.contextFields}
+	m := &Model{schema: s, masks: shape(s, contextsOf(p.contextFields)), contextFields: p.contextFields,
+		codes: new(maskCodes)}
 	if err := s.checkContextFields(p.contextFields); err != nil {
 		return nil, err
 	}

@@ -67,13 +67,7 @@ func newCodec(m *schema.Model) codec {
 // writes prepares what only an encoder needs.
 func (c *codec) writes(m *schema.Model) {
 	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+maxRowBits(m)
-	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
-	for _, mask := range c.masks {
-		for sym := range c.symbols {
-			code, n := mask.Table.Code(sym)
-			c.codes = append(c.codes, code|uint32(n)<<16)
-		}
-	}
+	c.codes = m.MaskCodes()
 	if c.packed != nil {
 		c.packed.writes(c.forms)
 	}

@@ -36,6 +36,7 @@ type encodeCache struct {
 	made      []bool // by group
 	blocks    []span // by group, into buf
 	whole     bool   // the blocks of all groups lie in order, one behind the other
+	room      int    // groups that buf has room for
 	buf       []byte
 	byRow     bool      // rows and long are of this frame
 	rows      []rowBits // by slot
@@ -50,25 +51,22 @@ type encodeCache struct {
 
 type span struct{ off, end uint32 }
 
-// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each set
-// of baselines and 256 slots, 20 KiB more from the first row on that is sent by itself, and 1 KiB
-// more a field where the set is more than one; memory that no block ever reaches stays untouched.
+// NewEncoder returns an encoder for frames of up to slots slots. It takes memory with what it codes,
+// see Reserve: about 32 KiB for each set of baselines and 256 slots, 20 KiB more from the first row
+// on that is sent by itself, and 1 KiB more a field where the set is more than one; memory that no
+// block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows,
 		stored: m.Codec() == schema.Stored}
 	e.codec.writes(m)
-	for range 1 + len(baselineAges) + deepAge*maxStep { // all that trackers of one interval ask for
-		e.caches = append(e.caches, e.newCache())
-	}
 	return e
 }
 
-// newCache has room for every group twice at its largest: coded by itself, and again in a run.
+// newCache makes a cache without room for blocks.
 func (e *Encoder) newCache() *encodeCache {
 	return &encodeCache{
 		made:   make([]bool, e.groups),
 		blocks: make([]span, e.groups),
-		buf:    make([]byte, 0, 2*e.groups*e.codec.bound+8),
 	}
 }
 
@@ -157,6 +155,9 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	}
 	c := e.caches[e.used]
 	e.used++
+	if c.room < e.inUse {
+		c.reserve(e, min(2*e.inUse, e.groups))
+	}
 	c.base, c.frames, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
 	clear(c.made)
 	if !h.spacing.Single() {
