@@ -147,7 +147,7 @@ var layers = []layer{
 			"sim/arena sim/netstate ecs/tick",
 		tests: above + " klauspost"}, // rivals of the codecs
 	{pkg: "bench/lobbysim/simtest", may: "bench/lobbysim server sim/arena", shell: "*"}, // for tests
-	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
+	{pkg: "bench/dst/mutation", shell: "*"},                                             // bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",
