@@ -128,6 +128,7 @@ func (s Schema) symbols(m Mask) int {
 type modelPlan struct {
 	contextFields []int
 	masks         [][]uint8 // by mask
+	terms         [][]Term  // by field
 	classes       [][ErrorLevels]uint8
 	fields        [][][]uint8 // by field, by class
 	raw           []byte
@@ -140,7 +141,8 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 	if err := s.checkContextFields(p.contextFields); err != nil {
 		return nil, err
 	}
-	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) {
+	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) ||
+		len(p.terms) != len(s.Fields) {
 		return nil, fmt.Errorf("%d tables of rows and %d fields, %s wants %d and %d",
 			len(p.masks), len(p.fields), s.Name, len(m.masks), len(s.Fields))
 	}
@@ -153,6 +155,9 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 		m.masks[i].prepare(s.Single)
 	}
 	for i, f := range s.Fields {
+		if err := s.checkTerms(i, p.terms[i]); err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", s.Name, f.Name, err)
+		}
 		if err := checkClasses(p.classes[i], len(p.fields[i])); err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", s.Name, f.Name, err)
 		}
@@ -164,7 +169,7 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 			}
 			tables = append(tables, table)
 		}
-		m.coders = append(m.coders, newCoder(f, p.classes[i], tables))
+		m.coders = append(m.coders, newCoder(f, p.terms[i], p.classes[i], tables))
 	}
 	if !s.Single {
 		decide, err := parseDecisions(p.raw, len(s.Fields))

@@ -15,6 +15,7 @@ type codec struct {
 	signalWords  [][schema.Signals]uint64 // by field, by signal: what it flips in the context
 	// By field: predicted as it was, and its signal decides nothing.
 	constant     []bool
+	corrected    uint16            // fields with terms
 	bound        int               // most bytes of a group
 	maxCodedBits int               // most bits of a row of Huffman codes
 	maxRowBits   int               // most bits of a row and of the bit in front of it
@@ -61,6 +62,7 @@ func newCodec(m *schema.Model) codec {
 	}
 	c.maxCodedBits = m.MaxRowBits()
 	c.initContexts(m)
+	c.initTerms()
 	return c
 }
 

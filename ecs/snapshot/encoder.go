@@ -26,6 +26,7 @@ type Encoder struct {
 	inUse  int // groups that ever held an entity
 	caches []*encodeCache
 	used   int           // caches of this frame
+	run    []byte        // of Run
 	reader sectionReader // of Explain
 }
 
@@ -36,14 +37,15 @@ type encodeCache struct {
 	made      []bool // by group
 	blocks    []span // by group, into buf
 	whole     bool   // the blocks of all groups lie in order, one behind the other
-	room      int    // groups that buf has room for
+	idle      idleRuns
+	room      int // groups that buf has room for
 	buf       []byte
 	byRow     bool      // rows and long are of this frame
 	rows      []rowBits // by slot
 	requested []uint8   // by group: rows that were asked for one by one
 	long      []byte    // rows of more than inlineBits
 
-	// The prediction; only for sets of two or three baselines.
+	// The prediction; only for sets of two or three baselines, or where fields have terms.
 	predicted   []bool       // by group
 	predictions []fieldBlock // laid out as a frame's blocks
 	contexts    []contexts
@@ -67,6 +69,7 @@ func (e *Encoder) newCache() *encodeCache {
 	return &encodeCache{
 		made:   make([]bool, e.groups),
 		blocks: make([]span, e.groups),
+		idle:   idleRuns{left: make([]uint8, e.groups)},
 	}
 }
 
@@ -93,31 +96,38 @@ func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 // belongs to the encoder and is valid until the next Begin.
 func (e *Encoder) Group(g int, base Baselines) []byte {
 	c := e.cache(base)
-	if !c.made[g] {
+	switch {
+	case c.whole && c.idle.left[g] > 0:
+		return idleBlock[:]
+	case !c.made[g]:
 		e.encode(c, g)
 	}
 	b := c.blocks[g]
 	return c.buf[b.off:b.end:b.end]
 }
 
-// Run returns the blocks of count groups from first on, one behind the other, as Group would. The
-// groups lie below Ring.Groups. The first run of a set of baselines codes all groups, so Run pays
-// where most of them are wanted.
+// Run returns the blocks of count groups from first on, one behind the other, where neighbours that
+// are as predicted share a byte. The groups lie below Ring.Groups. The first run of a set of
+// baselines codes all groups, so Run pays where most of them are wanted. The blocks are valid until
+// the next Run.
 func (e *Encoder) Run(first, count int, base Baselines) []byte {
-	if count == 0 {
-		return nil
+	e.run = e.run[:0]
+	if count > 0 {
+		e.run = e.whole(base).appendBlocks(e.run, first, count)
 	}
-	c := e.whole(base)
-	return c.buf[c.blocks[first].off:c.blocks[first+count-1].end]
+	return e.run
 }
 
 func (e *Encoder) whole(base Baselines) *encodeCache {
 	c := e.cache(base)
 	if !c.whole {
+		c.idle.begin(e.codec.idleStep(base))
 		for g := range e.inUse {
 			// Again if made before: a run is contiguous, and blocks lent out must stay.
 			e.encode(c, g)
+			c.joinIdle(g)
 		}
+		c.countIdle(e.inUse)
 		c.whole = true
 	}
 	return c
@@ -126,7 +136,7 @@ func (e *Encoder) whole(base Baselines) *encodeCache {
 // FullBlocksFit reports whether the codec packs blocks without a baseline, and those of all groups
 // take at most a number of bytes. They are coded once a frame and shared by all new clients.
 func (e *Encoder) FullBlocksFit(most int) bool {
-	return e.codec.forms[1] == zstdBlock && len(e.Run(0, e.inUse, Baselines{})) <= most
+	return e.codec.forms[1] == zstdBlock && e.whole(Baselines{}).size(0, e.inUse) <= most
 }
 
 // cache finds the blocks of a set of baselines. The list is short and clients come in no order, so
@@ -160,7 +170,7 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	}
 	c.base, c.frames, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
 	clear(c.made)
-	if !h.spacing.Single() {
+	if h.frames[0] != nil && (!h.spacing.Single() || e.codec.corrected != 0) {
 		if c.predicted == nil {
 			e.ReservePredictions()
 		}
@@ -188,13 +198,19 @@ func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, values []field
 	switch {
 	case newest == nil:
 		return &empty, nil, &unknown
-	case c.frames.spacing.Single():
+	case c.frames.spacing.Single() && e.codec.corrected == 0:
 		return &newest.ids[g], newest.group(g), &unknown
 	}
 	fields := len(e.codec.coders)
 	values, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
 	if !c.predicted[g] {
-		e.codec.predict(&c.frames, g, values, ctx)
+		if c.frames.spacing.Single() {
+			*ctx = unknown
+			copy(values, newest.group(g))
+		} else {
+			e.codec.predict(&c.frames, g, values, ctx)
+		}
+		e.codec.correct(&c.frames, g, values, e.frame.group(g), ctx)
 		c.predicted[g] = true
 	}
 	return &newest.ids[g], values, ctx
