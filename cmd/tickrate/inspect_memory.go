@@ -39,7 +39,8 @@ with 64 snapshots a second.
 	fl.StringVar(&p.Map, "map", "arena-16", assets.MapUsage)
 	fl.StringVar(&p.Mode, "mode", "deathmatch", "`mode` of the match")
 	fl.StringVar(&p.Content, "content", "", assets.ContentUsage)
-	fl.IntVar(&p.ShotLogSize, "shot-log", 4096, "`shots` of which the lobby keeps a record, 0 for none")
+	fl.IntVar(&p.ShotLogSize, "shot-log", -1,
+		"`shots` of which the lobby keeps a record; 0 for none, -1 for 64 a player, at most 4096")
 	fl.DurationVar(&p.Duration, "duration", 5*time.Second, "`length` of the match, 1s to 10h")
 	fl.Uint64Var(&p.Seed, "seed", 1, "`seed` of the match, the players and the links")
 	return c
