@@ -154,6 +154,9 @@ func (h *Host) Run(ctx context.Context) error {
 	bye := h.disconnectAll(pacer, err)
 	h.lobby.FinishRecording()
 	h.encoder.close()
+	if f := h.encoder.fault.Load(); f != nil && !errors.Is(err, errFault) {
+		err = errors.Join(err, h.logFault(f.value, f.stack))
+	}
 	h.recorder.close()
 	err = errors.Join(err, bye, h.query.close(), h.close())
 	h.pool.Close()
@@ -205,21 +208,28 @@ func (h *Host) setLevel(ticks *Clock, level overload.Level) {
 	fmt.Fprintf(h.log, "load level is now %v\n", level)
 }
 
-// tick runs console lines and requests, and plays n ticks. A panic ends this lobby and nothing
-// else.
+// tick runs console lines and requests, and plays n ticks. A panic, of a tick or of what it left for
+// the background, ends this lobby and nothing else.
 func (h *Host) tick(now time.Duration, unix int64, n int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			match := h.lobby.Match()
-			fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", match.Tick(), match.Rules().Seed,
-				fault, debug.Stack())
-			err = errFault
+			err = h.logFault(fault, debug.Stack())
 		}
 	}()
 	h.runConsole(now)
 	err = h.lobby.Ticks(now, unix, h.sock, n)
 	h.encoder.flush()
+	if f := h.encoder.fault.Load(); f != nil {
+		err = h.logFault(f.value, f.stack)
+	}
 	return err
+}
+
+// logFault logs a panic of the lobby, and returns the error that ends the lobby.
+func (h *Host) logFault(value any, stack []byte) error {
+	match := h.lobby.Match()
+	fmt.Fprintf(h.log, "lobby 0, tick %d, seed %d: %v\n%s", match.Tick(), match.Rules().Seed, value, stack)
+	return errFault
 }
 
 // disconnectAll tells every player that the lobby ends, some at a time: the buffer of the socket is
