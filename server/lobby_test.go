@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +19,6 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
-	"math/rand/v2"
 )
 
 // An invalid configuration is refused with an error that names the field and what was expected.
