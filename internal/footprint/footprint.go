@@ -80,7 +80,8 @@ type visit struct {
 // belongs to the owner of the largest span that begins it.
 func (w *walk) add() map[int]uint64 {
 	slices.SortFunc(w.spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size), cmp.Compare(a.owner, b.owner))
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size),
+			cmp.Compare(a.owner, b.owner))
 	})
 	bytes, begun, counted, last := w.maps, uintptr(0), uintptr(0), 0
 	for _, s := range w.spans {
@@ -283,7 +284,8 @@ func pointers(t reflect.Type) bool {
 			}
 		}
 		return false
-	case reflect.Pointer, reflect.Slice, reflect.String, reflect.Interface, reflect.Map, reflect.UnsafePointer:
+	case reflect.Pointer, reflect.Slice, reflect.String, reflect.Interface, reflect.Map,
+		reflect.UnsafePointer:
 		return true
 	}
 	return false
