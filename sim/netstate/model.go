@@ -26,7 +26,7 @@ func mixHashes(public, owner, objects uint64) uint64 {
 // by zstd, else Huffman; owner rows always have Huffman.
 func (m Models) WithCodec(c schema.Codec) Models {
 	m.Public = m.Public.With(c)
-	if !c.Packs() {
+	if !c.Packs() && c != schema.Range {
 		c = schema.Huffman
 	}
 	if m.Objects.Codec() != c {
