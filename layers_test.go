@@ -109,8 +109,9 @@ var layers = []layer{
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
-	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
-	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
+	{pkg: "server/httpapi", may: above + " prometheus",
+		tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",
 		may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
@@ -146,7 +147,9 @@ var layers = []layer{
 		may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm " +
 			"sim/arena sim/netstate ecs/tick",
 		tests: above + " klauspost"}, // rivals of the codecs
-	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
+	{pkg: "bench/lobbysim/simtest", may: "bench/lobbysim server sim/arena", shell: "*"}, // for tests
+	// bugs for the simulator to find: no other package imports it
+	{pkg: "bench/dst/mutation", shell: "*"},
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",

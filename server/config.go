@@ -37,7 +37,10 @@ type Config struct {
 	LoadMap        MapLoader // loads maps for the console and Rotation; default no other maps
 	Rotation       []MapSpec // maps of the rounds, in turn; default the same map for ever
 	SleepWhenEmpty bool      // an empty lobby plays no tick, see PhaseIdle
-	ShotLogSize    int       // shots that the shot log holds, 232 bytes each, 0 to MaxShotLogSize
+
+	// ShotLogSize is the shots that the shot log holds, 232 bytes each, at most MaxShotLogSize; 0 for
+	// none, -1 for 64 of each slot, at most 4096.
+	ShotLogSize int
 
 	// Sessions.
 
@@ -118,6 +121,12 @@ const (
 	samplePlayers      = 8
 )
 
+// A ShotLogSize of -1 is shots of each slot, as far as the log is no longer than defaultShotLog.
+const (
+	shotsPerSlot   = 64
+	defaultShotLog = 4096
+)
+
 // Limits of a configuration.
 const (
 	MaxPlayers     = protocol.MaxPlayers // players and spectators together
@@ -145,6 +154,9 @@ func (c Config) withDefaults() (Config, error) {
 	players := c.Players
 	c.Players += c.Spectators
 	c.SampleEvery = cmp.Or(c.SampleEvery, max(defaultSampleEvery, samplePlayers*c.Players))
+	if c.ShotLogSize == -1 {
+		c.ShotLogSize = min(shotsPerSlot*c.Players, defaultShotLog)
+	}
 	c.Netcode.Clients = c.Players
 	c.Netcode.ProtocolID = cmp.Or(c.Netcode.ProtocolID, protocol.ProtocolID)
 	// A client sends a datagram a tick.
@@ -172,6 +184,10 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if err := c.checkMatch(); err != nil {
 		return c, err
+	}
+	if n := len(c.Models.Append(nil)); n > protocol.MaxModelFile {
+		return c, fmt.Errorf("models and dictionaries of %d bytes: expected at most %d, as clients accept no more",
+			n, protocol.MaxModelFile)
 	}
 	var err error
 	if c.Rules.Game, err = c.Rules.Game.OnArena(c.Arena); err != nil {
@@ -205,7 +221,8 @@ func (c *Config) checkNumbers(players int) error {
 		return fmt.Errorf("%d kbit/s of content: expected %d to %d",
 			c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
-		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.ShotLogSize, MaxShotLogSize)
+		return fmt.Errorf("shot log of %d shots: expected 0 to %d, or -1 for %d a slot",
+			c.ShotLogSize, MaxShotLogSize, shotsPerSlot)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return fmt.Errorf("idle: warned after %v, kicked after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)

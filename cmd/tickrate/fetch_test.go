@@ -2,11 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 )
 
 // A server has a map and a model as files that the swarm lacks. The swarm joins, is told no folder

@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server/host"
-
 	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server/host"
 )
 
 // foreignSizes are payload sizes: the least, a common one, the largest of older libraries, and the

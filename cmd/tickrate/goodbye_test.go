@@ -1,13 +1,13 @@
 package main
 
 import (
-	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"net"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim/arena"
 )

@@ -32,13 +32,15 @@ with 64 snapshots a second.
 	}
 	fl, p := c.Flags(), &o.Preview
 	fl.IntVar(&p.Players, "players", 10, fmt.Sprintf("`number` of players, 1 to %d", preview.MaxPlayers))
-	fl.IntVar(&p.Rate, "rate", 128, fmt.Sprintf("simulation rate in `Hz`, %d to %d", tick.MinRate, tick.MaxRate))
+	fl.IntVar(&p.Rate, "rate", 128,
+		fmt.Sprintf("simulation rate in `Hz`, %d to %d", tick.MinRate, tick.MaxRate))
 	fl.IntVar(&o.SendInterval, "send-interval", 2,
 		"`ticks` between two snapshots to one client, 1 to 20; 0 for the interval nearest to 20 Hz")
 	fl.StringVar(&p.Map, "map", "arena-16", assets.MapUsage)
 	fl.StringVar(&p.Mode, "mode", "deathmatch", "`mode` of the match")
 	fl.StringVar(&p.Content, "content", "", assets.ContentUsage)
-	fl.IntVar(&p.ShotLogSize, "shot-log", 4096, "`shots` of which the lobby keeps a record, 0 for none")
+	fl.IntVar(&p.ShotLogSize, "shot-log", -1,
+		"`shots` of which the lobby keeps a record; 0 for none, -1 for 64 a player, at most 4096")
 	fl.DurationVar(&p.Duration, "duration", 5*time.Second, "`length` of the match, 1s to 10h")
 	fl.Uint64Var(&p.Seed, "seed", 1, "`seed` of the match, the players and the links")
 	return c

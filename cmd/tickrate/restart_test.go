@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server/host"
-
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/server/host"
 )
 
 // A server that is killed and started again refuses used tokens, drops datagrams of earlier

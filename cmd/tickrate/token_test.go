@@ -15,10 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // A token holds what its flags say, in base64 and in a file that only its owner can read, whatever

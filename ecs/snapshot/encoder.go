@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -28,6 +29,11 @@ type Encoder struct {
 	used   int           // caches of this frame
 	run    []byte        // of Run
 	reader sectionReader // of Explain
+
+	noFit struct { // the last result of FullBlocksFit, if it was no
+		most int       // bytes; 0: it was yes
+		at   tick.Tick // of the frame
+	}
 }
 
 // encodeCache holds the blocks and rows of one frame against one set of baselines.
@@ -120,23 +126,47 @@ func (e *Encoder) Run(first, count int, base Baselines) []byte {
 
 func (e *Encoder) whole(base Baselines) *encodeCache {
 	c := e.cache(base)
-	if !c.whole {
-		c.idle.begin(e.codec.idleStep(base))
-		for g := range e.inUse {
-			// Again if made before: a run is contiguous, and blocks lent out must stay.
-			e.encode(c, g)
-			c.joinIdle(g)
-		}
-		c.countIdle(e.inUse)
-		c.whole = true
-	}
+	e.makeWhole(c, math.MaxInt)
 	return c
 }
 
+// makeWhole codes all groups one behind the other, unless they take more than most bytes. It then
+// stops there, and returns false: for blocks that share no bytes.
+func (e *Encoder) makeWhole(c *encodeCache, most int) bool {
+	if c.whole {
+		return e.inUse == 0 || c.size(0, e.inUse) <= most
+	}
+	c.idle.begin(e.codec.idleStep(c.base))
+	start := len(c.buf)
+	for g := range e.inUse {
+		// Again if made before: a run is contiguous, and blocks lent out must stay.
+		e.encode(c, g)
+		if c.joinIdle(g); len(c.buf)-start > most {
+			return false
+		}
+	}
+	c.countIdle(e.inUse)
+	c.whole = true
+	return true
+}
+
+// fullBlocksRetry is for how many ticks FullBlocksFit answers from its last result that blocks do
+// not fit. Joins and deaths change the size of a world slowly.
+const fullBlocksRetry = 32
+
 // FullBlocksFit reports whether the codec packs blocks without a baseline, and those of all groups
-// take at most a number of bytes. They are coded once a frame and shared by all new clients.
+// take at most a number of bytes. They are coded once a frame and shared by all new clients. If they
+// do not fit, the answer stays for the next fullBlocksRetry ticks and that number of bytes.
 func (e *Encoder) FullBlocksFit(most int) bool {
-	return e.codec.forms[1] == zstdBlock && e.whole(Baselines{}).size(0, e.inUse) <= most
+	recent := e.noFit.most > 0 && e.frame.Tick-e.noFit.at < fullBlocksRetry
+	if e.codec.forms[1] != zstdBlock || recent && most <= e.noFit.most {
+		return false
+	}
+	fit := e.makeWhole(e.cache(Baselines{}), most)
+	if e.noFit.most = 0; !fit {
+		e.noFit.most, e.noFit.at = most, e.frame.Tick
+	}
+	return fit
 }
 
 // cache finds the blocks of a set of baselines. The list is short and clients come in no order, so

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // netcodeClient is a netcode client on a real socket.

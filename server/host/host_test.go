@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
-
 	"go.uber.org/goleak"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, goleak.IgnoreCurrent()) }
 
 func hostConfig(socket string) Config {
 	netcodeCfg := netcode.ServerConfig{PrivateKey: labKey} // the rest is the host's to find
-	return Config{Lobby: server.Config{Arena: ground(), ArenaName: "arena-16",
+	return Config{Lobby: server.Config{Arena: simtest.Arena(), ArenaName: "arena-16",
 		Players: 4, Netcode: netcodeCfg},
 		UDP: UDPConfig{Listen: "127.0.0.1:0", Backend: socket}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"}}
 }

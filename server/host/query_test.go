@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/server"
-
 	"github.com/tickrate/tickrate/server/query"
 )
 
@@ -91,8 +91,8 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 
 // The scoreboard has the players with a session, and their score.
 func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
-	s := newSim(t, server.Config{Players: 4}, 3)
-	steps(t, s, 60)
+	s := simtest.New(t, server.Config{Players: 4}, 3)
+	simtest.Steps(t, s, 60)
 	h := &Host{lobby: s.Lobby, query: new(queryPort)}
 	v := s.Lobby.Match().Vital(s.Clients[0].ID())
 	v.Kills, v.Deaths = 7, 2

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/server"
-
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -68,9 +68,9 @@ func recordings(t *testing.T, dir string) (out [][]int, err error) {
 // testChunks returns n chunks of a lobby.
 func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	t.Helper()
-	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
+	s := simtest.New(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
 	for len(out) < n {
-		steps(t, s, 1)
+		simtest.Steps(t, s, 1)
 	}
 	return out
 }
