@@ -189,6 +189,10 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.checkMatch(); err != nil {
 		return c, err
 	}
+	if n := len(c.Models.Append(nil)); n > protocol.MaxModelFile {
+		return c, fmt.Errorf("models and dictionaries of %d bytes: expected at most %d, as clients accept no more",
+			n, protocol.MaxModelFile)
+	}
 	var err error
 	if c.Rules.Game, err = c.Rules.Game.OnArena(c.Arena); err != nil {
 		return c, err
