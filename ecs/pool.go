@@ -24,8 +24,8 @@ type slot struct {
 	doomed bool  // Despawn is queued
 }
 
-// pool is the slots of one page. Slots grow up to the capacity, as the lowest free one is taken
-// first.
+// pool is the slots of one page. The lowest free slot is taken first, so the number of slots in use
+// grows up to the capacity.
 type pool struct {
 	first    int // index of slots[0]
 	capacity int
@@ -54,10 +54,7 @@ func (w *World) at(index int) *slot {
 		return nil
 	}
 	p := w.page[index>>pageBits]
-	if p == nil {
-		return nil
-	}
-	if i := index - p.first; uint(i) < uint(len(p.slots)) {
+	if i := index % PageSlots; i < len(p.slots) {
 		return &p.slots[i]
 	}
 	return nil
