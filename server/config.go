@@ -41,6 +41,11 @@ type Config struct {
 
 	// Sessions.
 
+	// Port, if set, is shared with other lobbies, and Netcode does not count. The lobby gets its
+	// clients once Port.Add is called. Default: a port of its own.
+	Port *Port
+	ID   uint32 // names the lobby in connect tokens, see protocol.LobbyRef
+
 	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the
 	// slots.
 	Netcode netcode.ServerConfig
