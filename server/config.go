@@ -106,6 +106,8 @@ type Config struct {
 	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
 	SampleEvery int
+
+	packedArena []byte // see WithMap; nil: packed when a client asks
 }
 
 // defaultChecksumEvery is a second at 20 Hz: 4 bytes of it, and a divergence is over before a

@@ -39,6 +39,7 @@ type Port struct {
 	running *Lobby // the one whose code runs, to be ended by a panic of it
 	faults  []Fault
 	now     time.Duration // of the call in hand
+	clock   func() time.Duration
 
 	stats   *metrics.Stats // of datagrams without a lobby; of a lobby alone its own
 	timer   *metrics.TickTimer

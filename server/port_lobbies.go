@@ -22,6 +22,8 @@ type PortConfig struct {
 	// Stats gets the figures of datagrams that belong to no lobby, and of the calls of Ticks.
 	Stats *metrics.Stats
 	Timer *metrics.TickTimer // of the calls of Ticks
+
+	Clock func() time.Duration // elapsed time, for Due.Took; default none: it stays 0
 }
 
 // NewPort returns a port without lobbies.
@@ -31,7 +33,10 @@ func NewPort(cfg PortConfig) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.host, p.stats, p.timer = cfg.Host, cfg.Stats, cfg.Timer
+	p.host, p.stats, p.timer, p.clock = cfg.Host, cfg.Stats, cfg.Timer, cfg.Clock
+	if p.clock == nil {
+		p.clock = func() time.Duration { return 0 }
+	}
 	return p, nil
 }
 
@@ -117,7 +122,8 @@ func (p *Port) TakeFaults() []Fault {
 // Due is a lobby with the ticks that it has to play.
 type Due struct {
 	Lobby *Lobby
-	Ticks int // 1 to MaxInterval
+	Ticks int           // 1 to MaxInterval
+	Took  time.Duration // set by Port.Ticks: time elapsed in them, without receiving
 }
 
 // Ticks plays the ticks that are due, of lobbies of this port: it is Lobby.Ticks for several
@@ -131,10 +137,13 @@ func (p *Port) Ticks(now time.Duration, unix int64, sock netio.Conn, due []Due) 
 	}
 	err := p.receive(now, unix, sock) // socket -> packet -> command
 	p.timer.Enter(metrics.StageIdle)
+	began := p.clock()
 	for i := range due {
 		if errOut := p.advance(now, sock, &due[i]); errOut != nil {
 			err = errors.Join(err, errOut)
 		}
+		ended := p.clock()
+		due[i].Took, began = ended-began, ended
 	}
 	p.timer.Enter(metrics.StageSend)
 	if errOut := p.Flush(now, sock); errOut != nil {
@@ -153,6 +162,15 @@ func (p *Port) Flush(now time.Duration, sock netio.Conn) error {
 		p.stats.CheckBalance(p.netcode.Counters())
 	}
 	return err
+}
+
+// Do runs f, which does something with a lobby between ticks. If f panics, the lobby is ended as by
+// a panic of its tick; ok is false then.
+func (p *Port) Do(now time.Duration, l *Lobby, f func()) (ok bool) {
+	defer p.contain()
+	p.now, p.running = now, l
+	f()
+	return true
 }
 
 // prepare does what a lobby has to do before its clients' datagrams.

@@ -69,7 +69,7 @@ func (p *testPort) tick() {
 	var due []Due
 	for _, h := range p.hosts {
 		h.now = p.now
-		due = append(due, Due{h.lobby, 1})
+		due = append(due, Due{Lobby: h.lobby, Ticks: 1})
 	}
 	if err := p.port.Ticks(p.now, p.unix(), p.conn, due); err != nil {
 		p.t.Fatal(err)
@@ -360,7 +360,7 @@ func TestPortTickAllocatesNothing(t *testing.T) {
 			t.Fatal(why)
 		}
 	}
-	due := []Due{{p.hosts[0].lobby, 1}, {p.hosts[1].lobby, 1}}
+	due := []Due{{Lobby: p.hosts[0].lobby, Ticks: 1}, {Lobby: p.hosts[1].lobby, Ticks: 1}}
 	for range 100 {
 		p.tick()
 	}

@@ -43,7 +43,9 @@ func (t *transfers) pack() {
 		return
 	}
 	t.packed = true
-	t.content[protocol.ContentArena] = arenaTransfer(t.cfg.Arena)
+	if t.content[protocol.ContentArena] = t.cfg.packedArena; t.cfg.packedArena == nil {
+		t.content[protocol.ContentArena] = arenaTransfer(t.cfg.Arena)
+	}
 	if t.content[protocol.ContentModel] == nil {
 		t.content[protocol.ContentModel] = modelTransfer(t.cfg.Models)
 	}

@@ -2,7 +2,7 @@ package host
 
 import "github.com/tickrate/tickrate/sim/replay"
 
-// background runs what a lobby leaves for after its ticks, one function at a time, on a goroutine
+// background runs what lobbies leave for after their ticks, one function at a time, on a goroutine
 // of its own: it encodes and compresses recordings and killcams.
 type background struct {
 	waiting []func() // of the tick in hand
@@ -10,10 +10,10 @@ type background struct {
 	done    chan struct{}
 }
 
-// newBackground returns a background that does not run yet. Its queue has room for all that a lobby
-// may have waiting, and for the end of one recording before the next.
-func newBackground() *background {
-	const most = 2 * (replay.RawChunks + 1)
+// newBackground returns a background that does not run yet. Its queue has room for all that the
+// lobbies may have waiting, and for the end of one recording of each before the next.
+func newBackground(lobbies int) *background {
+	most := 2 * (replay.RawChunks + 1) * max(1, lobbies)
 	return &background{waiting: make([]func(), 0, most), queue: make(chan func(), most),
 		done: make(chan struct{})}
 }

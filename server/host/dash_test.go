@@ -24,7 +24,7 @@ func TestHostShowsLivePage(t *testing.T) {
 		!strings.Contains(body, `"arena":"arena-16"`) {
 		t.Errorf("%d %.80s", status, body)
 	}
-	if h.dash.Watched() {
+	if h.first.dash.Watched() {
 		t.Error("watched by nobody")
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 20 * time.Second}
@@ -52,7 +52,7 @@ func TestHostShowsLivePage(t *testing.T) {
 	stop() // fails if it takes longer than two seconds
 	for lines.Scan() {
 	}
-	if h.dash.Watched() {
+	if h.first.dash.Watched() {
 		t.Error("still watched")
 	}
 }

@@ -24,7 +24,7 @@ func TestThreat32Panic(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now atomic.Bool
-	sick.lobby.Timer().OnStage = func(s metrics.Stage) {
+	sick.first.lobby.Timer().OnStage = func(s metrics.Stage) {
 		if s == metrics.StageSnapshot && now.Load() {
 			panic("planted")
 		}
@@ -54,13 +54,13 @@ func TestThreat32Panic(t *testing.T) {
 		t.Errorf("the log does not say what and where: %s", s)
 	}
 	// a busy machine may cost it ticks
-	if _, over := b.peer.Closed(); over || well.lobby.Stats.Count[metrics.Disconnected].Load() != 0 {
+	if _, over := b.peer.Closed(); over || well.first.lobby.Stats.Count[metrics.Disconnected].Load() != 0 {
 		t.Errorf("the other lobby: over %v, %d dismissed", over,
-			well.lobby.Stats.Count[metrics.Disconnected].Load())
+			well.first.lobby.Stats.Count[metrics.Disconnected].Load())
 	}
-	from := well.lobby.Stats.Count[metrics.Sent].Load()
+	from := well.first.lobby.Stats.Count[metrics.Sent].Load()
 	b.until("more from the other lobby", func() bool {
-		return well.lobby.Stats.Count[metrics.Sent].Load() > from
+		return well.first.lobby.Stats.Count[metrics.Sent].Load() > from
 	})
 	stop()
 }

@@ -21,7 +21,7 @@ func TestHostWorkers(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if r.Workers != c.want || h.pool.Workers() != c.want ||
-			(h.lobby.Config().Runner != nil) != (c.want > 1) {
+			(h.first.lobby.Config().Runner != nil) != (c.want > 1) {
 			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d",
 				c.workers, r.Workers, h.pool.Workers(), c.want)
 		}
