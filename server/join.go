@@ -150,18 +150,24 @@ func (j *join) newPlayer(r role) netid.ID {
 }
 
 // hasSlot reports whether there is a slot for one more player or spectator.
-func (j *join) hasSlot(r role) bool {
+func (j *join) hasSlot(r role) bool { return j.freeSlots(r) > 0 }
+
+// freeSlots counts the slots for more players or spectators.
+func (j *join) freeSlots(r role) int {
 	n := j.spectators()
-	if r == roleSpectator {
-		return n < j.cfg.Spectators && j.l.replication.loadLevel < overload.NoSpectators
+	switch {
+	case r == rolePlayer:
+		return j.playerSlots() - (len(j.live) + len(j.reconnectable) - n)
+	case j.l.replication.loadLevel >= overload.NoSpectators:
+		return 0
 	}
-	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
+	return j.cfg.Spectators - n
 }
 
-// takes reports whether an arrival may count on a slot of its role.
+// takes reports whether one more arrival may count on a slot of its role.
 func (j *join) takes(r role) bool {
 	level := j.l.replication.loadLevel
-	return !j.closed && j.hasSlot(r) && len(j.arrivals) < j.cfg.Players && level < overload.NoNewPlayers
+	return !j.closed && j.freeSlots(r) > len(j.arrivals) && level < overload.NoNewPlayers
 }
 
 // isReconnectable reports whether the lobby keeps a player for a client.

@@ -190,6 +190,29 @@ func TestPortTokens(t *testing.T) {
 	}
 }
 
+// Clients without a lobby in their token that arrive together fill the lobbies to the last slot.
+func TestPortFillsLobbies(t *testing.T) {
+	p := newTestPort(t, 4, 3)
+	var all []*testClient
+	for range 12 {
+		c := p.client(p.hosts[0])
+		c.beginConnect(nil)
+		all = append(all, c)
+	}
+	for range 20 {
+		for _, c := range all {
+			c.update()
+			c.receive()
+		}
+		p.tick()
+	}
+	for i, h := range p.hosts {
+		if n := len(h.lobby.live); n != 3 || h.count(metrics.RejectedFull) != 0 {
+			t.Errorf("lobby %d has %d players, %d were rejected", i, n, h.count(metrics.RejectedFull))
+		}
+	}
+}
+
 // The clients of a lobby that is removed are told why, those of the others play on.
 func TestPortRemove(t *testing.T) {
 	p := newTestPort(t, 2, 2)
