@@ -176,7 +176,8 @@ func newHostile(t *testing.T, seed uint64) *hostile {
 // alive gives an attacker a new session if it has lost its session or nearly used it up.
 func (h *hostile) alive(c *testClient) {
 	g := c.state()
-	if g.id == c.id() && h.lobby.port.routes[g.session.client].slot == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+	if slot := h.lobby.port.routes[g.session.client].slot; g.id == c.id() && slot == int32(g.id.Index()) &&
+		h.rng.IntN(400) != 0 {
 		return
 	}
 	c.leave()

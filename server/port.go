@@ -30,21 +30,30 @@ type Port struct {
 	lobbies []*Lobby // by ID, ascending
 	alone   *Lobby   // nil in a port for many lobbies
 
-	in      netio.Batch
-	events  []portEvent // of the batch in hand
-	next    int         // of events
-	waiting []*Lobby    // lobbies that may have arrivals
+	ingress ingress
 	egress  egress
-
-	running *Lobby // the one whose code runs, to be ended by a panic of it
-	faults  []Fault
-	now     time.Duration // of the call in hand
-	clock   func() time.Duration
+	call    portCall
+	reject  *packet.Peer // writes the packets that reject a session
 
 	stats   *metrics.Stats // of datagrams without a lobby; of a lobby alone its own
 	timer   *metrics.TickTimer
 	traffic traffic // not yet in stats
-	reject  *packet.Peer
+	clock   func() time.Duration
+}
+
+// ingress is what was received and is not yet taken.
+type ingress struct {
+	batch   netio.Batch
+	events  []portEvent // of the batch
+	next    int         // of events
+	waiting []*Lobby    // lobbies that may have arrivals
+}
+
+// portCall is the call in hand.
+type portCall struct {
+	now    time.Duration
+	lobby  *Lobby  // the one whose code runs, to be ended by a panic of it
+	faults []Fault // since TakeFaults
 }
 
 // route leads from a client of netcode to the connection of its player.
@@ -101,7 +110,7 @@ func newPort(cfg netcode.ServerConfig) (*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Port{netcode: server, events: make([]portEvent, 0, netio.BatchSize),
+	p := &Port{netcode: server, ingress: ingress{events: make([]portEvent, 0, netio.BatchSize)},
 		routes: make([]route, server.Clients())}
 	for i := range p.routes {
 		p.routes[i] = noRoute
@@ -130,9 +139,9 @@ func (p *Port) owner(client int) *Lobby {
 
 // update ends the sessions whose time is up, and tells their lobbies.
 func (p *Port) update(now time.Duration, unix int64) {
-	p.now, p.events = now, p.events[:0]
+	p.call.now, p.ingress.events = now, p.ingress.events[:0]
 	for _, e := range p.netcode.Update(now, unix, &p.egress.outbox) {
-		p.events = append(p.events, portEvent{Event: e})
+		p.ingress.events = append(p.ingress.events, portEvent{Event: e})
 	}
 	p.takeEvents(now)
 }
@@ -143,7 +152,7 @@ func (p *Port) receive(now time.Duration, unix int64, sock netio.Conn) error {
 		return err
 	}
 	for range receiveBatches {
-		n, err := sock.Receive(&p.in)
+		n, err := sock.Receive(&p.ingress.batch)
 		if n == 0 || err != nil {
 			return err
 		}
@@ -163,19 +172,19 @@ func (p *Port) receive(now time.Duration, unix int64, sock netio.Conn) error {
 // then handshakes, so that no stranger stands in a player's way. Every datagram is counted once:
 // accepted, refused for a reason, or a packet that its lobby accepts or drops.
 func (p *Port) openBatch(now time.Duration, unix int64) {
-	p.events = p.events[:0]
+	p.ingress.events = p.ingress.events[:0]
 	handshakes := false
-	for i := range p.in.Len() {
-		data := p.in.Data(i)
+	for i := range p.ingress.batch.Len() {
+		data := p.ingress.batch.Data(i)
 		if netcode.IsHandshake(data) {
 			handshakes = true
 			continue
 		}
-		p.openDatagram(now, unix, p.in.From(i), data)
+		p.openDatagram(now, unix, p.ingress.batch.From(i), data)
 	}
-	for i := 0; handshakes && i < p.in.Len(); i++ {
-		if data := p.in.Data(i); netcode.IsHandshake(data) {
-			p.openDatagram(now, unix, p.in.From(i), data)
+	for i := 0; handshakes && i < p.ingress.batch.Len(); i++ {
+		if data := p.ingress.batch.Data(i); netcode.IsHandshake(data) {
+			p.openDatagram(now, unix, p.ingress.batch.From(i), data)
 		}
 	}
 }
@@ -198,23 +207,23 @@ func (p *Port) openDatagram(now time.Duration, unix int64, from netip.AddrPort, 
 	}
 	t.receive(len(data))
 	if e.Kind != netcode.EventNone {
-		p.events = append(p.events, portEvent{e, owner})
+		p.ingress.events = append(p.ingress.events, portEvent{e, owner})
 	}
 }
 
 // takeEvents hands the events to the lobbies of their clients. A lobby that panics is ended, and
 // the next events are taken.
 func (p *Port) takeEvents(now time.Duration) {
-	for p.next = 0; p.next < len(p.events); {
+	for p.ingress.next = 0; p.ingress.next < len(p.ingress.events); {
 		p.takeSome(now)
 	}
 }
 
 func (p *Port) takeSome(now time.Duration) {
 	defer p.contain()
-	for p.next < len(p.events) {
-		e := &p.events[p.next]
-		p.next++
+	for p.ingress.next < len(p.ingress.events) {
+		e := &p.ingress.events[p.ingress.next]
+		p.ingress.next++
 		if e.Kind == netcode.EventPayload {
 			p.takePayload(now, e)
 		} else {
@@ -232,7 +241,7 @@ func (p *Port) takePayload(now time.Duration, e *portEvent) {
 	case r.lobby != e.lobby:
 		e.lobby.Stats.PacketDrops[packet.DropState].Inc()
 	default:
-		p.running = r.lobby
+		p.call.lobby = r.lobby
 		r.lobby.inbound.takePayload(now, e.Event)
 	}
 }
@@ -266,7 +275,7 @@ func (p *Port) takeSession(now time.Duration, e netcode.Event) {
 // tell hands a session event to the lobby of its client.
 func (p *Port) tell(now time.Duration, e netcode.Event) {
 	if l := p.routes[e.Client].lobby; l != nil {
-		p.running = l
+		p.call.lobby = l
 		l.join.event(now, e)
 	}
 }
@@ -288,8 +297,8 @@ func (p *Port) connect(now time.Duration, client int) {
 		return
 	}
 	p.routes[client] = route{lobby: l, slot: -1}
-	if !slices.Contains(p.waiting, l) {
-		p.waiting = append(p.waiting, l)
+	if !slices.Contains(p.ingress.waiting, l) {
+		p.ingress.waiting = append(p.ingress.waiting, l)
 	}
 	p.tell(now, netcode.Event{Kind: netcode.EventConnected, Client: client})
 }
@@ -329,15 +338,17 @@ func (p *Port) best(s *netcode.Session) (best *Lobby, why packet.Reason) {
 
 // admit gives players to the arrivals of the lobbies that have some.
 func (p *Port) admit(now time.Duration) {
-	for _, l := range p.waiting {
+	for _, l := range p.ingress.waiting {
 		p.admitTo(now, l)
 	}
-	p.waiting = slices.DeleteFunc(p.waiting, func(l *Lobby) bool { return len(l.join.arrivals) == 0 })
+	p.ingress.waiting = slices.DeleteFunc(p.ingress.waiting, func(l *Lobby) bool {
+		return len(l.join.arrivals) == 0
+	})
 }
 
 func (p *Port) admitTo(now time.Duration, l *Lobby) {
 	defer p.contain()
-	p.running = l
+	p.call.lobby = l
 	l.join.admit(now)
 }
 
@@ -441,8 +452,8 @@ func (p *Port) contain() {
 		return
 	}
 	if value := recover(); value != nil {
-		l := p.running
-		p.faults = append(p.faults, Fault{Lobby: l, Value: value, Stack: debug.Stack()})
+		l := p.call.lobby
+		p.call.faults = append(p.call.faults, Fault{Lobby: l, Value: value, Stack: debug.Stack()})
 		p.egress.packets.reset() // those of the lobby
 		p.end(l, packet.ReasonFault)
 	}

@@ -76,7 +76,7 @@ func (p *Port) search(id uint32) (i int, ok bool) {
 // Remove ends the sessions of a lobby, tells the clients why, and forgets the lobby. Lobby.CloseSome
 // before it spares the socket's buffer. Call it between ticks; Flush sends what it has to say.
 func (p *Port) Remove(now time.Duration, l *Lobby, why packet.Reason) {
-	p.now = now
+	p.call.now = now
 	p.end(l, why)
 }
 
@@ -88,8 +88,9 @@ func (p *Port) end(l *Lobby, why packet.Reason) {
 			p.endSession(client, why)
 		}
 	}
+	p.call.lobby = nil
 	p.lobbies = slices.DeleteFunc(p.lobbies, func(other *Lobby) bool { return other == l })
-	p.waiting = slices.DeleteFunc(p.waiting, func(other *Lobby) bool { return other == l })
+	p.ingress.waiting = slices.DeleteFunc(p.ingress.waiting, func(other *Lobby) bool { return other == l })
 }
 
 // endSession ends one session of a lobby, which may have panicked: what it says of its connection
@@ -97,25 +98,25 @@ func (p *Port) end(l *Lobby, why packet.Reason) {
 func (p *Port) endSession(client int, why packet.Reason) {
 	defer func() {
 		_ = recover()
-		_ = p.netcode.Disconnect(p.now, client, &p.egress.outbox) // fails if it has ended
+		_ = p.netcode.Disconnect(p.call.now, client, &p.egress.outbox) // fails if it has ended
 		p.routes[client] = noRoute
 	}()
 	c := p.connOf(client)
 	if c == nil || c.session.client != int32(client) {
-		p.rejectClient(p.now, client, why, nil)
+		p.rejectClient(p.call.now, client, why, nil)
 		return
 	}
 	var buf [packet.HeaderSize + 2]byte
 	for range packet.CloseRepeats {
-		pkt, _ := c.session.peer.Append(p.now, buf[:0])
-		p.traffic.send(len(p.sendPacket(p.now, client, c.session.peer.AppendClose(pkt, why))))
+		pkt, _ := c.session.peer.Append(p.call.now, buf[:0])
+		p.traffic.send(len(p.sendPacket(p.call.now, client, c.session.peer.AppendClose(pkt, why))))
 	}
 }
 
 // TakeFaults returns the panics that have ended lobbies since the last call.
 func (p *Port) TakeFaults() []Fault {
-	faults := p.faults
-	p.faults = nil
+	faults := p.call.faults
+	p.call.faults = nil
 	return faults
 }
 
@@ -168,7 +169,7 @@ func (p *Port) Flush(now time.Duration, sock netio.Conn) error {
 // a panic of its tick; ok is false then.
 func (p *Port) Do(now time.Duration, l *Lobby, f func()) (ok bool) {
 	defer p.contain()
-	p.now, p.running = now, l
+	p.call.now, p.call.lobby = now, l
 	f()
 	return true
 }
@@ -176,7 +177,7 @@ func (p *Port) Do(now time.Duration, l *Lobby, f func()) (ok bool) {
 // prepare does what a lobby has to do before its clients' datagrams.
 func (p *Port) prepare(now time.Duration, l *Lobby) {
 	defer p.contain()
-	p.running = l
+	p.call.lobby = l
 	if !l.join.ended {
 		l.inbound.prepare(now)
 	}
@@ -186,7 +187,7 @@ func (p *Port) prepare(now time.Duration, l *Lobby) {
 func (p *Port) advance(now time.Duration, sock netio.Conn, d *Due) error {
 	defer p.contain()
 	l := d.Lobby
-	p.running = l
+	p.call.lobby = l
 	if l.join.ended {
 		return nil
 	}

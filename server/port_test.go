@@ -276,7 +276,8 @@ func TestPortFault(t *testing.T) {
 			}
 			return all
 		}
-		if len(faults) != 1 || faults[0].Lobby != broken || !strings.Contains(string(faults[0].Stack), "TickTimer") {
+		if len(faults) != 1 || faults[0].Lobby != broken ||
+			!strings.Contains(string(faults[0].Stack), "TickTimer") {
 			t.Fatalf("%d faults", len(faults))
 		}
 		for i, c := range clients {
@@ -291,6 +292,42 @@ func TestPortFault(t *testing.T) {
 	for i, got := range hashes(true) {
 		if got != want[i] {
 			t.Fatalf("tick %d: %v, want %v", i, got, want[i])
+		}
+	}
+}
+
+// The match of a lobby on a shared port is that of a lobby alone with the same clients.
+func TestPortPlaysLikeALobbyAlone(t *testing.T) {
+	play := func(h *testLobby, tick func()) (hashes []uint64) {
+		var clients []*testClient
+		for range 3 {
+			c := h.newClient("")
+			c.beginConnect(named(protocol.LobbyRef{Lobby: 0}))
+			clients = append(clients, c)
+		}
+		for range 200 {
+			for _, c := range clients {
+				if c.receive(); len(c.messages) == 1 && c.peer.ReliablePending() == 0 {
+					c.ready()
+				}
+				if c.update(); c.welcome.Version != 0 {
+					c.sendSections(c.commands(2)...)
+				}
+			}
+			tick()
+			hashes = append(hashes, h.lobby.match.Hash())
+		}
+		if len(h.lobby.live) != 3 {
+			t.Fatalf("%d of 3 joined", len(h.lobby.live))
+		}
+		return hashes
+	}
+	lonely := newTestLobby(t, Config{Players: 4})
+	want := play(lonely, lonely.tick)
+	p := newTestPort(t, 2, 4)
+	for i, hash := range play(p.hosts[0], p.tick) {
+		if hash != want[i] {
+			t.Fatalf("tick %d: another match", i)
 		}
 	}
 }
@@ -316,7 +353,8 @@ func TestPortNeverMixes(t *testing.T) {
 		}
 		p.tick()
 	}
-	if takeovers := p.port.netcode.Counters().Takeovers; min(played[0], played[1], played[2]) < 20 || takeovers < 5 {
+	takeovers := p.port.netcode.Counters().Takeovers
+	if min(played[0], played[1], played[2]) < 20 || takeovers < 5 {
 		t.Errorf("snapshots by lobby: %v, %d takeovers", played, takeovers)
 	}
 }
@@ -328,7 +366,8 @@ func (p *testPort) step(rng *rand.Rand, c *testClient, lobby, silent *int, playe
 		c.received()
 		return
 	}
-	if c.netcode == nil || *silent == 1 || c.netcode.State() <= netcode.Disconnected || rng.IntN(150) == 0 { // anew, in any lobby
+	if c.netcode == nil || *silent == 1 || c.netcode.State() <= netcode.Disconnected ||
+		rng.IntN(150) == 0 { // anew, in any lobby
 		*lobby, *silent = rng.IntN(3), 0
 		c.host = p.hosts[*lobby]
 		c.received()

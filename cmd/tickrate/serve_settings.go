@@ -173,8 +173,8 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&m.content, "content", "", assets.ContentUsage)
 	fl.StringArrayVar(&m.rotate, "rotate", nil,
 		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map again")
-	fl.Var(&m.lobbies, "lobbies", fmt.Sprintf("lobbies on one port, each of --players, `N` or N:MOST, up to %d: N "+
-		"at the start, and up to MOST at a time that POST /v1/lobbies makes; 0 for one alone, whose end "+
+	fl.Var(&m.lobbies, "lobbies", fmt.Sprintf("lobbies on one port, each of --players, `N` or N:MOST, up "+
+		"to %d: N at the start, and up to MOST at a time that POST /v1/lobbies makes; 0 for one alone, whose end "+
 		"ends the server", host.MaxLobbies))
 	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",
 		server.MaxPlayers, netcode.MaxClients))

@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// Config describes a server process. Lobby is what its lobbies are made from. Zero fields mean the defaults named.
+// Config describes a server process. Lobby is what its lobbies are made from. Zero fields mean the
+// defaults named.
 type Config struct {
 	// its LoadMap, Record, Runner and clocks are set by the host; its Netcode needs a key only
 	Lobby   server.Config

@@ -39,12 +39,16 @@ type Host struct {
 	encoder *background
 	writers sync.WaitGroup       // recordings of lobbies that have ended
 	labels  *httpapi.StageLabels // of no lobby
-	faults  meter.Counter        // lobbies that have panicked
+	figures portFigures
+	pvs     string // what PVSFor decided
+}
 
-	portStats  metrics.Stats // of datagrams without a lobby
-	portTimer  metrics.TickTimer
-	portLogged loggedCounts
-	pvs        string // what PVSFor decided
+// portFigures are the figures of a shared port, of datagrams that belong to no lobby.
+type portFigures struct {
+	stats  metrics.Stats
+	timer  metrics.TickTimer
+	logged loggedCounts
+	faults meter.Counter // lobbies that have panicked
 }
 
 // New opens the socket and, if asked for, the journal and the other ports. All are open when it
@@ -116,13 +120,13 @@ func (h *Host) openPort() (err error) {
 	if h.cfg.Lobbies.most() == 0 {
 		return nil
 	}
-	h.portStats.Init(true)
-	h.portTimer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
+	h.figures.stats.Init(true)
+	h.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
 	g := h.sessions
 	rate := orDefault(int(h.cfg.Lobby.Rules.Rate), int(tick.DefaultRate))
 	g.PacketsPerSecond = orDefault(g.PacketsPerSecond, 2*max(rate, int(tick.MaxRate))) // a datagram a tick
 	h.port, err = server.NewPort(server.PortConfig{Netcode: g, Host: h.making.host(),
-		Stats: &h.portStats, Timer: &h.portTimer, Clock: h.since})
+		Stats: &h.figures.stats, Timer: &h.figures.timer, Clock: h.since})
 	return err
 }
 
@@ -171,7 +175,7 @@ func (h *Host) everySecond(now time.Duration, wall time.Time) {
 	netcode := h.first.lobby.Netcode()
 	if h.port != nil {
 		netcode = h.port.Netcode()
-		h.portLogged.log(h.log, at, &h.portStats)
+		h.figures.logged.log(h.log, at, &h.figures.stats)
 	}
 	h.logRefused(at, netcode.Counters())
 	h.watchWallClock(at, h.wallDrift(wall))

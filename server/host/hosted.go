@@ -181,7 +181,7 @@ var errFault = errors.New("lobby 0 closed: internal fault")
 
 // logFault writes where and why a lobby has panicked.
 func (h *Host) logFault(x *hosted, fault any, stack []byte) {
-	h.faults.Inc()
+	h.figures.faults.Inc()
 	match := x.lobby.Match()
 	fmt.Fprintf(h.log, "lobby %s, tick %d, seed %d: %v\n%s", x.name(), match.Tick(), match.Rules().Seed,
 		fault, stack)

@@ -160,7 +160,9 @@ func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, shared []*s
 	if want := spec.Content; want != "" && want != hex.EncodeToString(c.Rules.WithDefaults().Game.Pack[:]) {
 		return c, nil, fmt.Errorf("content %.64q: this server has another pack", want)
 	}
-	if spec.Players > 0 {
+	if most := orDefault(c.Players, defaultPlayers); spec.Players < 0 || spec.Players > most {
+		return c, nil, fmt.Errorf("%d players: expected 1 to %d, as the server was started for", spec.Players, most)
+	} else if spec.Players > 0 {
 		c.Players = spec.Players
 	}
 	if spec.RateHz > 0 {
@@ -227,7 +229,7 @@ func (h *Host) directory() httpapi.Directory {
 			}
 			return all
 		},
-		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.faults.Load,
+		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.figures.faults.Load,
 	}
 	if h.port != nil {
 		d.Create, d.End, d.Host = h.CreateLobby, h.EndLobby, h.making.host()

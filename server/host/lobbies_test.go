@@ -128,7 +128,8 @@ func TestLobbiesComeAndGo(t *testing.T) {
 			strings.Contains(body, `lobby="0"`) || !strings.Contains(body, `lobby="1"`) {
 			t.Errorf("metrics of lobby 1: %d, %d bytes", status, len(body))
 		}
-		if status, body := ask(t, "GET", at+"/?lobby=1"); status != 200 || !strings.Contains(body, "/dash/page.js") {
+		if status, body := ask(t, "GET", at+"/?lobby=1"); status != 200 ||
+			!strings.Contains(body, "/dash/page.js") {
 			t.Errorf("the live page: %d %.80s", status, body)
 		}
 		if status, body := postJSON(t, at+"/v1/console?lobby=2", "say hello"); status != 200 {
@@ -218,7 +219,8 @@ func TestThreat32PanicAmongLobbies(t *testing.T) {
 	well.until("more from the other lobby", func() bool {
 		return other.Stats.Count[metrics.Sent].Load() > from
 	})
-	if err := h.Do(context.Background(), func(time.Duration, *server.Lobby) {}); !errors.Is(err, httpapi.ErrEnded) {
+	err := h.Do(context.Background(), func(time.Duration, *server.Lobby) {})
+	if !errors.Is(err, httpapi.ErrEnded) {
 		t.Errorf("a request of the lobby that has ended: %v", err)
 	}
 	if l := lobbiesOf(t, at); l.Faults != 1 || len(l.Lobbies) != 1 || l.Lobbies[0].Lobby != "1" {
@@ -266,6 +268,18 @@ func TestLobbiesAreSpreadOverPhases(t *testing.T) {
 	for phase, n := range phases {
 		if n < 4 || n > 12 {
 			t.Errorf("phase %d has %d lobbies: %v", phase, n, phases)
+		}
+	}
+}
+
+// A lobby may take the whole period for a tick while the loop has time to spare, and its part of it
+// when the loop is crowded.
+func TestLobbiesShareThePeriod(t *testing.T) {
+	l := loop{lobbies: make([]*hosted, 10)}
+	const period = 10 * time.Millisecond
+	for share, want := range map[float64]time.Duration{0: period, 0.7: period, 0.8: period / 10, 1: period / 10} {
+		if l.load.share = share; l.slice(period) != want {
+			t.Errorf("busy %v: %v, want %v", share, l.slice(period), want)
 		}
 	}
 }

@@ -141,7 +141,8 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 	cfg.Files.Recordings, cfg.HTTP.Listen = t.TempDir(), ""
 	h, stop := running(t, cfg)
 	c := greet(t, h.Addr())
-	for end := time.Now().Add(5 * time.Second); h.first.lobby.Stats.Tick.Count() < 80 && time.Now().Before(end); {
+	played := h.first.lobby.Stats.Tick
+	for end := time.Now().Add(5 * time.Second); played.Count() < 80 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	c.Close()

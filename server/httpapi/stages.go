@@ -31,7 +31,8 @@ func NewStageLabels(lobby string) *StageLabels { return newStageLabels(lobby, ne
 func (s *StageLabels) Of(lobby string) *StageLabels { return newStageLabels(lobby, s.profiles) }
 
 func newStageLabels(lobby string, profiles *atomic.Int32) *StageLabels {
-	s := &StageLabels{profiles: profiles, lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
+	s := &StageLabels{profiles: profiles,
+		lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
 	for stage := range metrics.StageIdle + 1 {
 		set := labels.Labels("lobby", lobby, "stage", stage.String())
 		s.sets = append(s.sets, labels.WithLabels(context.Background(), set))
