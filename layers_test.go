@@ -34,10 +34,11 @@ var layers = []layer{
 	{pkg: "ecs/tick"},
 	{pkg: "ecs/netid"},
 	{pkg: "compress/bitio"},
-	{pkg: "internal/meter", may: "hdrhistogram"},
+	{pkg: "internal/meter"},
 	{pkg: "internal/clock", may: "sys", shell: "*"},
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
 	{pkg: "internal/webplot"},
+	{pkg: "internal/footprint"}, // bytes of memory by owner
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -108,8 +109,8 @@ var layers = []layer{
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
-	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/swarm", shell: "*"},
-	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim client", shell: "*"},
+	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",
 		may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
@@ -145,7 +146,8 @@ var layers = []layer{
 		may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm " +
 			"sim/arena sim/netstate ecs/tick",
 		tests: above + " klauspost"}, // rivals of the codecs
-	{pkg: "bench/dst/mutation", shell: "*"}, // bugs for the simulator to find: no other package imports it
+	{pkg: "bench/lobbysim/simtest", may: "bench/lobbysim server sim/arena", shell: "*"}, // for tests
+	{pkg: "bench/dst/mutation", shell: "*"},                                             // bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",
@@ -194,24 +196,23 @@ var layers = []layer{
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere
 // else.
 var outside = map[string]string{
-	"arche":        "github.com/mlange-42/arche",
-	"chromedp":     "github.com/chromedp",
-	"cmp":          "github.com/google/go-cmp",
-	"cobra":        "github.com/spf13/cobra",
-	"crypto":       "golang.org/x/crypto",
-	"expr":         "github.com/expr-lang/expr",
-	"gnet":         "github.com/panjf2000/gnet/v2",
-	"goleak":       "go.uber.org/goleak",
-	"hdrhistogram": "github.com/HdrHistogram/hdrhistogram-go",
-	"klauspost":    "github.com/klauspost/compress",
-	"perf":         "golang.org/x/perf",
-	"pflag":        "github.com/spf13/pflag",
-	"prometheus":   "github.com/prometheus",
-	"rapid":        "pgregory.net/rapid",
-	"sys":          "golang.org/x/sys",
-	"toml":         "github.com/pelletier/go-toml/v2",
-	"term":         "golang.org/x/term",
-	"vek":          "github.com/viterin/vek",
+	"arche":      "github.com/mlange-42/arche",
+	"chromedp":   "github.com/chromedp",
+	"cmp":        "github.com/google/go-cmp",
+	"cobra":      "github.com/spf13/cobra",
+	"crypto":     "golang.org/x/crypto",
+	"expr":       "github.com/expr-lang/expr",
+	"gnet":       "github.com/panjf2000/gnet/v2",
+	"goleak":     "go.uber.org/goleak",
+	"klauspost":  "github.com/klauspost/compress",
+	"perf":       "golang.org/x/perf",
+	"pflag":      "github.com/spf13/pflag",
+	"prometheus": "github.com/prometheus",
+	"rapid":      "pgregory.net/rapid",
+	"sys":        "golang.org/x/sys",
+	"toml":       "github.com/pelletier/go-toml/v2",
+	"term":       "golang.org/x/term",
+	"vek":        "github.com/viterin/vek",
 }
 
 // testTools are outside modules that any test may import and no other code.

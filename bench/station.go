@@ -15,7 +15,7 @@ var stations = []struct{ name, takes string }{
 	{"Ray kernels", "lagcomp/internal/kernel"},
 	{"Rewound shots", "lagcomp lagcomp/rig"},
 	{"Delta pairs", "ecs/snapshot:Pair,Relevant ecs/interest"},
-	{"Codec size and speed", "bench/lobbysim:Block,CatchUp ecs/snapshot ecs/schema sim/netstate compress/"},
+	{"Codec size and speed", "bench/codeceval/ bench/lobbysim:Block,CatchUp ecs/snapshot ecs/schema sim/netstate compress/"},
 	{"Receive and send", "netio netio/impair cmd/tickrate:FloodLobby"},
 	{"Session crypto", "netio/netcode netio/packet"},
 	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Observed,Objects,ShotLog,Join sim server"},

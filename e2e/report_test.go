@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,7 +13,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // plan returns one of the plans in the test data of bench/report.
@@ -115,5 +118,47 @@ func TestReportByKeyboard(t *testing.T) {
 	press(kb.ArrowRight)
 	if got := said(); !strings.Contains(got, "128") {
 		t.Errorf("ArrowRight says %q, want 128 players", got)
+	}
+}
+
+// With all stages of a server every series of the chart of stages has a colour of its own, and the
+// values of the legend add up to the mean of a tick.
+func TestReportStagesAreTold(t *testing.T) {
+	ctx, _ := browser(t)
+	p, dir := plan(t, "plan-100"), t.TempDir()
+	p.Fit.Stages = p.Fit.Stages[:0:0]
+	for stage := range metrics.Stage(metrics.NumStages) {
+		p.Fit.Stages = append(p.Fit.Stages, measure.Curve{Name: stage.String()})
+	}
+	for i := range p.Steps {
+		stages := p.Steps[i].StageCPUMicros[:0:0]
+		for k := range p.Fit.Stages {
+			stages = append(stages, measure.Stage{Name: p.Fit.Stages[k].Name, Mean: 1000 * float64(k*7%23)})
+		}
+		p.Steps[i].StageCPUMicros = stages
+	}
+	if err := report.Write(dir, p); err != nil {
+		t.Fatal(err)
+	}
+	open(t, ctx, page(dir), 1280, "light")
+	shoot(t, ctx, "report-stages-1280-light")
+	const layers = `[...document.querySelectorAll('[data-chart=stages] .u-series')]
+		.filter((e) => e.querySelector('.u-marker') && !/players|p50|p99/.test(e.textContent))`
+	names := evaluate[[]string](t, ctx, layers+`.map((e) => e.querySelector('.u-label').textContent)`)
+	colours := evaluate[[]string](t, ctx,
+		layers+`.map((e) => getComputedStyle(e.querySelector('.u-marker')).backgroundColor)`)
+	slices.Sort(colours)
+	if len(names) != 12 || len(slices.Compact(colours)) != len(names) ||
+		!slices.Contains(names, fmt.Sprintf("rest (%d stages)", metrics.NumStages-11)) {
+		t.Errorf("%d colours of %q", len(colours), names)
+	}
+	sum := evaluate[float64](t, ctx,
+		layers+`.reduce((n, e) => n + parseFloat(e.querySelector('.u-value').textContent), 0)`)
+	want := 0.0
+	for _, s := range p.Steps[0].StageCPUMicros {
+		want += s.Mean / 1000
+	}
+	if sum < want-0.1 || sum > want+0.1 {
+		t.Errorf("the legend adds up to %g ms, want %g", sum, want)
 	}
 }

@@ -116,7 +116,7 @@ func TestTrafficThroughGnetAllocatesNothing(t *testing.T) {
 		}
 	}
 	round(512)
-	before, stats := mallocs(), c.Stats()
+	before, stats, began := mallocs(), c.Stats(), time.Now()
 	const total = 20_480
 	for range total / 512 {
 		round(512)
@@ -126,7 +126,8 @@ func TestTrafficThroughGnetAllocatesNothing(t *testing.T) {
 	if in := now.DatagramsIn - stats.DatagramsIn; in != total || now.Lost() != 0 {
 		t.Fatalf("%d datagrams taken, counted %+v", in, now)
 	}
-	if wakes > total/1000 { // a machine that stalls for idleTime wakes the loop again
+	// A pause of idleTime, because the machine stalls, wakes the loop again.
+	if wakes > total/1000+uint64(time.Since(began)/idleTime) {
 		t.Fatalf("%d wake-ups for %d datagrams", wakes, total)
 	}
 	if n := after - before; n > 8*wakes+total/500 {
@@ -184,7 +185,7 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 }
 
-// A busy loop whose socket is closed ends soon.
+// A busy loop whose socket is closed ends.
 func TestCloseUnderTraffic(t *testing.T) {
 	for range 5 {
 		c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{RingDatagrams: 64})
@@ -194,7 +195,7 @@ func TestCloseUnderTraffic(t *testing.T) {
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(start); took > time.Second {
+		if took := time.Since(start); took > receiveTimeout/2 {
 			t.Fatalf("closing took %v", took)
 		}
 	}
@@ -318,6 +319,20 @@ func TestSendErrorsAreCountedAndNotRetried(t *testing.T) {
 
 // While the loop sleeps, the owner reads the socket itself: a datagram does not wait for the loop.
 func TestOwnerReadsPastARestingLoop(t *testing.T) {
+	for try := 0; ; try++ {
+		s, read := ownerReads(t)
+		if read && s.Delivered == 2 && s.DatagramsIn == 2 && s.Wakeups == 1 {
+			return
+		}
+		if try == 4 { // a machine that stalls for as long as the loop sleeps spoils a try
+			t.Fatalf("read by the owner: %v, counted %+v", read, s)
+		}
+	}
+}
+
+// ownerReads sends two datagrams, the second while the loop sleeps, and reports whether the owner
+// has read one from the socket.
+func ownerReads(t *testing.T) (s Stats, read bool) {
 	c := mustListen(t, ListenGnet, "127.0.0.1:0", Config{Moderation: 300 * time.Millisecond}).(*gnetConn)
 	f := mustPool(t, c.LocalAddr(), 1)
 	var b Batch
@@ -337,7 +352,5 @@ func TestOwnerReadsPastARestingLoop(t *testing.T) {
 			time.Sleep(100 * time.Microsecond)
 		}
 	}
-	if s := c.Stats(); !c.drain.ownerRead.Load() || s.Delivered != 2 || s.DatagramsIn != 2 || s.Wakeups != 1 {
-		t.Fatalf("heard %v, counted %+v", c.drain.ownerRead.Load(), s)
-	}
+	return c.Stats(), c.drain.ownerRead.Load()
 }

@@ -55,7 +55,7 @@ func mustPool(t testing.TB, remote netip.AddrPort, n int) *ClientPool {
 }
 
 // receiveTimeout bounds every wait for a datagram on loopback.
-const receiveTimeout = 3 * time.Second
+const receiveTimeout = 20 * time.Second
 
 // receive collects until want datagrams have arrived, and a moment longer to catch a surplus.
 func receive(t testing.TB, c Conn, b *Batch, want int, f func(Datagram)) (got int) {

@@ -37,7 +37,10 @@ type Config struct {
 	LoadMap        MapLoader // loads maps for the console and Rotation; default no other maps
 	Rotation       []MapSpec // maps of the rounds, in turn; default the same map for ever
 	SleepWhenEmpty bool      // an empty lobby plays no tick, see PhaseIdle
-	ShotLogSize    int       // shots that the shot log holds, 232 bytes each, 0 to MaxShotLogSize
+
+	// ShotLogSize is the shots that the shot log holds, 232 bytes each, at most MaxShotLogSize; 0 for
+	// none, -1 for 64 of each slot, at most 4096.
+	ShotLogSize int
 
 	// Sessions.
 
@@ -94,7 +97,7 @@ type Config struct {
 
 	// Background runs what encodes recordings and killcams: all functions in the order in which it
 	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
-	// wait. Default: a function runs at once, in the tick.
+	// of a map wait. Default: a function runs at once, in the tick.
 	Background func(run func())
 
 	// Measuring.
@@ -102,6 +105,10 @@ type Config struct {
 	CPU        func() time.Duration // CPU time of the calling thread; default none: stages read 0
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
+
+	// Histograms take the figures of the lobby. Lobbies that one goroutine ticks may share them;
+	// default its own.
+	Histograms *metrics.Histograms
 
 	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
@@ -119,6 +126,12 @@ const defaultChecksumEvery = 20
 const (
 	defaultSampleEvery = 1024
 	samplePlayers      = 8
+)
+
+// A ShotLogSize of -1 is shots of each slot, as far as the log is no longer than defaultShotLog.
+const (
+	shotsPerSlot   = 64
+	defaultShotLog = 4096
 )
 
 // Limits of a configuration.
@@ -148,6 +161,9 @@ func (c Config) withDefaults() (Config, error) {
 	players := c.Players
 	c.Players += c.Spectators
 	c.SampleEvery = cmp.Or(c.SampleEvery, max(defaultSampleEvery, samplePlayers*c.Players))
+	if c.ShotLogSize == -1 {
+		c.ShotLogSize = min(shotsPerSlot*c.Players, defaultShotLog)
+	}
 	c.Netcode.Clients = c.Players
 	c.Netcode.ProtocolID = cmp.Or(c.Netcode.ProtocolID, protocol.ProtocolID)
 	// A client sends a datagram a tick.
@@ -208,7 +224,8 @@ func (c *Config) checkNumbers(players int) error {
 		return fmt.Errorf("%d kbit/s of content: expected %d to %d",
 			c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
-		return fmt.Errorf("shot log of %d shots: expected 0 to %d", c.ShotLogSize, MaxShotLogSize)
+		return fmt.Errorf("shot log of %d shots: expected 0 to %d, or -1 for %d a slot",
+			c.ShotLogSize, MaxShotLogSize, shotsPerSlot)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return fmt.Errorf("idle: warned after %v, kicked after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)

@@ -65,8 +65,9 @@ type killcams struct {
 // killcamViewer is the killcam state of a connection.
 type killcamViewer struct {
 	asked   bool
-	died    bool // and no killcam of it was asked of Config.Background
-	waiting bool // for the killcam that is being made
+	died    bool      // and no killcam of it was asked of Config.Background
+	diedAt  tick.Tick // of the last death
+	waiting bool      // for the killcam that is being made
 	bucket  ratelimit.Bucket
 }
 
@@ -77,16 +78,18 @@ type killcamJob struct {
 	busy    bool         // belongs to the tick, as all does while it is false
 	done    atomic.Bool
 
-	transfer []byte // empty: there is none
-	tooLong  bool
-	run      func() // encode, bound once
+	transfer []byte    // empty: there is none
+	first    tick.Tick // that the transfer shows
+	err      error     // of Killcam.Append
+	run      func()    // encode, bound once
 }
 
 // encode runs outside the tick.
 func (j *killcamJob) encode() {
-	recorded := j.cam.Append(nil, &j.pending, packet.MaxTransferSize-protocol.ContentTransferHead)
-	j.transfer, j.tooLong = nil, len(recorded) == 0 && j.cam.Memory() > 0
-	if size := uint32(len(recorded)); size > 0 {
+	recorded, first, err := j.cam.Append(nil, &j.pending,
+		packet.MaxTransferSize-protocol.ContentTransferHead)
+	if j.transfer, j.first, j.err = nil, first, err; err == nil {
+		size := uint32(len(recorded))
 		t := protocol.ContentTransfer{Content: protocol.ContentKillcam, Size: size, Compressed: recorded}
 		j.transfer = t.Append(make([]byte, 0, protocol.ContentTransferHead+len(recorded)))
 	}
@@ -118,7 +121,7 @@ func (r *recording) forget(c *conn) {
 // markDeath notes that a player has died in the tick.
 func (r *recording) markDeath(e *sim.Event) {
 	if c := &r.conns[e.Victim.Index()]; c.id == e.Victim && c.transfer.killcam.asked {
-		c.transfer.killcam.died = true
+		c.transfer.killcam.died, c.transfer.killcam.diedAt = true, e.Tick
 	}
 }
 
@@ -159,16 +162,25 @@ func (r *recording) makeKillcam() (due bool) {
 	return due
 }
 
-// beginTransfers begins to send a killcam to each connection that waits for it.
+// killcamRetry is how long after a death a killcam is tried again while no state is complete: the
+// recording begins anew after a gap, and has a state then within replay.KeyEvery chunks.
+const killcamRetry = (replay.KeyEvery + 1) * replay.ChunkMillis
+
+// beginTransfers begins to send a killcam to each connection that waits for it and whose death it
+// shows.
 func (r *recording) beginTransfers(j *killcamJob) {
-	if j.tooLong {
+	if j.err == replay.ErrTooLong {
 		r.Stats.Count[metrics.KillcamsTooLong].Inc()
 	}
 	for _, slot := range r.live {
 		c := &r.conns[slot]
 		if viewer := &c.transfer.killcam; viewer.waiting {
 			viewer.waiting = false
-			if len(j.transfer) > 0 && c.session.peer.SendTransfer(j.transfer) == nil {
+			if j.err == replay.ErrNoState && r.match.Tick()-viewer.diedAt < r.millis(killcamRetry) {
+				viewer.died = true
+			}
+			if len(j.transfer) > 0 && j.first <= viewer.diedAt &&
+				c.session.peer.SendTransfer(j.transfer) == nil {
 				r.Stats.Count[metrics.Killcams].Inc()
 			}
 		}

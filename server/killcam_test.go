@@ -3,8 +3,10 @@ package server
 import (
 	"testing"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // A killcam contains the last seconds of all players and the seed of the match. Where relevance
@@ -35,6 +37,41 @@ func TestKillcamAutoRespectsRelevance(t *testing.T) {
 			(l.count(metrics.ContentRefused) == 1) == c.want {
 			t.Errorf("%d: killcams given: %v, want %v", i, asked, c.want)
 		}
+	}
+}
+
+// A killcam that has no state yet is made again for the same death, for as long as one may come; it
+// is not counted as too long. A killcam that begins after a death is not sent for it.
+func TestKillcamWithoutAStateIsTriedAgain(t *testing.T) {
+	l := newTestLobby(t, Config{})
+	c := l.namedClient("Ann")
+	l.playTicks(5)
+	r := &l.lobby.recording
+	r.request(l.now, c.state())
+	viewer := &c.state().transfer.killcam
+	viewer.waiting, viewer.diedAt = true, l.lobby.match.Tick()
+	r.beginTransfers(&killcamJob{err: replay.ErrNoState})
+	if !viewer.died || viewer.waiting || l.count(metrics.KillcamsTooLong) != 0 {
+		t.Errorf("%+v, %d too long", *viewer, l.count(metrics.KillcamsTooLong))
+	}
+	viewer.died, viewer.waiting = false, true
+	r.beginTransfers(&killcamJob{err: replay.ErrTooLong})
+	if viewer.died || l.count(metrics.KillcamsTooLong) != 1 {
+		t.Errorf("%+v, %d too long", *viewer, l.count(metrics.KillcamsTooLong))
+	}
+	for first, want := range map[tick.Tick]uint64{viewer.diedAt + 1: 0, viewer.diedAt: 1} {
+		before := l.count(metrics.Killcams)
+		viewer.waiting = true
+		r.beginTransfers(&killcamJob{transfer: make([]byte, 100), first: first})
+		if n := l.count(metrics.Killcams) - before; n != want {
+			t.Errorf("from tick %d, death in %d: %d sent", first, viewer.diedAt, n)
+		}
+	}
+	l.ticks(6 * 60)
+	viewer.died, viewer.waiting = false, true
+	viewer.diedAt = 1
+	if r.beginTransfers(&killcamJob{err: replay.ErrNoState}); viewer.died {
+		t.Error("tried again for ever")
 	}
 }
 

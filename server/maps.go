@@ -168,10 +168,11 @@ func (c Config) withMap(m LoadedMap) (Config, error) {
 // mapState is what of a lobby belongs to one map: the match, its frames, and the interest of
 // connections.
 type mapState struct {
-	cfg     Config // filled
-	match   *sim.Match
-	players playerRows // without an encoder, which serves all maps
-	objects *objectRows
+	cfg      Config // filled
+	match    *sim.Match
+	players  playerRows // without an encoder, which serves all maps
+	objects  *objectRows
+	recorder spareRecorder // empty if nothing records the match yet
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
@@ -181,7 +182,10 @@ func newMapState(c Config) *mapState {
 	if c.Relevance != RelevanceOff {
 		s.players.initInterest(&s.cfg)
 	}
-	s.objects = newObjectRows(&s.cfg)
+	s.objects = newObjectRows(&s.cfg, s.match)
+	if c.Record != nil {
+		s.recorder.make(&s.cfg, s.match)
+	}
 	return s
 }
 
@@ -196,6 +200,9 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	if m.reserve {
 		s.players.interest.reserve(cfg.Players)
 		s.objects.interest.reserve(cfg.Players)
+		if cfg.Record == nil && cfg.givesKillcams() {
+			s.recorder.make(&s.cfg, s.match)
+		}
 	}
 	return s, nil
 }
@@ -258,6 +265,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 func (l *Lobby) install(s *mapState) {
 	l.FinishRecording()
 	l.cfg, l.match = s.cfg, s.match
+	l.recording.spare = s.recorder
 	l.replication.setMatch(s)
 	l.match.SetHitFilter(l.rewind.hitFilter)
 	l.match.SetShotLog(l.rewind.log)

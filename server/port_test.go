@@ -28,7 +28,7 @@ type testPort struct {
 func newTestPort(t testing.TB, lobbies, players int) *testPort {
 	t.Helper()
 	p := &testPort{}
-	p.stats.Init(false)
+	p.stats.Histograms = metrics.NewHistograms(false)
 	p.timer = metrics.TickTimer{Off: true}
 	cfg := testNetcodeConfig()
 	cfg.Clients = 64

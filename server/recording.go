@@ -77,15 +77,20 @@ func (j *chunkJob) encode() {
 	}
 }
 
-// reserve allocates what recordings of the match need.
+// reserve allocates what recordings of the match need, unless the map came with it.
 func (r *recording) reserve() {
-	if r.spare.of == r.match || r.cfg.Record == nil && !r.cfg.givesKillcams() {
-		return
+	if r.spare.of != r.match && (r.cfg.Record != nil || r.cfg.givesKillcams()) {
+		r.spare.make(&r.cfg, r.match)
 	}
-	ticks := r.chunkTicks()
-	if rec, err := replay.NewRecorder(r.match, ticks, replay.KeyEvery); err == nil {
+}
+
+// make allocates what recordings of a match need: milliseconds and megabytes. While a player joins
+// or leaves it does nothing.
+func (s *spareRecorder) make(c *Config, m *sim.Match) {
+	ticks := chunkTicks(c)
+	if rec, err := replay.NewRecorder(m, ticks, replay.KeyEvery); err == nil {
 		rec.Close()
-		r.spare = spareRecorder{r.match, replay.HeadOf(r.match, r.cfg.ArenaName, ticks), rec}
+		*s = spareRecorder{m, replay.HeadOf(m, c.ArenaName, ticks), rec}
 	}
 }
 
@@ -107,7 +112,7 @@ func (r *recording) reset() {
 	*r = recording{core: r.core, spare: r.spare, killcams: r.killcams}
 }
 
-func (r *recording) chunkTicks() int { return replay.ChunkMillis * int(r.cfg.Rules.Rate) / 1000 }
+func chunkTicks(c *Config) int { return replay.ChunkMillis * int(c.Rules.Rate) / 1000 }
 
 // tick takes the tick that was just played.
 func (r *recording) tick() {

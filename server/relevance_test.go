@@ -393,3 +393,28 @@ func TestRow67ReusedSlot(t *testing.T) {
 		}
 	}
 }
+
+// A hit by the map's areas and fires has no actor: it puts no other player in combat, and is queued
+// for no connection.
+func TestHitsWithoutAnActorAreNobodys(t *testing.T) {
+	l := newTestLobby(t, Config{ViewDistance: 20})
+	ann, bob := l.namedClient("Ann"), l.namedClient("Bob")
+	l.playTicks(5)
+	p := &l.lobby.replication.players
+	hit := func() {
+		out := l.lobby.match.Outcome()
+		out.Events = append(out.Events[:0], sim.Event{Kind: sim.EventHit, Tick: l.lobby.match.Tick(),
+			Victim: bob.state().id, Amount: 7})
+		l.lobby.outbound.queueEvents(l.now)
+		out.Events = out.Events[:0]
+	}
+	hit()
+	if ann.state().id.Index() != 0 || p.combatUntil[0] != 0 {
+		t.Errorf("slot 0, of %v, is in combat until %d", ann.state().id, p.combatUntil[0])
+	}
+	l.lobby.conns[0].id = 0 // an empty slot has no peer
+	peer := l.lobby.conns[0].session.peer
+	l.lobby.conns[0].session.peer = nil
+	hit()
+	l.lobby.conns[0].session.peer = peer
+}

@@ -64,6 +64,7 @@ func newReplication(cfg *Config, stats *metrics.Stats) replication {
 	r := replication{cfg: cfg, stats: stats, batchTicks: 1}
 	r.groupBytes = snapshot.MaxGroupBytes(cfg.Models.Public)
 	r.players.encoder = snapshot.NewEncoder(cfg.Models.Public, cfg.Players)
+	r.players.encoder.Reserve(cfg.Players, cfg.Players)
 	r.players.encoder.ReservePredictions() // else the first snapshot with two baselines allocates
 	return r
 }
@@ -259,7 +260,7 @@ func (r *replication) reserve() {
 	if r.cfg.Relevance == RelevanceOff {
 		return
 	}
-	r.players.encoder.Reserve()
+	r.players.encoder.ReserveRows()
 	r.players.packer.Reserve(r.cfg.Players)
 	r.players.interest.reserve(r.cfg.Players)
 	r.objects.interest.reserve(r.cfg.Players)

@@ -56,11 +56,19 @@ type frameVersion struct {
 	groups  int
 }
 
-func newObjectRows(c *Config) *objectRows {
+// usualFlights is how many projectiles and grenades a player has in flight at most, as a rule. The
+// memory of more is made with them.
+const usualFlights = 2
+
+func newObjectRows(c *Config, m *sim.Match) *objectRows {
 	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
+	usual := usualFlights * c.Players
+	for _, class := range netstate.StaticClasses() {
+		usual += class.Count(m)
+	}
 	o := &objectRows{
 		replicatedRows: replicatedRows{
-			frames:  snapshot.NewRing(netstate.Objects, slots, frames, 1),
+			frames:  snapshot.NewGrowingRing(netstate.Objects, usual, slots, frames, 1),
 			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
 		},
 		table:           objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
@@ -71,8 +79,9 @@ func newObjectRows(c *Config) *objectRows {
 		o.table.flights[i] = make([]int16, 0, 4*slots)
 	}
 	o.packer.Reserve(slots)
+	o.encoder.Reserve(c.Players, usual)
 	if c.Relevance != RelevanceOff {
-		o.encoder.Reserve()
+		o.encoder.ReserveRows()
 		o.initInterest(c, slots)
 	}
 	return o

@@ -56,7 +56,8 @@ func TestMoreFlightsThanSlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, w := sim.New(1, cfg.Rules, cfg.Arena), newObjectRows(&cfg)
+	m := sim.New(1, cfg.Rules, cfg.Arena)
+	w := newObjectRows(&cfg, m)
 	var flights []object.Projectile
 	next := func() {
 		m.Begin()

@@ -143,6 +143,9 @@ func (o *outbound) queueEvents(now time.Duration) {
 		e := &out.Events[i]
 		if e.Kind == sim.EventHit {
 			o.Stats.Count[metrics.Hits].Inc()
+			if e.Actor == 0 {
+				continue // the map's areas and fires are no opponents
+			}
 			actor := &o.conns[e.Actor.Index()]
 			o.replication.noteHit(e, &actor.repl, &o.conns[e.Victim.Index()].repl)
 			if actor.id == e.Actor {

@@ -20,7 +20,10 @@ func init() {
 		columns:  []columnSpec{column[Burning](full)},
 		capacity: func(slots int) (int, int) { return slots, slots },
 		valid: func(m *Match) error {
-			_, fires := m.burning.Rows()
+			ids, fires := m.burning.Rows()
+			if err := m.onPlayers("burning player", ids); err != nil {
+				return err
+			}
 			for i := range fires {
 				if b := &fires[i]; b.Every == 0 || b.Points < 0 || b.Points > object.MaxPoints {
 					return wrong("burning player", *b)

@@ -1,9 +1,12 @@
 package sim
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -78,6 +81,60 @@ func TestRow01BurningComesAndGoes(t *testing.T) {
 	s.step()
 	if n := s.World.Count(s.kinds[pageBurning]); n != 0 {
 		t.Errorf("%d burn after the last has left", n)
+	}
+}
+
+// TestDeathPutsFireOutBeforeRespawn: where players respawn with the next tick, a player that died
+// burning does not burn at its spawn point.
+func TestDeathPutsFireOutBeforeRespawn(t *testing.T) {
+	g := quick(func(g *Game) {
+		g.Mode.RespawnMillis = 0
+		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2), object.AreaKind{Points: 7, PerSecond: 6, BurnMillis: 5000}}}
+	})
+	s := newScene(t, 2, Rules{Game: g, Rate: 60}, plain(t))
+	s.put(1, 1, geom.Vec3{})
+	s.step()
+	if s.burning.Get(s.ids[1]) == nil {
+		t.Fatal("does not burn")
+	}
+	v := s.Vital(s.ids[1])
+	for v.Health = 1; v.Deaths == 0; v = s.Vital(s.ids[1]) {
+		s.step()
+	}
+	for range 60 {
+		if s.step(); len(s.Outcome().Events) != 0 || s.burning.Get(s.ids[1]) != nil {
+			t.Fatalf("burns after its respawn: %+v", s.Outcome().Events)
+		}
+	}
+	if v = s.Vital(s.ids[1]); !v.Alive() || v.Deaths != 1 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// TestSparseComponentsBelongToPlayers: a state in which a barrel burns or is to be teleported is
+// refused by name.
+func TestSparseComponentsBelongToPlayers(t *testing.T) {
+	barrel := netid.Make(FirstBarrel, 1)
+	for name, add := range map[string]func(m *Match){
+		"burning player": func(m *Match) { m.burning.Add(barrel, Burning{Every: 1}) },
+		"due teleport": func(m *Match) {
+			p := m.layout().Teleporters[0]
+			m.teleporting.Add(barrel, object.TeleportRequest{ID: barrel, Pos: p.Target, Yaw: p.Yaw})
+		},
+	} {
+		s := newScript(t, 4, Rules{Game: furnished()}, "arena-16")
+		s.step()
+		add(s.m)
+		s.m.World.Flush()
+		state, err := s.m.Save(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := name + ": entity " + barrel.String() + ", expected a player"
+		if _, err = Load(4, *s.m.Rules(), s.m.Scene().Arena, state); !errors.Is(err, ErrState) ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

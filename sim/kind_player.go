@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"fmt"
+
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/anim"
@@ -36,6 +39,9 @@ func init() {
 // validTeleports checks that each player goes where StepTeleporters sends players.
 func validTeleports(m *Match) error {
 	ids, due := m.teleporting.Rows()
+	if err := m.onPlayers("due teleport", ids); err != nil {
+		return err
+	}
 	for i := range due {
 		known := false
 		for p := range m.objects.Ports {
@@ -44,6 +50,16 @@ func validTeleports(m *Match) error {
 		}
 		if !known || due[i].ID != ids[i] {
 			return wrong("teleport", due[i])
+		}
+	}
+	return nil
+}
+
+// onPlayers returns an error if a sparse component is on an entity that is no player.
+func (m *Match) onPlayers(component string, ids []netid.ID) error {
+	for _, id := range ids {
+		if m.World.KindOf(id) != m.player {
+			return fmt.Errorf("%w: %s: entity %v, expected a player", ErrState, component, id)
 		}
 	}
 	return nil

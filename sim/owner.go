@@ -12,8 +12,9 @@ type Owner struct{ ID netid.ID }
 // maxOwners is how many owners Root follows.
 const maxOwners = 4
 
-// Root is the player that answers for an entity: itself for a player, who fired for what was fired,
-// and the owner for what has one, as far as owners go. It is 0 for what belongs to no player.
+// Root is the player that answers for an entity: a player answers for itself, the shooter for its
+// projectiles and grenades, and an owner for what it owns, through at most maxOwners owners. It is 0
+// for an entity that belongs to no player.
 func (m *Match) Root(id netid.ID) netid.ID {
 	for range maxOwners {
 		if m.World.KindOf(id) == m.player {

@@ -7,12 +7,16 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// die makes a player dead until it may respawn.
+// die makes a player dead until it may respawn, and puts out its fire: it may be alive again before
+// the next tick's areas.
 func (c *columns) die(row int, now tick.Tick) {
 	v := &c.vital[row]
 	v.Health, v.Died = 0, now
 	v.Respawn = now + c.match.Rules().ticks(c.kit.Mode.RespawnMillis)
 	c.vel[row], c.state[row] = zero, move.State{Loco: move.Dead}
+	if len(c.objects.Areas) > 0 {
+		c.match.burning.Remove(c.id[row])
+	}
 }
 
 // occupyZones queues the teleports of the tick and counts the living players of each team in each

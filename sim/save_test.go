@@ -99,7 +99,7 @@ func TestSaveLoadGoesOn(t *testing.T) {
 	}
 }
 
-// TestSaveHasEverything: each datum that the table of systems calls lasting or given is in a part,
+// TestSaveHasEverything: each datum that the table of systems calls persistent or external is in a part,
 // and structs with handwritten save code have exactly the fields that the code covers. New
 // components need no change: all of the kind are saved. A new field of a struct below must be
 // saved, or derived from what is.

@@ -41,8 +41,10 @@ const (
 	Output                     // empty when a tick begins, for readers outside when it ends
 )
 
-// String names the sort.
-func (s Lifetime) String() string { return [...]string{"lasting", "given", "momentary", "told"}[s&3] }
+// String names the lifetime in tables.
+func (s Lifetime) String() string {
+	return [...]string{"persistent", "external", "per tick", "output"}[s&3]
+}
 
 // The data.
 const (
@@ -191,7 +193,7 @@ var systems = []System{
 	{
 		"damage", "applies all damage of the tick once: hits, deaths, knock-backs, broken barrels",
 		[]Datum{dDamage, dVital, dBarrels, dMotion, dShots},
-		[]Datum{dDamage, dVital, dBarrels, dBlasts, dMotion, dDeaths, dEvents}, Server, applyDamage,
+		[]Datum{dDamage, dVital, dBurning, dBarrels, dBlasts, dMotion, dDeaths, dEvents}, Server, applyDamage,
 	},
 	{
 		"zones", "finds the players in teleporters and capture zones",
@@ -200,7 +202,8 @@ var systems = []System{
 	{
 		"mode", "counts points, and takes the round through its phases",
 		[]Datum{dMode, dDeaths, dZones},
-		[]Datum{dMode, dVital, dMotion, dEvents, dAnnounced, dProjectiles, dGrenades, dBarrels, dCubes},
+		[]Datum{dMode, dVital, dBurning, dMotion, dEvents, dAnnounced, dProjectiles, dGrenades, dBarrels,
+			dCubes},
 		Server, playMode,
 	},
 }

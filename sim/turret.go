@@ -10,11 +10,11 @@ import (
 )
 
 // Turret is a crossbow that a map places. It belongs to the player that stood at it last, and
-// shoots bolts at the nearest player that this one may hurt.
+// shoots bolts at the nearest player that its owner may hurt.
 type Turret struct {
 	Pos  geom.Vec3 // its foot
 	Aim  geom.Vec3 // direction of its last bolt
-	Next tick.Tick // of the next bolt at the earliest
+	Next tick.Tick // at which it looks for a target again
 }
 
 // Numbers of turrets.
@@ -24,6 +24,7 @@ const (
 	turretReach  = 2   // metres from which a player takes it
 	turretRange  = 40  // metres
 	turretMillis = 500 // from bolt to bolt
+	turretSearch = 100 // milliseconds from one search for a target to the next
 	turretDamage = 12  // points
 )
 
@@ -105,8 +106,9 @@ func (c *columns) claimTurret(t *Turret, owner *Owner) {
 	}
 }
 
-// shootTurret shoots at the nearest enemy of a turret's owner that it sees, when it is time. A bolt
-// is as fast as a rifle's round, and the owner's friends do not stop it.
+// shootTurret shoots at the nearest enemy of a turret's owner that it sees, when it is time. A search
+// casts a ray at each enemy in range that a wall hides, so a turret without a target searches every
+// turretSearch only. A bolt is as fast as a rifle's round, and the owner's friends do not stop it.
 func (c *columns) shootTurret(all *turrets, i int) {
 	t, owner := &all.turret[i], all.owner[i].ID
 	row, ok := c.row(owner)
@@ -118,6 +120,7 @@ func (c *columns) shootTurret(all *turrets, i int) {
 		return c.match.Harms(all.id[i], c.id[row]) && c.sees(muzzle, row)
 	})
 	if target < 0 {
+		t.Next = c.clock.Tick + c.match.rules.ticks(turretSearch)
 		return
 	}
 	t.Next = c.clock.Tick + c.match.rules.ticks(turretMillis)

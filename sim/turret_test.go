@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/content"
 )
 
@@ -76,10 +77,12 @@ func TestRow07TurretObeysItsOwner(t *testing.T) {
 	}
 }
 
-// TestTurretIsSavedAndDeterministic plays a match with turrets on 1, 2 and 4 workers, and from a
-// saved state, to the same bits.
+// TestTurretIsSavedAndDeterministic plays a match with turrets on 1, 2 and 4 workers to the same
+// bits, and a state of it on from the inputs of the next 200 ticks.
 func TestTurretIsSavedAndDeterministic(t *testing.T) {
+	var copied *Match // of the state after 200 ticks
 	play := func(r parallel.Runner) (hashes []uint64, state []byte, s *script) {
+		var inputs TickInputs
 		g := armed()
 		s = newScript(t, 12, Rules{Seed: 9, RespawnMillis: 700, Mix: true, Game: g}, "arena-16")
 		for i, at := range s.m.Scene().Arena.Spawns {
@@ -95,8 +98,21 @@ func TestTurretIsSavedAndDeterministic(t *testing.T) {
 				if state, err = s.m.Save(nil); err != nil {
 					t.Fatal(err)
 				}
+				copied = s.load(t, state)
+				if again, err := copied.Save(nil); err != nil || !bytes.Equal(again, state) {
+					t.Error("loaded and saved again, it is another state", err)
+				}
+				s.m.SetInputLog(&inputs)
 			}
 			s.step()
+			if i >= 200 {
+				if err := copied.Replay(&inputs); err != nil {
+					t.Fatal(err)
+				}
+				if copied.Hash() != s.m.Hash() {
+					t.Fatalf("tick %d of the loaded match is another", i)
+				}
+			}
 			hashes = append(hashes, s.m.Hash())
 		}
 		return hashes, state, s
@@ -124,9 +140,29 @@ func TestTurretIsSavedAndDeterministic(t *testing.T) {
 			t.Fatalf("%d workers: another state", workers)
 		}
 	}
-	copied := s.load(t, state)
-	if again, err := copied.Save(nil); err != nil || !bytes.Equal(again, state) {
-		t.Error("loaded and saved again, it is another state", err)
+}
+
+// A turret whose enemies all stand behind a wall searches for a target ten times a second, not every
+// tick: a search casts a ray at each of them.
+func TestTurretWithoutATargetSearchesSeldom(t *testing.T) {
+	s := newScene(t, 2, Rules{Game: armed(), Rate: 60}, plain(t))
+	s.put(0, 0, geom.Vec3{X: 1})
+	s.put(1, 1, geom.Vec3{X: 64, Z: 64}) // out of reach
+	searches, last := 0, tick.Tick(0)
+	for range 60 {
+		s.step()
+		if turret, _, _ := TurretOf(s.Match, 0); turret.Next != last {
+			searches, last = searches+1, turret.Next
+		}
+	}
+	if searches != 10 {
+		t.Errorf("%d searches in a second, want 10", searches)
+	}
+	s.put(1, 1, geom.Vec3{X: 12})
+	for n := 0; s.Vital(s.ids[1]).Health == 100; n++ {
+		if s.step(); n > 6 {
+			t.Fatal("does not shoot at an enemy in sight")
+		}
 	}
 }
 

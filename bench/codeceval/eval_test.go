@@ -31,7 +31,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func open(t *testing.T, name string) *itr.Trace {
+func open(t testing.TB, name string) *itr.Trace {
 	t.Helper()
 	path := filepath.Join(recordings(t), name)
 	var tr *itr.Trace

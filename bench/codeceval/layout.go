@@ -22,17 +22,22 @@ type Part struct {
 // layoutSamples is about how many rows of the training traces decide on a layout.
 const layoutSamples = 30000
 
-// layout makes the parts for traces of one kind: fields that change together share a part, and each
-// field gets the predictor that leaves the smallest differences.
+// layout makes the parts for traces of one kind: fields that change together or follow from each
+// other share a part, in the order in which they follow, and each field gets the predictor that
+// leaves the smallest differences.
 func layout(train []*itr.Trace, delay int) []Part {
 	fields := train[0].Fields
+	saved := followers(train, delay)
 	groups := [][]int{nil}
 	if len(fields) > schema.MaxFields {
-		groups = changeTogether(train, delay)
+		groups = changeTogether(train, delay, saved)
 	} else {
 		for f := range fields {
 			groups[0] = append(groups[0], f)
 		}
+	}
+	for _, group := range groups {
+		sortByFollowers(group, saved)
 	}
 	var parts []Part
 	for i, group := range groups {
@@ -73,9 +78,9 @@ func sampled(train []*itr.Trace, delay int, do func(t *itr.Trace, s int)) {
 }
 
 // changeTogether cuts the fields into parts of nearly equal size. A part begins with the first
-// remaining field; the field with the most mutual information about the part joins it next.
-// Changes are those over delay snapshots.
-func changeTogether(train []*itr.Trace, delay int) (groups [][]int) {
+// remaining field; the field with the most mutual information about the part joins it next, where
+// what fields save each other counts, too. Changes are those over delay snapshots.
+func changeTogether(train []*itr.Trace, delay int, saved [][]float64) (groups [][]int) {
 	n := len(train[0].Fields)
 	both, rows := make([][]float64, n), 0.0
 	for f := range both {
@@ -112,7 +117,7 @@ func changeTogether(train []*itr.Trace, delay int) (groups [][]int) {
 			for k, f := range left {
 				sum := 0.0
 				for _, g := range group {
-					sum += mutual(both[f][g], both[f][f], both[g][g], rows)
+					sum += mutual(both[f][g], both[f][f], both[g][g], rows) + max(saved[f][g], saved[g][f])
 				}
 				if sum > most {
 					best, most = k, sum
@@ -120,7 +125,6 @@ func changeTogether(train []*itr.Trace, delay int) (groups [][]int) {
 			}
 			group, left = append(group, left[best]), slices.Delete(left, best, best+1)
 		}
-		slices.Sort(group)
 		groups = append(groups, group)
 	}
 	return groups

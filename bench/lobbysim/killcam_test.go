@@ -1,7 +1,6 @@
 package lobbysim
 
 import (
-	"bytes"
 	"io"
 	"slices"
 	"testing"
@@ -120,15 +119,9 @@ func TestRow09KillcamWorld(t *testing.T) {
 // TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the
 // very same match; and what it recorded is that match.
 func TestRow76KillcamsChangeNothing(t *testing.T) {
-	var file []byte
-	packer := replay.NewPacker()
+	var files [][]byte
 	plain := hashes(t, newKillcamLobby(t, 8, server.Config{}, impair.Profile{}, withoutKillcams), 40, nil)
-	b := newKillcamLobby(t, 8, server.Config{Record: func(f server.RecordingChunk) {
-		if f.First {
-			file = f.Head.Append(nil)
-		}
-		file = packer.Append(file, f.Chunk)
-	}}, impair.Profile{}, withoutKillcams)
+	b := newKillcamLobby(t, 8, server.Config{Record: recordInto(&files)}, impair.Profile{}, withoutKillcams)
 	recorded := hashes(t, b, 40, nil)
 	b.Lobby.FinishRecording()
 	shown := hashes(t, newKillcamLobby(t, 8, server.Config{}, impair.Profile{}, withKillcams), 40, nil)
@@ -138,36 +131,15 @@ func TestRow76KillcamsChangeNothing(t *testing.T) {
 				at, recorded[at] != hash, shown[at] != hash)
 		}
 	}
-	r, err := replay.NewReader(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	match := b.Lobby.Match()
-	p, err := replay.NewPlayer(&r.Head, match.Rules().Game, match.Scene().Arena)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var ticks []tick.Tick
-	for {
-		c, err := r.Next()
-		if err == io.EOF {
-			break
-		} else if err == nil {
-			err = p.Load(c)
+	playFile(t, b, files[0], func(p *replay.Player) {
+		if p.Match.Hash() != plain[p.Match.Tick()] {
+			t.Fatalf("tick %d was recorded as another", p.Match.Tick())
 		}
-		for err == nil && !p.Done() {
-			if err = p.Step(); err == nil && p.Match.Hash() != plain[p.Match.Tick()] {
-				t.Fatalf("tick %d was recorded as another", p.Match.Tick())
-			}
-			ticks = append(ticks, p.Match.Tick())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !slices.IsSorted(ticks) || len(ticks) != int(match.Tick()) {
-		t.Errorf("%d ticks of %d", len(ticks), match.Tick())
+		ticks = append(ticks, p.Match.Tick())
+	})
+	if n := int(b.Lobby.Match().Tick()); len(files) != 1 || !slices.IsSorted(ticks) || len(ticks) != n {
+		t.Errorf("%d ticks of %d in %d files", len(ticks), n, len(files))
 	}
 }
 

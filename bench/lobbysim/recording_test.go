@@ -13,6 +13,18 @@ import (
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
+// recordInto returns a server.Config.Record that writes into files, each a recording of its own.
+func recordInto(files *[][]byte) func(server.RecordingChunk) {
+	packer := replay.NewPacker()
+	return func(f server.RecordingChunk) {
+		if f.First {
+			*files = append(*files, f.Head.Append(nil))
+		}
+		last := &(*files)[len(*files)-1]
+		*last = packer.Append(*last, f.Chunk)
+	}
+}
+
 // playFile plays a recording of b's match and calls each after every tick.
 func playFile(t *testing.T, b *Sim, file []byte, each func(p *replay.Player)) {
 	t.Helper()
@@ -47,16 +59,10 @@ func playFile(t *testing.T, b *Sim, file []byte, each func(p *replay.Player)) {
 // What a goroutine encodes while the match goes on is the match, bit for bit: the recording up to
 // its last tick, and killcams.
 func TestRecordingOnAGoroutine(t *testing.T) {
-	var file []byte
-	packer := replay.NewPacker()
+	var files [][]byte
 	background := newGoroutineAfterTick()
-	b := newKillcamLobby(t, 8, server.Config{Background: background.add,
-		Record: func(f server.RecordingChunk) {
-			if f.First {
-				file = f.Head.Append(nil)
-			}
-			file = packer.Append(file, f.Chunk)
-		}}, impair.Profile{}, withKillcams)
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add, Record: recordInto(&files)},
+		impair.Profile{}, withKillcams)
 	cams, steps := map[tick.Tick]uint64{}, 0 // the last tick of each and its hash
 	live := hashes(t, b, 30, func() {
 		background.flush()
@@ -91,36 +97,26 @@ func TestRecordingOnAGoroutine(t *testing.T) {
 		}
 	}
 	ticks := 0
-	playFile(t, b, file, func(p *replay.Player) {
+	playFile(t, b, files[0], func(p *replay.Player) {
 		ticks++
 		if at := p.Match.Tick(); p.Match.Hash() != live[at] {
 			t.Fatalf("tick %d was recorded as another", at)
 		}
 	})
 	n, last := b.Lobby.Stats.Count[metrics.RecordingChunksDropped].Load(), int(b.Lobby.Match().Tick())
-	if ticks != last || len(cams) < 3 || n != 0 {
-		t.Errorf("%d ticks of %d, %d killcams, %d chunks dropped", ticks, last, len(cams), n)
+	if ticks != last || len(cams) < 3 || n != 0 || len(files) != 1 {
+		t.Errorf("%d ticks of %d in %d files, %d killcams, %d chunks dropped",
+			ticks, last, len(files), len(cams), n)
 	}
 }
 
 // A goroutine that hangs costs the recording its seconds and nothing else: they are counted, and
 // the recording goes on in another file that plays.
 func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
-	type file struct {
-		first tick.Tick
-		data  []byte
-	}
-	var files []file
-	packer := replay.NewPacker()
+	var files [][]byte
 	background := newAfterTick()
-	b := newKillcamLobby(t, 8, server.Config{Background: background.add,
-		Record: func(f server.RecordingChunk) {
-			if f.First {
-				files = append(files, file{f.Chunk.First, f.Head.Append(nil)})
-			}
-			last := &files[len(files)-1]
-			last.data = packer.Append(last.data, f.Chunk)
-		}}, impair.Profile{}, withKillcams)
+	b := newKillcamLobby(t, 8, server.Config{Background: background.add, Record: recordInto(&files)},
+		impair.Profile{}, withKillcams)
 	live := hashes(t, b, 20, func() {
 		if at := b.Lobby.Match().Tick(); at < 300 || at > 840 { // nine seconds
 			background.flush()
@@ -130,7 +126,7 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 	background.flush()
 	ticks := 0
 	for _, f := range files {
-		playFile(t, b, f.data, func(p *replay.Player) {
+		playFile(t, b, f, func(p *replay.Player) {
 			ticks++
 			if at := p.Match.Tick(); p.Match.Hash() != live[at] {
 				t.Fatalf("tick %d was recorded as another", at)
@@ -141,6 +137,9 @@ func TestRecordingThatIsNotEncodedInTime(t *testing.T) {
 	if len(files) != 2 || dropped < 5 || dropped > 9 || ticks != int(b.Lobby.Match().Tick())-60*dropped {
 		t.Errorf("%d files, %d chunks dropped, %d of %d ticks",
 			len(files), dropped, ticks, b.Lobby.Match().Tick())
+	}
+	if n := b.Lobby.Stats.Count[metrics.KillcamsTooLong].Load(); n != 0 {
+		t.Errorf("%d killcams are too long: the gap counts", n)
 	}
 }
 

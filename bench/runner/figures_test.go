@@ -45,7 +45,7 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 
 // newFigures are those of a swarm that measured nothing.
 func newFigures() *swarm.Figures {
-	h := func() *meter.Histogram { return meter.NewHistogram(0) }
+	h := func() *meter.Histogram { return meter.NewHistogram(0, meter.Fine) }
 	return &swarm.Figures{Elapsed: time.Second, Late: h(), Played: h(), StealCorrected: h(), Age: h(),
 		RTT: h(), Meter: client.NewMeter()}
 }

@@ -89,6 +89,24 @@ func TestTrafficOverSockets(t *testing.T) {
 	if err != nil || len(read.Ticks) != 60 || read.Ticks[3].Out[0] != (Packet{2, 300}) {
 		t.Fatalf("%v", err)
 	}
+	for try := 0; ; try++ {
+		cost := overSockets(t, read)
+		if cost.Ticks != 60 || cost.DatagramsOut != 1 || cost.SendMicros <= 0 || cost.ReceiveMicros <= 0 ||
+			cost.BesideMicros <= 0 {
+			t.Fatalf("%+v", cost)
+		}
+		if math.Abs(cost.DatagramsIn-3) <= 0.6 {
+			return
+		}
+		if try == 4 { // a sender that the machine keeps from its schedule leaves datagrams out
+			t.Fatalf("%+v", cost)
+		}
+	}
+}
+
+// overSockets sends and serves traffic on a socket of its own.
+func overSockets(t *testing.T, traffic Traffic) SocketCost {
+	t.Helper()
 	conn, err := netio.ListenGnet("127.0.0.1:0", netio.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +124,7 @@ func TestTrafficOverSockets(t *testing.T) {
 			}
 		})
 	}()
-	cost, err := ServeTraffic(t.Context(), conn, read, 100*time.Microsecond,
+	cost, err := ServeTraffic(t.Context(), conn, traffic, 100*time.Microsecond,
 		func() { close(started) })
 	cancel()
 	if err != nil {
@@ -115,10 +133,7 @@ func TestTrafficOverSockets(t *testing.T) {
 	if err := <-sent; err != nil {
 		t.Fatal(err)
 	}
-	if cost.Ticks != 60 || cost.DatagramsOut != 1 || math.Abs(cost.DatagramsIn-3) > 0.6 ||
-		cost.SendMicros <= 0 || cost.ReceiveMicros <= 0 || cost.BesideMicros <= 0 {
-		t.Errorf("%+v", cost)
-	}
+	return cost
 }
 
 func TestCostAddsTheSockets(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
@@ -113,11 +114,30 @@ func wrong(text string, err error) error {
 	if at := (*file.Error)(nil); errors.As(err, &at) {
 		column, message = at.Column+1, at.Message
 	}
-	if strings.TrimSpace(text) == "" {
-		message = "got nothing"
+	message = strings.Join(strings.Fields(message), " ")
+	token, parsing := strings.CutPrefix(message, "unexpected token ")
+	kind, quoted, _ := strings.Cut(strings.TrimSuffix(token, ")"), "(")
+	switch {
+	case strings.TrimSpace(text) == "":
+		message = "expected comparisons joined by &&, got nothing"
+	case token == "EOF" && parsing:
+		column = utf8.RuneCountInString(text) + 1
+		message = "expected a figure or number, as in p99(tick) < 0.6*period, got the end"
+		if strings.Count(text, "(") > strings.Count(text, ")") {
+			message = `expected ")", got the end`
+		}
+	case parsing && slices.Contains([]string{"Identifier", "Number", "String"}, kind):
+		message = "expected an operator (< <= > >= == && + - * /) before " + quoted
+	case parsing:
+		message = "expected a figure or number, got " + quoted
+	case strings.HasPrefix(message, "expected bool"):
+		message = "expected a comparison, as in p99(tick) < 0.6*period, got a value without one"
+	case strings.HasPrefix(message, "unknown name"):
+		message = "expected a figure of the list in tickrate plan --help: " + message
+	default:
+		message = "expected comparisons joined by &&: " + message
 	}
-	return &Error{text, column,
-		"expected comparisons joined by &&: " + strings.Join(strings.Fields(message), " ")}
+	return &Error{text, column, message}
 }
 
 // add splits an expression at its && into terms.

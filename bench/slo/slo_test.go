@@ -86,8 +86,12 @@ func TestCompileRefuses(t *testing.T) {
 		column int // 0: any
 		want   string
 	}{
-		{"p99(tick)", 0, "expected bool, but got float64"},
-		{"p99(tick)<", 0, "expected comparisons"},
+		{"p99(tick)", 1, "expected a comparison, as in p99(tick) < 0.6*period"},
+		{"p99(tick)<", 11, "expected a figure or number"},
+		{"p99(tick", 9, `expected ")", got the end`},
+		{"p99 tick < 5", 5, `expected an operator (< <= > >= == && + - * /) before "tick"`},
+		{"p99() < ) 5", 9, `expected a figure or number, got ")"`},
+		{" ", 1, "got nothing"},
 		{"p99(tick)<0.6*perod", 15, "unknown name perod"},
 		{"p99(tik)<1", 5, "unknown name tik"},
 		{"lost(age)==0", 6, "cannot use slo.distribution"},

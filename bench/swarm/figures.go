@@ -43,9 +43,10 @@ type Figures struct {
 }
 
 func newFigures() Figures {
+	fine := func() *meter.Histogram { return meter.NewHistogram(0, meter.Fine) }
 	return Figures{
-		Age: meter.NewHistogram(0), RTT: meter.NewHistogram(0), Late: meter.NewHistogram(0),
-		Played: meter.NewHistogram(0), StealCorrected: meter.NewHistogram(0), Meter: client.NewMeter(),
+		Age: fine(), RTT: fine(), Late: fine(), Played: fine(), StealCorrected: fine(),
+		Meter: client.NewMeter(),
 	}
 }
 

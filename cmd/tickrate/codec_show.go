@@ -24,12 +24,7 @@ func newCodecShow() *cobra.Command {
 		Long: `show lists the models in a file of codec train, or those of this build without a
 file: the fields that choose a row's context, and for each field its width and,
 for each of its code tables, the bits of a change of 1, 10 and 100 steps.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage.Errorf("%d files: expected one or none", len(args))
-			}
-			return nil
-		},
+		Args: usage.AtMostOneArg("files"),
 		RunE: func(c *cobra.Command, args []string) error {
 			models, err := assets.Models(strings.Join(args, ""))
 			if err != nil {

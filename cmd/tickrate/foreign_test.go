@@ -17,14 +17,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server/host"
-
 	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/server/host"
 )
 
 // foreignSizes are payload sizes: the least, a common one, the largest of older libraries, and the
 // largest.
 var foreignSizes = []int{1, 64, 1175, 1200}
+
+// foreignTimeout is the timeout of a session, longer than a stall of the machine.
+const foreignTimeout = 3 * time.Second
 
 // echoes counts the payloads of one client.
 type echoes struct {
@@ -73,7 +75,7 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 		c.send(foreignPayload, payload(k))
 		e.sent[k%4]++
 		next := time.Now().Add(gap)
-		if err := c.live(5*time.Second, func(p []byte) bool {
+		if err := c.live(waitLimit, func(p []byte) bool {
 			take(p)
 			return time.Now().After(next)
 		}); err != nil {
@@ -81,11 +83,11 @@ func foreignTalk(c *foreignClient, who uint32, rounds int, gap time.Duration) (e
 		}
 	}
 	// More than twice the timeout: keep-alives alone hold the session, both ways.
-	quiet := time.Now().Add(2500 * time.Millisecond)
+	quiet := time.Now().Add(2*foreignTimeout + time.Second/2)
 	before := c.alives
-	err = c.live(10*time.Second, func(p []byte) bool { take(p); return time.Now().After(quiet) })
+	err = c.live(waitLimit, func(p []byte) bool { take(p); return time.Now().After(quiet) })
 	if n := c.alives - before; err == nil && n < 10 {
-		err = fmt.Errorf("%d keep-alives in two and a half seconds", n)
+		err = fmt.Errorf("%d keep-alives in twice the timeout", n)
 	}
 	return e, errors.Join(err, wrong)
 }
@@ -115,7 +117,7 @@ func foreignServer(t *testing.T, link impair.Profile, args ...string) (cmd *exec
 	cmd, r = readyServer(t,
 		keyless(t, nil, append([]string{"serve", "--echo", "--ready", "--listen", at, "--http", "127.0.0.1:0",
 			"--public-addr", proxy.Addr().String(), "--public-addr", foreignName.String(),
-			"--session-timeout", "1s"}, args...)...))
+			"--session-timeout", foreignTimeout.String()}, args...)...))
 	return cmd, r, proxy.Addr()
 }
 
@@ -158,7 +160,7 @@ func TestForeignClient(t *testing.T) {
 				t.Fatal(err)
 			}
 			good := foreignBackend{key: key, protocol: c.id, client: 1, life: 30,
-				timeout: 1, servers: []netip.AddrPort{public, foreignName},
+				timeout: int32(foreignTimeout / time.Second), servers: []netip.AddrPort{public, foreignName},
 				private: []netip.AddrPort{foreignName}}
 			dial := func(change func(*foreignBackend)) *foreignClient {
 				b := good
@@ -171,7 +173,7 @@ func TestForeignClient(t *testing.T) {
 				return f
 			}
 			f := dial(func(*foreignBackend) {})
-			if err := f.live(5*time.Second, func([]byte) bool {
+			if err := f.live(waitLimit, func([]byte) bool {
 				return f.connected
 			}); err != nil || f.slot != 0 || f.max != 3 {
 				t.Fatalf("slot %d of %d: %v", f.slot, f.max, err)
@@ -192,7 +194,7 @@ func TestForeignClient(t *testing.T) {
 				"drop_req_expired": dial(func(b *foreignBackend) { b.life = 0; b.client = 4 }),
 			} {
 				wrong.send(foreignRequest, nil)
-				_ = f.live(5*time.Second, func([]byte) bool { return refusals(t, r)[name] > 0 })
+				_ = f.live(waitLimit, func([]byte) bool { return refusals(t, r)[name] > 0 })
 				if n := refusals(t, r)[name]; n == 0 || hears(wrong) {
 					t.Errorf("%s: %d times, or an answer", name, n)
 				}
@@ -203,15 +205,15 @@ func TestForeignClient(t *testing.T) {
 				statsOf(t, r, &s)
 				return s.Connected
 			}
-			if err := f.live(5*time.Second, func([]byte) bool { return connected() == 0 }); err != nil {
+			if err := f.live(waitLimit, func([]byte) bool { return connected() == 0 }); err != nil {
 				t.Error(err)
 			}
 			last := dial(func(b *foreignBackend) { b.client = 9 })
-			if err := last.live(5*time.Second, func([]byte) bool { return last.connected }); err != nil {
+			if err := last.live(waitLimit, func([]byte) bool { return last.connected }); err != nil {
 				t.Fatal(err)
 			}
 			ends(t, cmd)
-			if err := last.live(5*time.Second, func([]byte) bool { return last.ended }); err != nil {
+			if err := last.live(waitLimit, func([]byte) bool { return last.ended }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -263,7 +265,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 	var errs [clients]error
 	for i, f := range all {
 		talked.Go(func() {
-			if errs[i] = f.live(10*time.Second, func([]byte) bool { return f.connected }); errs[i] == nil {
+			if errs[i] = f.live(waitLimit, func([]byte) bool { return f.connected }); errs[i] == nil {
 				got[i], errs[i] = foreignTalk(f, uint32(i), rounds, 10*time.Millisecond)
 			}
 			if errs[i] == nil && i%2 == 0 {
@@ -291,7 +293,7 @@ func TestForeignClientsOverMobile(t *testing.T) {
 		}
 	}
 	var s host.EchoReport
-	for end := time.Now().Add(5 * time.Second); ; { // half have said goodbye, the others are silent
+	for end := time.Now().Add(waitLimit); ; { // half have said goodbye, the others are silent
 		if s = (host.EchoReport{}); time.Now().After(end) {
 			t.Fatal("sessions that nobody holds are still there")
 		}

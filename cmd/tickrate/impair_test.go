@@ -87,7 +87,7 @@ func TestImpairCounts(t *testing.T) {
 			}
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()
 	out := &firstLine{line: make(chan string, 1)}
 	root := newRoot()
@@ -106,7 +106,7 @@ func TestImpairCounts(t *testing.T) {
 	if _, err := client.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	_ = client.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = client.SetReadDeadline(time.Now().Add(waitLimit))
 	if n, err := client.Read(make([]byte, 100)); n != 5 || err != nil {
 		t.Fatalf("%d bytes came back, %v", n, err)
 	}

@@ -16,7 +16,7 @@ import (
 func newInspect() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect",
-		Short: "Show kinds and systems, how shots were judged, what a server sends and why",
+		Short: "Show kinds, systems, memory, how shots were judged, what a server sends and why",
 		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -27,6 +27,7 @@ func newInspect() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			return inspect.Systems(c.OutOrStdout(), sim.Systems())
 		},
-	}, newInspectWorld(), newInspectShots(), newInspectClocks(), newInspectBits(), newInspectWhy())
+	}, newInspectWorld(), newInspectMemory(), newInspectShots(), newInspectClocks(), newInspectBits(),
+		newInspectWhy())
 	return c
 }

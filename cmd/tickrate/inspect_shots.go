@@ -33,12 +33,7 @@ where it was by then.
   tickrate inspect shots http://203.0.113.5:7914 --http-token SECRET --clamp any
   tickrate inspect shots match.tkr --shooter 3.1 --from 600 --to 1200
   tickrate inspect shots preview --delay 60ms --verdict hit --last 1 --svg shot.svg`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage.Errorf("%d sources: expected one; see tickrate inspect shots --help", len(args))
-			}
-			return nil
-		},
+		Args: usage.AtMostOneArg("sources"),
 		RunE: func(c *cobra.Command, args []string) error {
 			source := "http://127.0.0.1:7914"
 			if len(args) > 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/tickrate/tickrate/cmd/internal/inspect"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,11 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/inspect"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // shots runs inspect shots in this process.

@@ -26,12 +26,7 @@ time; of a recording it plays the ticks up to --tick.
 
   tickrate inspect world --map arena-16 --players 16 --duration 10s
   tickrate inspect world match.tkr --tick 3600`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage.Errorf("%d sources: expected one; see tickrate inspect world --help", len(args))
-			}
-			return nil
-		},
+		Args: usage.AtMostOneArg("sources"),
 		RunE: func(c *cobra.Command, args []string) error {
 			source := "preview"
 			if len(args) > 0 {

@@ -123,7 +123,7 @@ func TestThreat38NeverShown(t *testing.T) {
 			}
 			cmd := keyless(t, more, append([]string{"serve", kind, "--listen",
 				"127.0.0.1:0", "--http", "127.0.0.1:0"}, source...)...)
-			said, line := started(t, cmd)
+			said, line := started(t, cmd, httpAddress)
 			all := line
 			at := httpAddress.FindString(line)
 			for _, path := range []string{"/stats", "/v1/connect", "/debug/pprof/",
@@ -158,8 +158,8 @@ func TestThreat38NeverShown(t *testing.T) {
 // httpAddress is the scheme, host and port in what serve prints.
 var httpAddress = regexp.MustCompile(`http://[^/\s]+`)
 
-// started starts serve and reads what it prints, up to the line with its HTTP address.
-func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, lines string) {
+// started starts a command and reads whole lines of what it prints, until they match.
+func started(t *testing.T, cmd *exec.Cmd, until *regexp.Regexp) (errs *bytes.Buffer, lines string) {
 	t.Helper()
 	errs = &bytes.Buffer{}
 	cmd.Stderr = errs
@@ -170,7 +170,7 @@ func started(t *testing.T, cmd *exec.Cmd) (errs *bytes.Buffer, lines string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for r := bufio.NewReader(stdout); !httpAddress.MatchString(lines); {
+	for r := bufio.NewReader(stdout); !until.MatchString(lines); {
 		line, err := r.ReadString('\n')
 		if err != nil {
 			t.Fatalf("%v: %s", err, errs)

@@ -1,7 +1,7 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
 // Exit codes: 0 success, 1 the command failed, 2 the command line or a file named on it is wrong,
-// 3 bench compare found a regression.
+// 3 bench compare found a regression, 4 the figures of swarm are void.
 //
 // Each file holds one command: its flags, their checks and its output. The work is done by packages
 // in cmd/internal, which several commands share, and in bench, server and client.
@@ -26,6 +26,14 @@ import (
 // version is the build's version, which the linker sets.
 var version = "dev"
 
+// Exit codes beside 0.
+const (
+	exitFailed    = 1
+	exitUsage     = 2 // the command line, or a file named on it, is wrong
+	exitRegressed = 3 // bench compare
+	exitVoid      = 4 // swarm
+)
+
 // helpColumns is the width that help wraps the text of flags at.
 const helpColumns = 80
 
@@ -44,13 +52,15 @@ func run(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "tickrate:", err)
-	if errors.Is(err, errRegressed) {
-		return 3
+	switch {
+	case errors.Is(err, errRegressed):
+		return exitRegressed
+	case errors.Is(err, errVoid):
+		return exitVoid
+	case usage.Is(err):
+		return exitUsage
 	}
-	if usage.Is(err) {
-		return 2
-	}
-	return 1
+	return exitFailed
 }
 
 // flagError says what was expected of a flag with a whole number, in place of what strconv says.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
@@ -150,7 +150,7 @@ func TestExitCodes(t *testing.T) {
 		39: {"swarm --duration -1s", 2, "--duration -1s"},
 		40: {"plan --slo nonsense", 2, "unknown name nonsense"},
 		41: {"plan --socket tcp", 2, `--socket tcp: expected "gnet" or "mmsg"`},
-		42: {"map check", 2, "expected one map, got 0"},
+		42: {"map check", 2, "0 arguments: expected one map"},
 		43: {"map check " + badMap, 2, badMap},
 		44: {"map generate", 2, "--out"},
 		45: {"map generate --players 0 --out x", 2, "expected 1 to 4096 players"},
@@ -190,7 +190,7 @@ func TestExitCodes(t *testing.T) {
 		76: {"plan --relevance some", 2, `--relevance some: expected "auto", "grid", "all" or "off"`},
 		77: {"plan --view-distance 1e9", 2, "--view-distance 1e+09: expected 0 (no limit) to 4096 metres"},
 		78: {"serve --checksum -2", 2, "checksum every -2 snapshots: expected 1 to 65536"},
-		79: {"query", 2, "expected one address, got 0"},
+		79: {"query", 2, "0 arguments: expected one address"},
 		80: {"query nowhere", 2, "nowhere"},
 		81: {"query 127.0.0.1:9 --timeout 2m", 2, "--timeout 2m0s: expected more than 0s, at most 1m"},
 		82: {"serve --echo --query 127.0.0.1:0", 2, "--query: an echo has no query port"},

@@ -51,12 +51,7 @@ func newMap() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check NAME|FILE",
 		Short: "Load a map and print its size and hash",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage.Errorf("expected one map, got %d; see %s --help", len(args), c.CommandPath())
-			}
-			return nil
-		},
+		Args:  usage.OneArg("one map"),
 		RunE: func(c *cobra.Command, args []string) error {
 			a, err := assets.Map(args[0])
 			if err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,14 +10,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tickrate/tickrate/server/httpapi"
-
+	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -107,7 +106,7 @@ func serveNaive() error {
 		return err
 	}
 	var mu sync.Mutex // of the histogram
-	wall, began := meter.NewHistogram(0), time.Now()
+	wall, began := meter.NewHistogram(0, meter.Fine), time.Now()
 	mux := http.NewServeMux()
 	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{Key: key,
 		ProtocolID: protocol.ProtocolID, Servers: netcodeCfg.Addresses,

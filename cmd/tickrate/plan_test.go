@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -178,7 +179,7 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := command(t, tiny(dir, 2)...)
+	cmd := command(t, append(tiny(dir, 2), "--duration", "1m")...) // longer than the machine stalls
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -239,11 +240,12 @@ func TestPlanInterrupted(t *testing.T) {
 		t.Skip("several seconds of real sockets")
 	}
 	for i, c := range []struct {
-		until string // the line of the table after which the interrupt comes
-		steps int
-	}{{"ms CPU", 0}, {"       2 ", 1}} {
+		until    string // the line of the table after which the interrupt comes
+		steps    int
+		duration string // of a step
+	}{{"ms CPU", 0, "1m"}, {"       2 ", 1, "500ms"}} {
 		dir := filepath.Join(t.TempDir(), "report")
-		cmd := command(t, append(tiny(dir, 2), "--max", "64")...)
+		cmd := command(t, append(tiny(dir, 2), "--max", "64", "--duration", c.duration)...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		stdout, err := cmd.StdoutPipe()
@@ -315,27 +317,12 @@ func TestPlanCannotWrite(t *testing.T) {
 	}
 }
 
-// serving starts serve and reads the first line that it prints, and what it printed with it.
+// serving starts serve and reads the first line that it prints.
 func serving(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer, string) {
 	t.Helper()
 	cmd := command(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"},
 		args...)...)
-	errs := &bytes.Buffer{}
-	cmd.Stderr = errs
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	out := bufio.NewReader(stdout)
-	line, err := out.ReadString('\n')
-	if err != nil {
-		t.Fatalf("%v: %s", err, errs)
-	}
-	more, _ := out.Peek(out.Buffered()) // what is buffered is there
-	line += string(more)
+	errs, line := started(t, cmd, regexp.MustCompile("\n"))
 	return cmd, errs, line
 }
 
@@ -358,23 +345,19 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		resp.Body.Close()
 		// Tokens made with the key, or asked for.
 		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i]
-		code, out, swarmErrs := result(t, "swarm", with[0], with[1], "--players", "3", "--duration", "0.5s",
-			"--json")
-		var s swarmSummary
-		if err := json.Unmarshal([]byte(out), &s); err != nil || code != 0 || s.Players != 3 ||
-			s.TicksPerPlayer < 10 || s.KbpsDown <= 0 || s.Mispredictions != 0 ||
-			s.Bytes.Clients != 3 || s.Bytes.Received == 0 || s.Bytes.Check() != nil {
-			t.Errorf("swarm: code %d, %+v, %v, %s", code, s, err, swarmErrs)
+		s := playSwarm(t, with[0], with[1], "--players", "3", "--duration", "0.5s")
+		if s.Players != 3 || s.KbpsDown <= 0 || s.Bytes.Clients != 3 || s.Bytes.Received == 0 ||
+			s.Bytes.Check() != nil || !s.disturbed() && (s.TicksPerPlayer < 10 || s.Mispredictions != 0) {
+			t.Errorf("swarm: %+v", s)
 		}
-		begin := time.Now()
-		if err := cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Wait(); err != nil || time.Since(begin) > 2*time.Second || errs.Len() != 0 {
-			t.Errorf("%v: %v after %v, %q", sig, err, time.Since(begin), errs)
+		endsInTime(t, cmd, sig)
+		if log := unexpected(errs.String()); log != "" {
+			t.Errorf("%v: %q", sig, log)
 		}
 	}
-	cmd, _, line := serving(t, "--map", "arena-16", "--players", "16", "--rate", "128")
+	cmd := command(t, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--map", "arena-16",
+		"--players", "16", "--rate", "128")
+	_, line := started(t, cmd, regexp.MustCompile("tokens: .*\n")) // the last line
 	for _, want := range []string{"lobby: of 16, ", "arena-16", "128 Hz\n", "\nplayers: udp 127.0.0.1:",
 		"\nlive page: http://127.0.0.1:", "\ntokens: POST http://"} {
 		if !strings.Contains(line, want) {

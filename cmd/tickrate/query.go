@@ -43,12 +43,7 @@ func newQuery() *cobra.Command {
 		Long: `query asks a server over UDP for its name, map, rules, players and teams, in the
 Server Query Protocol (SQP) that hosters and server browsers speak. ADDR is
 host:port, the one that serve has after --query.`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return usage.Errorf("expected one address, got %d; see tickrate query --help", len(args))
-			}
-			return nil
-		},
+		Args: usage.OneArg("one address"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 || timeout > time.Minute {
 				return usage.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout)

@@ -29,7 +29,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 		}
 	}()
 	var out, errs bytes.Buffer
-	ask := command(t, "query", "--json", r.Query)
+	ask := command(t, "query", "--json", "--timeout", "30s", r.Query)
 	ask.Stdout, ask.Stderr = &out, &errs
 	if err := ask.Run(); err != nil {
 		t.Fatalf("%v: %s", err, &errs)
@@ -48,7 +48,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 		!strings.HasSuffix(r.UDP, fmt.Sprintf(":%d", a.Info.Port)) {
 		t.Errorf("%s", &out)
 	}
-	text := command(t, "query", r.Query)
+	text := command(t, "query", "--timeout", "30s", r.Query)
 	out.Reset()
 	text.Stdout = &out
 	if err := text.Run(); err != nil || !strings.Contains(out.String(), "0 of 8") ||
@@ -57,7 +57,7 @@ func TestRow61QueryOfAServer(t *testing.T) {
 	}
 	var s struct{ Query map[string]uint64 }
 	statsOf(t, r, &s)
-	if s.Query["answers"] != 2 || s.Query["challenges"] < 2 {
+	if s.Query["answers"] < 2 || s.Query["challenges"] < 2 {
 		t.Errorf("the server counts %v", s.Query)
 	}
 }

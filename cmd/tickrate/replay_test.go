@@ -2,14 +2,14 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/tickrate/tickrate/cmd/internal/assets"
-	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/replay"
 )

@@ -16,7 +16,7 @@ import (
 // A terminal shows the remaining time and the figures so far in place. Pipes and files get
 // neither.
 func TestScreenShowsFiguresInPlace(t *testing.T) {
-	g := swarm.Figures{Age: meter.NewHistogram(0), BytesDown: 32 * 2 * 5000, Shots: 7}
+	g := swarm.Figures{Age: meter.NewHistogram(0, meter.Fine), BytesDown: 32 * 2 * 5000, Shots: 7}
 	g.Age.Record(int64(50 * time.Millisecond))
 	line := progress(&g, 32, 2*time.Second, 6*time.Second)
 	for _, want := range []string{"32 players, 2 s, 4 s to go", "40.0 kbit/s down", "age p99 5", "7 shots"} {

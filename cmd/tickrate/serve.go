@@ -223,7 +223,7 @@ func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 // hiccups starts a thread that measures its own wake-up delays, which are what the machine adds to
 // any thread. read returns the delays since its last call, in microseconds. stop ends the thread.
 func hiccups() (read func() metrics.Spread, stop func()) {
-	gaps := meter.NewHistogram(0)
+	gaps := meter.NewHistogram(0, meter.Fine)
 	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
 	return func() metrics.Spread {
 		q := runner.Micros(gaps)

@@ -160,8 +160,9 @@ func (s *serveSettings) register(c *cobra.Command) {
 		"`file` of console lines to run first, below this directory; may be repeated; default none")
 	fl.StringVar(&s.record, "record", "",
 		"`folder` for recordings of the match, one file a round; see tickrate replay; default none")
-	fl.IntVar(&s.shotLog, "shot-log", 4096,
-		"records of the newest `shots` to keep; see tickrate inspect shots; 0 for none")
+	fl.IntVar(&s.shotLog, "shot-log", -1,
+		"records of the newest `shots` to keep; see tickrate inspect shots; 0 for none, -1 for 64 a "+
+			"player, at most 4096")
 }
 
 // register adds the flags of these settings to fl.

@@ -56,7 +56,8 @@ func newSwarm() *cobra.Command {
 		Long: `swarm connects players to a lobby and lets them play: seeded bots, or recorded
 human movement (--trace). It prints what the players experienced, how late the
 swarm itself was, and how late without the time that the machine took from it.
-Figures are marked VOID if the swarm did not keep its own schedule.
+Figures are marked VOID, and the exit code is 4, if the swarm did not keep its
+own schedule: then they say more about this machine than about the server.
 
 The server sends maps and compression models that are not here. A name that the
 server gives never opens a file.

@@ -24,24 +24,20 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 		}
 		_ = cmd.Wait() // how it ends is other tests' matter
 	}()
-	code, out, stderr := result(t, "swarm", "--http", r.HTTP, "--players", "2",
-		"--duration", "2.5s", "--netgraph=1", "--json")
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
+	s := playSwarm(t, "--http", r.HTTP, "--players", "2", "--duration", "2.5s", "--netgraph=1")
 	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  ` +
 		`buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
 		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, ` +
 		`headers [\d.]+\)  up [\d.]+`)
-	if lines := line.FindAllStringSubmatch(stderr, -1); len(lines) != 2 ||
-		lines[0][1] != "1" || lines[1][1] != "2" {
-		t.Errorf("%d lines a second in\n%s", len(lines), stderr)
+	if lines := line.FindAllStringSubmatch(s.errs, -1); !s.disturbed() &&
+		(len(lines) != 2 || lines[0][1] != "1" || lines[1][1] != "2") {
+		t.Errorf("%d lines a second in\n%s", len(lines), s.errs)
 	}
 	var figures struct {
 		Netgraphs []map[string]any `json:"netgraphs"`
 	}
-	if err := json.Unmarshal([]byte(out), &figures); err != nil || len(figures.Netgraphs) != 2 {
-		t.Fatalf("%v: %d netgraphs in\n%s", err, len(figures.Netgraphs), out)
+	if err := json.Unmarshal([]byte(s.out), &figures); err != nil || len(figures.Netgraphs) != 2 {
+		t.Fatalf("%v: %d netgraphs in\n%s", err, len(figures.Netgraphs), s.out)
 	}
 	for _, name := range []string{"rtt_ns", "jitter_ns", "loss", "buffer_ticks",
 		"interp_ns", "mispredictions", "down_bytes", "up_bytes"} {

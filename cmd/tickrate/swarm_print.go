@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -102,13 +103,13 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 }
 
 // printFigures prints the figures of s as text, or as JSON if f says so. Figures of a swarm that
-// missed its own schedule are printed and marked VOID.
+// missed its own schedule are printed and marked VOID; the error is errVoid.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(out)
+		return errors.Join(e.Encode(out), out.void())
 	}
 	if out.Void != "" {
 		printVoid(w, out.Void)
@@ -132,13 +133,21 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	graph := strings.ReplaceAll(graphs[0].String(), " (", "  (") // the shares are a group, too
 	fmt.Fprintf(w, "  player 0:\n%s%s\n", indent, filled(strings.Split(graph, "  "), "  ", indent))
 	printBytes(w, f.play.players, out.Bytes)
-	if out.Void != "" {
-		printVoid(w, out.Void)
-	}
-	return nil
+	return out.void()
 }
 
-// printVoid prints why the figures are worthless: before them, and after, where the eye rests.
+// errVoid is the error of a swarm that missed its own schedule.
+var errVoid = errors.New("void: do not use these figures")
+
+// void returns an error that wraps errVoid and says why the figures are worthless, or nil.
+func (s *swarmSummary) void() error {
+	if s.Void == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errVoid, s.Void)
+}
+
+// printVoid prints why the figures are worthless.
 func printVoid(w io.Writer, why string) {
 	words := strings.Fields("VOID: " + why + "; do not use these figures")
 	fmt.Fprintln(w, filled(words, " ", ""))

@@ -142,3 +142,44 @@ func TestPanicsReachTheCaller(t *testing.T) {
 		}
 	}
 }
+
+func TestRunAllocatesNothing(t *testing.T) {
+	p := NewPool(2)
+	defer p.Close()
+	var l Loop[table]
+	l.SetRunner(p)
+	tab := table{rows: make([]int, 4096)}
+	l.Run(&tab, len(tab.rows), 64, double)
+	for i := range tab.lists {
+		tab.lists[i] = slices.Grow(tab.lists[i], 64)
+	}
+	if n := testing.AllocsPerRun(100, func() { l.Run(&tab, len(tab.rows), 64, double) }); n != 0 {
+		t.Errorf("%g allocations a loop", n)
+	}
+}
+
+// BenchmarkRun measures an empty loop on helpers that are awake, and on goroutines made for it.
+func BenchmarkRun(b *testing.B) {
+	nothing := func(int) {}
+	for _, workers := range []int{1, 2} {
+		b.Run([]string{1: "alone", 2: "pool=2"}[workers], func(b *testing.B) {
+			p := NewPool(workers)
+			defer p.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				p.Run(MaxParts, nothing)
+			}
+		})
+	}
+	b.Run("go=1", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			done := make(chan bool)
+			go func() { done <- true }()
+			for i := range MaxParts {
+				nothing(i)
+			}
+			<-done
+		}
+	})
+}

@@ -31,11 +31,11 @@ func TestCodecs(t *testing.T) {
 func TestDecisionsLearn(t *testing.T) {
 	n := schema.NewCounts(player)
 	for i := range 4000 {
-		signals, buckets := []uint8{3, 3, 3, 3}, []int8{-1, -1, -1, -1}
+		row := schema.Row{Signals: [schema.MaxFields]uint8{3, 3, 3, 3}}
 		if i%2 == 0 {
-			buckets[0], buckets[2] = 5, 3
+			row.Errors[0], row.Errors[2] = -3, -2
 		}
-		n.Row(signals, buckets)
+		n.Row(&row)
 	}
 	d := schema.Train(player, n).Decisions()
 	none := [2]uint8{schema.NoFeature, schema.NoFeature}

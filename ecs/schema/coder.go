@@ -30,6 +30,7 @@ type Coder struct {
 	span            uint32 // greatest value - lo
 	width           uint   // bits of span
 	predict         Predictor
+	terms           []Term
 	classes         [ErrorLevels]uint8 // by level; the class of LevelUnknown is 0
 	tables          [MaxClasses]*huffman.Table
 	codes           [MaxClasses][huffman.Buckets]uint32 // code | length<<16
@@ -53,10 +54,10 @@ func symbolsOf(f Field) int {
 	return sym + 1
 }
 
-func newCoder(f Field, classes [ErrorLevels]uint8, tables []*huffman.Table) Coder {
+func newCoder(f Field, terms []Term, classes [ErrorLevels]uint8, tables []*huffman.Table) Coder {
 	lo, hi := f.Range()
 	c := Coder{wrap: f.Wrap, half: f.Wrap / 2, top: (f.Wrap - 1) / 2, lo: lo, span: uint32(hi) - uint32(lo),
-		predict: f.Predict, classes: classes}
+		predict: f.Predict, terms: terms, classes: classes}
 	c.width = uint(bits.Len32(c.span))
 	for k, table := range tables {
 		c.tables[k] = table

@@ -16,7 +16,6 @@ import (
 // from the highest, its sign, and the half of the octave; the other bits are equally likely. The
 // field's level and two features of the row choose the probabilities.
 type Decisions struct {
-	Idle   uint32 // a group is not all as predicted
 	Spawn  uint32 // a slot that was empty is filled
 	Leave  uint32 // a row that was there is gone or replaced
 	Fields []FieldDecisions
@@ -111,12 +110,12 @@ func probability(q uint8) uint32 { return uint32(q)<<8 | 0x80 }
 
 // parseDecisions reads what trainDecisions wrote for a number of fields.
 func parseDecisions(raw []byte, fields int) (*Decisions, error) {
-	if len(raw) < 3 {
+	if len(raw) < 2 {
 		return nil, errors.New("cut short")
 	}
-	d := &Decisions{Idle: probability(raw[0]), Spawn: probability(raw[1]), Leave: probability(raw[2]),
+	d := &Decisions{Spawn: probability(raw[0]), Leave: probability(raw[1]),
 		Fields: make([]FieldDecisions, fields)}
-	raw = raw[3:]
+	raw = raw[2:]
 	for f := range d.Fields {
 		var err error
 		if raw, err = d.Fields[f].parse(raw, f, fields); err != nil {

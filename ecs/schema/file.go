@@ -15,18 +15,19 @@ import (
 var ErrModel = errors.New("schema: not a usable model")
 
 // magic names the file and its version.
-const magic = "TKM3"
+const magic = "TKM4"
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
 
 // Append writes the model as a file:
 //
-//	4  magic     "TKM3"
+//	4  magic     "TKM4"
 //	8  schema    hash of the schema
 //	1  context fields   how many; and each, a field
 //	   masks     for each context, or each part of a single row: its table
-//	   fields    for each field: 4 classes, 2 bits a level · for each class its table
-//	   decisions of entity rows, a byte each: idle, spawn, leave; for each field: two features,
+//	   fields    for each field: terms, 3 bytes each behind their number · 4 classes, 2 bits a level ·
+//	             for each class its table
+//	   decisions of entity rows, a byte each: spawn, leave; for each field: two features,
 //	             255 for none; how many leaves; the leaf for each level, state of the first feature,
 //	             and of the second; 39 nodes a leaf
 //	4  checksum  CRC-32C of all before
@@ -50,6 +51,7 @@ func (m *Model) appendBody(dst []byte) []byte {
 	}
 	for i := range m.coders {
 		c := &m.coders[i]
+		dst = appendTerms(dst, c.terms)
 		word := uint32(0)
 		for level, k := range c.classes {
 			word |= uint32(k) << (2 * level)
@@ -113,6 +115,11 @@ func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 		p.masks = append(p.masks, table())
 	}
 	for range s.Fields {
+		terms, more, err2 := parseTerms(rest)
+		if err = errors.Join(err, err2); err != nil {
+			return p, nil, err
+		}
+		p.terms, rest = append(p.terms, terms), more
 		if len(rest) < 4 {
 			return p, nil, errors.New("cut short")
 		}

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 )
@@ -26,6 +28,28 @@ type Model struct {
 	raw           []byte     // of decisions; nil for a single row
 	decide        *Decisions // of raw
 	dicts         *Dictionaries
+	codes         *maskCodes
+}
+
+// maskCodes are made by the first encoder.
+type maskCodes struct {
+	once sync.Once
+	of   []uint32
+}
+
+// MaskCodes returns the codes of the symbols of an entity row, for encoders: those of each context
+// in turn, code | length<<16. All encoders of the model share them.
+func (m *Model) MaskCodes() []uint32 {
+	m.codes.once.Do(func() {
+		for _, mask := range m.masks {
+			for sym := range mask.Table.Symbols() {
+				code, n := mask.Table.Code(sym)
+				m.codes.of = append(m.codes.of, code|uint32(n)<<16)
+			}
+		}
+		m.codes.of = slices.Clip(m.codes.of)
+	})
+	return m.codes.of
 }
 
 // Mask is the code of the symbol that says which fields changed. An entity row has one in each
@@ -104,6 +128,7 @@ func (s Schema) symbols(m Mask) int {
 type modelPlan struct {
 	contextFields []int
 	masks         [][]uint8 // by mask
+	terms         [][]Term  // by field
 	classes       [][ErrorLevels]uint8
 	fields        [][][]uint8 // by field, by class
 	raw           []byte
@@ -111,11 +136,13 @@ type modelPlan struct {
 
 // newModel makes a model of a plan.
 func newModel(s Schema, p modelPlan) (*Model, error) {
-	m := &Model{schema: s, masks: shape(s, contextsOf(p.contextFields)), contextFields: p.contextFields}
+	m := &Model{schema: s, masks: shape(s, contextsOf(p.contextFields)), contextFields: p.contextFields,
+		codes: new(maskCodes)}
 	if err := s.checkContextFields(p.contextFields); err != nil {
 		return nil, err
 	}
-	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) {
+	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) ||
+		len(p.terms) != len(s.Fields) {
 		return nil, fmt.Errorf("%d tables of rows and %d fields, %s wants %d and %d",
 			len(p.masks), len(p.fields), s.Name, len(m.masks), len(s.Fields))
 	}
@@ -128,6 +155,9 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 		m.masks[i].prepare(s.Single)
 	}
 	for i, f := range s.Fields {
+		if err := s.checkTerms(i, p.terms[i]); err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", s.Name, f.Name, err)
+		}
 		if err := checkClasses(p.classes[i], len(p.fields[i])); err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", s.Name, f.Name, err)
 		}
@@ -139,7 +169,7 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 			}
 			tables = append(tables, table)
 		}
-		m.coders = append(m.coders, newCoder(f, p.classes[i], tables))
+		m.coders = append(m.coders, newCoder(f, p.terms[i], p.classes[i], tables))
 	}
 	if !s.Single {
 		decide, err := parseDecisions(p.raw, len(s.Fields))

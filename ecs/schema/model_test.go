@@ -25,7 +25,7 @@ func TestDefaultModelIsPinned(t *testing.T) {
 	for i, c := range []struct {
 		s    schema.Schema
 		want uint64
-	}{{player, 0x845b356aa9bb1b97}, {single(), 0xc05295a850ceb475}} {
+	}{{player, 0x3d76a31d46cd0919}, {single(), 0xcb2715a740f2f2ee}} {
 		if got := schema.DefaultModel(c.s).Hash(); got != c.want {
 			t.Errorf("case %d: hash %#x, want %#x: both ends make this model themselves", i, got, c.want)
 		}
@@ -104,7 +104,7 @@ func TestCorruptModelFile(t *testing.T) {
 	m := schema.DefaultModel(player)
 	file := m.Append(nil)
 	body := file[:len(file)-4]
-	tail := body[len(body)-3-4*(3+16+39):] // decisions
+	tail := body[len(body)-2-4*(3+16+39):] // decisions
 	for i := range file {
 		bad := bytes.Clone(file)
 		bad[i] ^= 0x10
@@ -119,7 +119,7 @@ func TestCorruptModelFile(t *testing.T) {
 		out, rest := bytes.Clone(body[:13]), body[13:] // no signals
 		for j := 0; len(rest) > len(tail); j++ {
 			if j >= 2 { // behind both contexts
-				out, rest = append(out, rest[:4]...), rest[4:]
+				out, rest = append(out, rest[:5]...), rest[5:]
 			}
 			l, r, err := huffman.ParseLengths(rest)
 			if err != nil {
@@ -141,6 +141,12 @@ func TestCorruptModelFile(t *testing.T) {
 		bad[len(head)-len(last)-4] = classes
 		return seal(bad)
 	}
+	// Forges the terms of the last field.
+	terms := func(terms ...byte) []byte {
+		last := huffman.AppendLengths(nil, m.Coders()[3].Table(0).Lengths(nil))
+		at := len(body) - len(tail) - len(last) - 5
+		return seal(slices.Concat(body[:at], terms, body[at+1:]))
+	}
 	flat := func(n int, l uint8) []uint8 { return bytes.Repeat([]byte{l}, n) }
 	for i, c := range []struct {
 		file []byte
@@ -157,6 +163,10 @@ func TestCorruptModelFile(t *testing.T) {
 		{words(0x0), "decisions of player"},
 		{seal(body[:len(body)-1]), "field 3: cut short"},
 		{words(0x3), "cut short"},
+		{terms(255), "terms cut short"},
+		{terms(1, 3, 0, 1), "want a move of an earlier field or a trend of any"},
+		{terms(1, 0x84, 0, 1), "a term of field 4"},
+		{terms(4, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1), "4 terms"},
 		{words(0x1), "the first to be 0"},
 		{lengths(0, flat(16, 4)), "16 symbols, want 18"},
 		{lengths(0, flat(18, 15)), "no complete prefix code"},

@@ -23,9 +23,17 @@ func (c *Counts) Field(f int, signal uint8, sym int) {
 	c.Fields[f][int(signal)*(len(c.Fields[f])/Signals)+sym]++
 }
 
-// Row notes a row: for each field its signal, and the bucket of its change, or -1 if it is as
-// predicted.
-func (c *Counts) Row(signals []uint8, buckets []int8) { c.samples.add(signals, buckets) }
+// Row is what an encoder tells of an entity row that stays, field by field.
+type Row struct {
+	Signals [MaxFields]uint8
+	// Differences: of the value from its prediction, without corrections by terms, and from the
+	// newest baseline.
+	Errors, Moves [MaxFields]int32
+	Trends        [MaxFields]int32 // as of Coder.Trend, clamped to 32 bits
+}
+
+// Row notes a row.
+func (c *Counts) Row(r *Row) { c.samples.add(r) }
 
 // NewCounts returns counts of zero in the shape of s, which must pass Check.
 func NewCounts(s Schema) *Counts {
@@ -77,7 +85,11 @@ const (
 // DefaultModel for what was never seen. Counts must have the shape of s, which must pass Check. The
 // same counts give the same model.
 func Train(s Schema, counts *Counts) *Model {
-	p := modelPlan{}
+	p := modelPlan{terms: make([][]Term, len(s.Fields))}
+	if !s.Single {
+		p.terms = fitTerms(s, counts.samples.rows)
+		counts = counts.corrected(s, p.terms)
+	}
 	if s.Single {
 		for i, m := range shape(s, 1) {
 			p.masks = append(p.masks, lengthsOf(counts.Masks[i], nil, maskPrior(s, m), huffman.MaxLength))

@@ -8,34 +8,25 @@ import (
 
 // maxSamples bounds the rows that training remembers. From then on it keeps every second one, every
 // fourth, and so on.
-const maxSamples = 1 << 19
+const maxSamples = 1 << 18
 
 // samples are rows of what was counted, evenly spread.
 type samples struct {
-	rows []sample
+	rows []Row
 	step int // every step-th row is kept
 	skip int // rows to pass over
 }
 
-// sample is the signals and buckets of a row: -1 for a field that is as predicted.
-type sample struct {
-	signals [MaxFields]uint8
-	buckets [MaxFields]int8
-}
-
-func (s *samples) add(signals []uint8, buckets []int8) {
+func (s *samples) add(r *Row) {
 	if s.skip > 0 {
 		s.skip--
 		return
 	}
-	var row sample
-	copy(row.signals[:], signals)
-	copy(row.buckets[:], buckets)
-	s.keep(row)
+	s.keep(*r)
 	s.skip = s.step - 1
 }
 
-func (s *samples) keep(row sample) {
+func (s *samples) keep(row Row) {
 	s.step = max(s.step, 1)
 	if s.rows = append(s.rows, row); len(s.rows) < maxSamples {
 		return
@@ -78,7 +69,7 @@ func (c *cell) bits() (bits float64) {
 
 // trainDecisions returns the file's part for what was counted.
 func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
-	here, gone, rest := 8.0, 0.1, 8.0
+	here, gone := 8.0, 0.1
 	count := func(sym int, n uint64) {
 		if sym < Update {
 			gone += float64(n)
@@ -92,7 +83,7 @@ func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
 	for k, n := range c.ContextSymbols {
 		count(int(k&0xffff), n)
 	}
-	raw := []byte{chance(rest/2, rest), chance(255, 1), chance(here, gone)}
+	raw := []byte{chance(255, 1), chance(here, gone)}
 	columns := columnsOf(s, c.samples.rows, classes)
 	for f := range s.Fields {
 		raw = append(raw, columns.field(s, f)...)
@@ -108,7 +99,7 @@ type columns struct {
 	cells    [len(leafMap{})]cell
 }
 
-func columnsOf(s Schema, rows []sample, classes [][ErrorLevels]uint8) *columns {
+func columnsOf(s Schema, rows []Row, classes [][ErrorLevels]uint8) *columns {
 	c := &columns{}
 	for range Features + 1 {
 		c.features = append(c.features, make([]uint8, len(rows)))
@@ -117,13 +108,14 @@ func columnsOf(s Schema, rows []sample, classes [][ErrorLevels]uint8) *columns {
 		uses := field.Predict != Hold || classes[f] != [ErrorLevels]uint8{} // as Coder.UsesSignal
 		levels, symbols := make([]uint8, len(rows)), make([]uint8, len(rows))
 		for i := range rows {
-			signal := rows[i].signals[f]
+			signal := rows[i].Signals[f]
 			if !uses {
 				signal = 0
 			}
 			levels[i] = signal & (ErrorLevels - 1)
 			c.features[MaxFields+f][i] = levelStates[levels[i]]
-			if sym := int(rows[i].buckets[f]); sym >= 0 {
+			if d := rows[i].Errors[f]; d != 0 {
+				sym, _, _ := huffman.Bucket(d)
 				c.features[f][i] = changeStates[sym]
 				symbols[i] = uint8(1 + huffman.Mirror(sym, uint32(signal/Falling)))
 			}

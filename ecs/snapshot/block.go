@@ -56,14 +56,7 @@ func takeBlock[M metered](c *codec, src []byte, g *rowGroup, m *Meter) (n int, e
 	var meter M
 	head := bitio.Peek(src, 0)
 	if head&1 == 0 {
-		if len(src) == 0 || src[0] != 0 {
-			return 0, ErrBlock
-		}
-		if len(meter) == 1 {
-			m.row(ReasonSame, 8)
-		}
-		*g.ids = *g.was
-		return 1, nil
+		return 0, ErrBlock // an idle group is no block by itself: see idle.go
 	}
 	if len(meter) == 1 {
 		m.row(ReasonHead, 2)

@@ -15,6 +15,7 @@ type codec struct {
 	signalWords  [][schema.Signals]uint64 // by field, by signal: what it flips in the context
 	// By field: predicted as it was, and its signal decides nothing.
 	constant     []bool
+	corrected    uint16            // fields with terms
 	bound        int               // most bytes of a group
 	maxCodedBits int               // most bits of a row of Huffman codes
 	maxRowBits   int               // most bits of a row and of the bit in front of it
@@ -61,19 +62,14 @@ func newCodec(m *schema.Model) codec {
 	}
 	c.maxCodedBits = m.MaxRowBits()
 	c.initContexts(m)
+	c.initTerms()
 	return c
 }
 
 // writes prepares what only an encoder needs.
 func (c *codec) writes(m *schema.Model) {
 	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+maxRowBits(m)
-	c.codes = make([]uint32, 0, len(c.masks)*c.symbols)
-	for _, mask := range c.masks {
-		for sym := range c.symbols {
-			code, n := mask.Table.Code(sym)
-			c.codes = append(c.codes, code|uint32(n)<<16)
-		}
-	}
+	c.codes = m.MaskCodes()
 	if c.packed != nil {
 		c.packed.writes(c.forms)
 	}

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"math"
+
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
@@ -37,17 +39,24 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int
 	sym := schema.Gone
 	switch {
 	case id == was:
-		var buckets [schema.MaxFields]int8
+		row := schema.Row{Signals: signals}
 		mask := rowMask(r, values, base)
 		sym = schema.Update + int(mask)
+		v0 := h.frames[0].group(g.index)
 		for f := range values {
-			if buckets[f] = -1; mask>>f&1 != 0 {
-				bucket, _, _ := huffman.Bucket(c.coders[f].Delta(values[f][r], base[f][r]))
-				buckets[f] = int8(bucket)
+			row.Errors[f] = c.coders[f].Delta(values[f][r], base[f][r])
+			row.Moves[f] = c.coders[f].Delta(values[f][r], v0[f][r])
+			if depth > 1 {
+				v1 := h.frames[1].group(g.index)
+				trend := c.coders[f].Trend(&h.spacing, v0[f][r], v1[f][r])
+				row.Trends[f] = int32(min(max(trend, math.MinInt32), math.MaxInt32))
+			}
+			if mask>>f&1 != 0 {
+				bucket, _, _ := huffman.Bucket(row.Errors[f])
 				n.Field(f, signals[f], bucket)
 			}
 		}
-		n.Row(signals[:len(values)], buckets[:len(values)])
+		n.Row(&row)
 	case id != 0:
 		sym = schema.Replace
 	}

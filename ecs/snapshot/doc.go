@@ -7,7 +7,9 @@
 // against the same group of up to three older frames, its baselines, into a block of whole bytes
 // (block.go) that does not depend on its receiver. From the baselines both ends predict each field
 // (schema.Coder.Predict) and estimate the error of the prediction, which chooses among the tables
-// of the model. With schema.Range a block that has baselines is a range-coded message
+// of the model. Where one field follows from another, the prediction is then corrected by what is
+// known of the first (correct.go). Neighbours that are all as predicted share a byte (idle.go).
+// With schema.Range a block that has baselines is a range-coded message
 // (rangeblock.go); with schema.Stored nothing has a baseline.
 //
 // An Encoder codes each (group, baselines) once, and all clients with those baselines share the

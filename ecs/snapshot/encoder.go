@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tickrate/tickrate/compress/rangecoder"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -26,7 +27,13 @@ type Encoder struct {
 	inUse  int // groups that ever held an entity
 	caches []*encodeCache
 	used   int           // caches of this frame
+	run    []byte        // of Run
 	reader sectionReader // of Explain
+
+	noFit struct { // the last result of FullBlocksFit, if it was no
+		most int       // bytes; 0: it was yes
+		at   tick.Tick // of the frame
+	}
 }
 
 // encodeCache holds the blocks and rows of one frame against one set of baselines.
@@ -36,13 +43,15 @@ type encodeCache struct {
 	made      []bool // by group
 	blocks    []span // by group, into buf
 	whole     bool   // the blocks of all groups lie in order, one behind the other
+	idle      idleRuns
+	room      int // groups that buf has room for
 	buf       []byte
 	byRow     bool      // rows and long are of this frame
 	rows      []rowBits // by slot
 	requested []uint8   // by group: rows that were asked for one by one
 	long      []byte    // rows of more than inlineBits
 
-	// The prediction; only for sets of two or three baselines.
+	// The prediction; only for sets of two or three baselines, or where fields have terms.
 	predicted   []bool       // by group
 	predictions []fieldBlock // laid out as a frame's blocks
 	contexts    []contexts
@@ -50,25 +59,23 @@ type encodeCache struct {
 
 type span struct{ off, end uint32 }
 
-// NewEncoder returns an encoder for frames of up to slots slots. It takes about 32 KiB for each set
-// of baselines and 256 slots, 20 KiB more from the first row on that is sent by itself, and 1 KiB
-// more a field where the set is more than one; memory that no block ever reaches stays untouched.
+// NewEncoder returns an encoder for frames of up to slots slots. It takes memory with what it codes,
+// see Reserve: about 32 KiB for each set of baselines and 256 slots, 20 KiB more from the first row
+// on that is sent by itself, and 1 KiB more a field where the set is more than one; memory that no
+// block ever reaches stays untouched.
 func NewEncoder(m *schema.Model, slots int) *Encoder {
 	e := &Encoder{codec: newCodec(m), groups: (slots + GroupRows - 1) / GroupRows,
 		stored: m.Codec() == schema.Stored}
 	e.codec.writes(m)
-	for range 1 + len(baselineAges) + deepAge*maxStep { // all that trackers of one interval ask for
-		e.caches = append(e.caches, e.newCache())
-	}
 	return e
 }
 
-// newCache has room for every group twice at its largest: coded by itself, and again in a run.
+// newCache makes a cache without room for blocks.
 func (e *Encoder) newCache() *encodeCache {
 	return &encodeCache{
 		made:   make([]bool, e.groups),
 		blocks: make([]span, e.groups),
-		buf:    make([]byte, 0, 2*e.groups*e.codec.bound+8),
+		idle:   idleRuns{left: make([]uint8, e.groups)},
 	}
 }
 
@@ -95,40 +102,71 @@ func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 // belongs to the encoder and is valid until the next Begin.
 func (e *Encoder) Group(g int, base Baselines) []byte {
 	c := e.cache(base)
-	if !c.made[g] {
+	switch {
+	case c.whole && c.idle.left[g] > 0:
+		return idleBlock[:]
+	case !c.made[g]:
 		e.encode(c, g)
 	}
 	b := c.blocks[g]
 	return c.buf[b.off:b.end:b.end]
 }
 
-// Run returns the blocks of count groups from first on, one behind the other, as Group would. The
-// groups lie below Ring.Groups. The first run of a set of baselines codes all groups, so Run pays
-// where most of them are wanted.
+// Run returns the blocks of count groups from first on, one behind the other, where neighbours that
+// are as predicted share a byte. The groups lie below Ring.Groups. The first run of a set of
+// baselines codes all groups, so Run pays where most of them are wanted. The blocks are valid until
+// the next Run.
 func (e *Encoder) Run(first, count int, base Baselines) []byte {
-	if count == 0 {
-		return nil
+	e.run = e.run[:0]
+	if count > 0 {
+		e.run = e.whole(base).appendBlocks(e.run, first, count)
 	}
-	c := e.whole(base)
-	return c.buf[c.blocks[first].off:c.blocks[first+count-1].end]
+	return e.run
 }
 
 func (e *Encoder) whole(base Baselines) *encodeCache {
 	c := e.cache(base)
-	if !c.whole {
-		for g := range e.inUse {
-			// Again if made before: a run is contiguous, and blocks lent out must stay.
-			e.encode(c, g)
-		}
-		c.whole = true
-	}
+	e.makeWhole(c, math.MaxInt)
 	return c
 }
 
+// makeWhole codes all groups one behind the other, unless they take more than most bytes. It then
+// stops there, and returns false: for blocks that share no bytes.
+func (e *Encoder) makeWhole(c *encodeCache, most int) bool {
+	if c.whole {
+		return e.inUse == 0 || c.size(0, e.inUse) <= most
+	}
+	c.idle.begin(e.codec.idleStep(c.base))
+	start := len(c.buf)
+	for g := range e.inUse {
+		// Again if made before: a run is contiguous, and blocks lent out must stay.
+		e.encode(c, g)
+		if c.joinIdle(g); len(c.buf)-start > most {
+			return false
+		}
+	}
+	c.countIdle(e.inUse)
+	c.whole = true
+	return true
+}
+
+// fullBlocksRetry is for how many ticks FullBlocksFit answers from its last result that blocks do
+// not fit. Joins and deaths change the size of a world slowly.
+const fullBlocksRetry = 32
+
 // FullBlocksFit reports whether the codec packs blocks without a baseline, and those of all groups
-// take at most a number of bytes. They are coded once a frame and shared by all new clients.
+// take at most a number of bytes. They are coded once a frame and shared by all new clients. If they
+// do not fit, the answer stays for the next fullBlocksRetry ticks and that number of bytes.
 func (e *Encoder) FullBlocksFit(most int) bool {
-	return e.codec.forms[1] == zstdBlock && len(e.Run(0, e.inUse, Baselines{})) <= most
+	recent := e.noFit.most > 0 && e.frame.Tick-e.noFit.at < fullBlocksRetry
+	if e.codec.forms[1] != zstdBlock || recent && most <= e.noFit.most {
+		return false
+	}
+	fit := e.makeWhole(e.cache(Baselines{}), most)
+	if e.noFit.most = 0; !fit {
+		e.noFit.most, e.noFit.at = most, e.frame.Tick
+	}
+	return fit
 }
 
 // cache finds the blocks of a set of baselines. The list is short and clients come in no order, so
@@ -157,9 +195,12 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	}
 	c := e.caches[e.used]
 	e.used++
+	if c.room < e.inUse {
+		c.reserve(e, min(2*e.inUse, e.groups))
+	}
 	c.base, c.frames, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
 	clear(c.made)
-	if !h.spacing.Single() {
+	if h.frames[0] != nil && (!h.spacing.Single() || e.codec.corrected != 0) {
 		if c.predicted == nil {
 			e.ReservePredictions()
 		}
@@ -187,13 +228,19 @@ func (e *Encoder) predicted(c *encodeCache, g int) (ids *idBlock, values []field
 	switch {
 	case newest == nil:
 		return &empty, nil, &unknown
-	case c.frames.spacing.Single():
+	case c.frames.spacing.Single() && e.codec.corrected == 0:
 		return &newest.ids[g], newest.group(g), &unknown
 	}
 	fields := len(e.codec.coders)
 	values, ctx = c.predictions[g*fields:(g+1)*fields:(g+1)*fields], &c.contexts[g]
 	if !c.predicted[g] {
-		e.codec.predict(&c.frames, g, values, ctx)
+		if c.frames.spacing.Single() {
+			*ctx = unknown
+			copy(values, newest.group(g))
+		} else {
+			e.codec.predict(&c.frames, g, values, ctx)
+		}
+		e.codec.correct(&c.frames, g, values, e.frame.group(g), ctx)
 		c.predicted[g] = true
 	}
 	return &newest.ids[g], values, ctx

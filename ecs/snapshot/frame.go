@@ -24,7 +24,8 @@ type idBlock [GroupRows]netid.ID
 //	blocks  [group][field][row]int32
 //	ids     [group][row]netid.ID
 //
-// A frame of n slots and f fields takes n*(4*f+4) bytes, n rounded up to 16.
+// A frame of n slots and f fields takes n*(4*f+4) bytes, n rounded up to 16. In a ring that grows,
+// values of groups that were never in use take none.
 type Frame struct {
 	Tick     tick.Tick
 	fields   []schema.Field
@@ -33,6 +34,29 @@ type Frame struct {
 	known    []uint64 // bit per slot: captured or decoded, be it empty
 	occupied []uint64 // bit per slot: in use
 	groups   int      // groups up to the last one in use
+
+	usual   int            // groups that blocks has
+	unusual *unusualGroups // the groups behind them
+	index   int            // of the frame in its ring
+}
+
+// unusualGroups are the values of groups that a ring makes with their first use, by group and then
+// by frame.
+type unusualGroups struct {
+	first, frames int
+	blocks        [][]fieldBlock
+}
+
+// beyond is group for a group that is not in blocks. It is a call of its own so that group is none.
+//
+//go:noinline
+func (f *Frame) beyond(g int) []fieldBlock {
+	u := f.unusual
+	n, group := len(f.fields), &u.blocks[g-u.first]
+	if *group == nil {
+		*group = make([]fieldBlock, u.frames*n)
+	}
+	return (*group)[f.index*n : (f.index+1)*n : (f.index+1)*n]
 }
 
 // wordGroups is the number of groups in a word of a bit set over slots. Slot s is bit s%64 of word
@@ -44,7 +68,11 @@ func rowsOf(set []uint64, g int) uint16 { return uint16(set[g>>2] >> (g & 3 * Gr
 
 // newFrames returns n empty frames for slots rows of s, side by side in memory. s must pass Check;
 // slots is rounded up to whole groups.
-func newFrames(s schema.Schema, slots, n int) []Frame {
+func newFrames(s schema.Schema, slots, n int) []Frame { return newGrowingFrames(s, slots, slots, n) }
+
+// newGrowingFrames returns n frames as newFrames does, with values of usual rows. Memory for others
+// is made with the first one.
+func newGrowingFrames(s schema.Schema, usual, slots, n int) []Frame {
 	if err := s.Check(); err != nil {
 		panic(err.Error())
 	}
@@ -52,14 +80,17 @@ func newFrames(s schema.Schema, slots, n int) []Frame {
 		panic(fmt.Sprintf("snapshot: %d slots, want 1 to %d", slots, MaxGroups*GroupRows))
 	}
 	groups := (slots + GroupRows - 1) / GroupRows
+	flat := min((usual+GroupRows-1)/GroupRows, groups)
 	words := (groups + wordGroups - 1) / wordGroups
 	frames, ids, sets := make([]Frame, n), make([]idBlock, n*groups), make([]uint64, 2*n*words)
-	values := make([]fieldBlock, n*groups*len(s.Fields))
+	values := make([]fieldBlock, n*flat*len(s.Fields))
+	unusual := &unusualGroups{first: flat, frames: n, blocks: make([][]fieldBlock, groups-flat)}
 	for i := range frames {
 		f := &frames[i]
+		f.usual, f.unusual, f.index = flat, unusual, i
 		f.fields = s.Fields
 		f.ids, ids = cut(ids, groups)
-		f.blocks, values = cut(values, groups*len(s.Fields))
+		f.blocks, values = cut(values, flat*len(s.Fields))
 		f.known, sets = cut(sets, words)
 		f.occupied, sets = cut(sets, words)
 	}
@@ -138,7 +169,7 @@ func (f *Frame) Row(slot int, dst []int32) netid.ID {
 
 // Value is one field of a slot in use (see ID).
 func (f *Frame) Value(slot, field int) int32 {
-	return f.blocks[slot/GroupRows*len(f.fields)+field][slot%GroupRows]
+	return f.group(slot / GroupRows)[field][slot%GroupRows]
 }
 
 // Used is the number of slots up to the end of the last group in use.
@@ -177,6 +208,8 @@ func (f *Frame) GroupEqual(o *Frame, g int) bool {
 
 // group returns the values of a group, one block per field.
 func (f *Frame) group(g int) []fieldBlock {
-	n := len(f.fields)
-	return f.blocks[g*n : (g+1)*n : (g+1)*n]
+	if g >= f.usual {
+		return f.beyond(g)
+	}
+	return f.blocks[g*len(f.fields):][:len(f.fields)]
 }

@@ -156,8 +156,14 @@ func (n *naiveMeter) section(d *Decoder, t tick.Tick, src []byte) {
 		}
 		bases := frames(age, next, last)
 		if !byRow {
-			for g := first; g < first+count; g++ {
+			for g := first; g < first+count; {
+				if k := n.idle(src[n.w.Len()/8], len(bases) > 0); k > 0 {
+					n.bits("", ReasonSame, uint64(src[n.w.Len()/8]), 8)
+					g += k
+					continue
+				}
 				n.block(d.At(t), g, bases)
+				g++
 			}
 			continue
 		}
@@ -181,7 +187,7 @@ func (n *naiveMeter) section(d *Decoder, t tick.Tick, src []byte) {
 				}
 			}
 			id := d.At(t).Row(slot, row)
-			n.loose(id, row, naiveExpect(n.model, t, slot, bases...))
+			n.loose(id, row, naiveExpect(n.model, t, slot, row, bases...))
 		}
 		n.align()
 	}
@@ -207,6 +213,21 @@ func (n *naiveMeter) gap(r *bitio.Reader) int {
 	return 8*q + int(v) + 1
 }
 
+// idle is how many groups the first byte of a block says are idle.
+func (n *naiveMeter) idle(b byte, based bool) int {
+	switch codec := n.model.Codec(); {
+	case codec == schema.Zstd || codec == schema.HuffmanZstd && !based:
+		return 0
+	case codec == schema.Range && based:
+		if b < 64 {
+			return int(b) + 1
+		}
+	case b&1 == 0:
+		return int(b)/2 + 1
+	}
+	return 0
+}
+
 func (n *naiveMeter) block(cur *Frame, g int, bases []*Frame) {
 	if n.model.Codec() == schema.Range && len(bases) > 0 {
 		if message := naiveCoded(n.model, cur, g, bases...); message[0] != 255 {
@@ -228,7 +249,8 @@ func (n *naiveMeter) block(cur *Frame, g int, bases []*Frame) {
 	n.bits("", ReasonHead, map[bool]uint64{true: 1}[spawns], 1)
 	row := make([]int32, len(cur.fields))
 	for slot := g * 16; slot < (g+1)*16; slot++ {
-		id, h := cur.Row(slot, row), naiveExpect(n.model, cur.Tick, slot, bases...)
+		id := cur.Row(slot, row)
+		h := naiveExpect(n.model, cur.Tick, slot, row, bases...)
 		if h.id != 0 || spawns {
 			n.row(id, row, h)
 		}

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -60,6 +61,59 @@ func TestPackedBlocksComeBack(t *testing.T) {
 			}
 			t.Logf("%s, %v: %d bytes", s.Name, m.Codec(), bytes)
 		}
+	}
+}
+
+// FullBlocksFit stops to code past the limit, asks no more for a while once blocks do not fit, and
+// says at the limit itself that they fit. Blocks that it coded are those of Run.
+func TestFullBlocksFitStopsAtTheLimit(t *testing.T) {
+	const slots = 20 * GroupRows
+	m := primed(t, playerSchema, schema.HuffmanZstd)
+	w := newWorld(playerSchema, slots, 9, 0.9, 0, 0)
+	ring, now := recorded(playerSchema, slots, 20, w), tick.Tick(20)
+	e := NewEncoder(m, slots)
+	e.Begin(ring.At(now), ring)
+	size := len(e.Run(0, 20, Baselines{}))
+	coded := func() (n int) {
+		for _, c := range e.caches[:e.used] {
+			for _, made := range c.made {
+				if made {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	for i, c := range []struct {
+		tick tick.Tick
+		most int
+		want bool
+		made int // groups, at most
+	}{
+		{20, size, true, 20}, {20, size - 1, false, 20},
+		{21, size / 2, false, 0}, {21, 2 * size, true, 20}, // a higher limit is another question
+		{22, size / 4, false, 7}, {23, size / 4, false, 0},
+		{22 + fullBlocksRetry, size / 4, false, 7},
+		{23 + fullBlocksRetry, 2 * size, true, 20}, {24 + fullBlocksRetry, 2 * size, true, 20},
+	} {
+		for ; now < c.tick; now++ {
+			w.step()
+			w.capture(ring.Begin(now + 1))
+		}
+		e.Begin(ring.At(c.tick), ring)
+		got := e.FullBlocksFit(c.most)
+		if n := coded(); got != c.want || n > c.made || got && n != 20 {
+			t.Errorf("%d: %d bytes at tick %d fit: %v; %d groups coded", i, c.most, c.tick, got, n)
+		}
+		want := NewEncoder(m, slots)
+		want.Begin(ring.At(c.tick), ring)
+		if !bytes.Equal(e.Run(0, 20, Baselines{}), want.Run(0, 20, Baselines{})) {
+			t.Errorf("%d: other blocks", i)
+		}
+	}
+	e = NewEncoder(learned(playerSchema), slots)
+	if e.Begin(ring.At(now), ring); e.FullBlocksFit(1<<20) || coded() != 0 {
+		t.Error("a codec that packs no blocks")
 	}
 }
 

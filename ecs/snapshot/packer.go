@@ -73,7 +73,7 @@ func (p *Packer) bytes(run Run) (n int) {
 				n += len(p.encoder.Group(run.First+g, run.Baselines))
 			}
 		} else {
-			n += len(p.encoder.Run(run.First, count, run.Baselines))
+			n += p.encoder.whole(run.Baselines).size(run.First, count)
 		}
 		run.First += count
 	}
@@ -141,20 +141,33 @@ func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 	if p.few(run.Count) {
 		return p.packBlocks(dst, room, run)
 	}
-	blocks := p.encoder.whole(run.Baselines).blocks[run.First : run.First+run.Count]
-	if run.Count = fit(blocks, room); run.Count == 0 {
+	c := p.encoder.whole(run.Baselines)
+	if run.Count = c.fit(run.First, run.Count, room); run.Count == 0 {
 		return dst, 0
 	}
 	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
-	return append(dst, p.encoder.Run(run.First, run.Count, run.Baselines)...), run.Count
+	return c.appendBlocks(dst, run.First, run.Count), run.Count
 }
 
 // packBlocks is pack for a run of few groups: it codes only what it sends.
 func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count int) {
 	head := len(dst)
 	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
+	step, most := p.encoder.codec.idleStep(run.Baselines)
+	idle := 0 // groups that share the last byte
 	for count < run.Count {
 		block := p.encoder.Group(run.First+count, run.Baselines)
+		switch {
+		case len(block) > 1 || block[0] != 0 || step == 0:
+			idle = 0
+		case idle > 0 && idle < most:
+			dst[len(dst)-1] += step
+			idle++
+			count++
+			continue
+		default:
+			idle = 1
+		}
 		if len(block) > room {
 			break
 		}
@@ -167,19 +180,4 @@ func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count in
 	}
 	dst[head+2] = byte(count - 1)
 	return dst, count
-}
-
-// fit returns how many of the contiguous blocks go into room bytes.
-func fit(blocks []span, room int) int {
-	start := int(blocks[0].off)
-	lo, hi := 0, len(blocks)
-	for lo < hi {
-		mid := (lo + hi + 1) / 2
-		if int(blocks[mid-1].end)-start <= room {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	return lo
 }

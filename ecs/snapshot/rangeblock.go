@@ -12,7 +12,7 @@ import (
 // likely bits.
 //
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
-//	changed      no: all as predicted; nothing follows
+//	yes          1 of 4 no: smaller first bytes are those of idle groups
 //	per row, in slot order:
 //	  not in the newest baseline:  spawned?  yes: 8 bits of generation, then each field in the
 //	                                         width of its range
@@ -25,6 +25,7 @@ import (
 const (
 	escape  = 0xff
 	escapeP = rangecoder.One - rangecoder.One/256
+	idleP   = rangecoder.One/256*maxIdleFew + rangecoder.One/512 // a message's first byte is maxIdleFew or more
 	evenly  = rangecoder.One / 2
 )
 
@@ -36,15 +37,17 @@ func (c *codec) putRange(e *rangecoder.Encoder, dst []byte, g *rowGroup) []byte 
 	for r, id := range g.ids {
 		changed = changed || id != 0 && masks[r] != 0
 	}
+	if !changed {
+		return append(dst, 0)
+	}
 	e.Reset(dst)
 	e.Bit(false, escapeP)
-	if e.Bit(changed, c.decide.Idle); changed {
-		for r := range GroupRows {
-			if g.was[r] != 0 {
-				c.putRangeKnown(e, g, r, masks[r])
-			} else if e.Bit(g.ids[r] != 0, c.decide.Spawn); g.ids[r] != 0 {
-				c.putRangeSpawn(e, g.ids[r], r, g.now)
-			}
+	e.Bit(true, idleP)
+	for r := range GroupRows {
+		if g.was[r] != 0 {
+			c.putRangeKnown(e, g, r, masks[r])
+		} else if e.Bit(g.ids[r] != 0, c.decide.Spawn); g.ids[r] != 0 {
+			c.putRangeSpawn(e, g.ids[r], r, g.now)
 		}
 	}
 	out := e.FinishEmbedded()
@@ -155,15 +158,11 @@ func takeRange[M metered](
 	if len(meter) == 1 {
 		m.spent = 0
 	}
-	d.Bit(escapeP)
-	if d.Bit(c.decide.Idle) {
-		if len(meter) == 1 {
-			m.row(ReasonHead, m.took(d))
-		}
-		takeRangeRows[M](c, &x, g)
-	} else if len(meter) == 1 {
-		m.row(ReasonSame, m.took(d))
+	x.bad = d.Bit(escapeP) || !d.Bit(idleP)
+	if len(meter) == 1 {
+		m.row(ReasonHead, m.took(d))
 	}
+	takeRangeRows[M](c, &x, g)
 	if n = d.Size(); x.bad || n > len(src) {
 		return 0, ErrBlock
 	}
@@ -246,6 +245,9 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 		features.SetLevel(int(f), uint8(fieldContext(ctx, int(f))))
 	}
 	for f := range values {
+		if c.corrected>>f&1 != 0 {
+			c.correctField(g, f, r)
+		}
 		signal := uint8(fieldContext(ctx, f))
 		nodes := c.decide.Fields[f].Nodes(signal, &features)
 		changed := d.Bit(uint32(nodes[schema.NodeChanged]))

@@ -16,8 +16,28 @@ func (p *Packer) Reserve(slots int) {
 	r.buf = make([]byte, 0, 1<<12)
 }
 
-// Reserve makes room for single rows in all caches, which otherwise the first one does.
-func (e *Encoder) Reserve() { e.reserveRows() }
+// Reserve makes room for the blocks of frames of up to slots slots against the baselines of a number
+// of clients, which otherwise the first snapshots do. Trackers of one interval ask for at most 36
+// sets of baselines in a tick.
+func (e *Encoder) Reserve(clients, slots int) {
+	for range min(1+clients, 1+len(baselineAges)+deepAge*maxStep) - len(e.caches) {
+		e.caches = append(e.caches, e.newCache())
+	}
+	groups := min((slots+GroupRows-1)/GroupRows, e.groups)
+	for _, c := range e.caches {
+		if c.room < groups {
+			c.reserve(e, groups)
+		}
+	}
+}
+
+// reserve makes room for every group twice at its largest: coded by itself, and again in a run.
+func (c *encodeCache) reserve(e *Encoder, groups int) {
+	c.room, c.buf = groups, make([]byte, 0, 2*groups*e.codec.bound+8)
+}
+
+// ReserveRows makes room for single rows in all caches, which otherwise the first one does.
+func (e *Encoder) ReserveRows() { e.reserveRows() }
 
 // Reserve makes room for row state, which otherwise the first snapshot of rows does.
 func (k *Tracker) Reserve() {

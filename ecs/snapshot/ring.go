@@ -24,12 +24,18 @@ type Ring struct {
 // all on the same ticks takes interval k and Window frames. It takes frames * slots * (4*fields+4)
 // bytes.
 func NewRing(s schema.Schema, slots, frames int, interval tick.Tick) *Ring {
+	return NewGrowingRing(s, slots, slots, frames, interval)
+}
+
+// NewGrowingRing returns a ring as NewRing does that has room for the values of usual slots. The
+// first row of a group beyond them makes room for the group in all frames.
+func NewGrowingRing(s schema.Schema, usual, slots, frames int, interval tick.Tick) *Ring {
 	if frames <= 0 || interval == 0 {
 		panic(fmt.Sprintf("snapshot: ring of %d frames every %d ticks, want at least 1 of each",
 			frames, interval))
 	}
 	r := &Ring{frames: make([]*Frame, frames), interval: interval}
-	for i, all := 0, newFrames(s, slots, frames); i < frames; i++ {
+	for i, all := 0, newGrowingFrames(s, usual, slots, frames); i < frames; i++ {
 		r.frames[i] = &all[i]
 	}
 	return r
@@ -54,7 +60,10 @@ func (r *Ring) BeginCopy(t tick.Tick) *Frame {
 	before := r.newest
 	f := r.Begin(t)
 	if before != nil && before != f {
-		copy(f.blocks[:r.groups*len(f.fields)], before.blocks)
+		copy(f.blocks[:min(r.groups*len(f.fields), len(f.blocks))], before.blocks)
+		for g := f.unusual.first; g < r.groups; g++ {
+			copy(f.group(g), before.group(g))
+		}
 	}
 	return f
 }

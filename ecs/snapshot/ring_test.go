@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -47,6 +48,39 @@ func TestFollowCodesTheSame(t *testing.T) {
 			for n := range begun.Groups() {
 				if !f.GroupEqual(g, n) || !bytes.Equal(a.Group(n, base), b.Group(n, base)) {
 					t.Fatalf("tick %d: group %d is another against %v", now, n, base)
+				}
+			}
+		}
+	}
+}
+
+// A ring that grows holds what one holds that has all of its memory from the start.
+func TestGrowingRingHoldsTheSame(t *testing.T) {
+	const slots, frames = 64, 4
+	all, grows := NewRing(playerSchema, slots, frames, 1), NewGrowingRing(playerSchema, 16, slots, frames, 1)
+	rng := rand.New(rand.NewPCG(5, 7))
+	row, other := make([]int32, len(playerSchema.Fields)), make([]int32, len(playerSchema.Fields))
+	for at := tick.Tick(1); at < 50; at++ {
+		f, g := all.BeginCopy(at), grows.BeginCopy(at)
+		for range 8 {
+			slot := rng.IntN(min(int(at)*4, slots))
+			for i := range row {
+				row[i] = rng.Int32N(2)
+			}
+			f.Set(slot, netid.Make(slot, 1), row)
+			g.Set(slot, netid.Make(slot, 1), row)
+		}
+		for back := range min(at, frames) {
+			f, g := all.At(at-back), grows.At(at-back)
+			for slot := range slots {
+				if f.Row(slot, row) != g.Row(slot, other) || !slices.Equal(row, other) {
+					t.Fatalf("tick %d, slot %d: %v in a ring that grows, expected %v", at-back, slot, other, row)
+				}
+			}
+			for group := range slots / GroupRows {
+				was, is := all.At(at).GroupEqual(f, group), grows.At(at).GroupEqual(g, group)
+				if was != is {
+					t.Fatalf("tick %d, group %d: equal is %v, expected %v", at-back, group, is, was)
 				}
 			}
 		}

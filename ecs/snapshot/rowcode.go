@@ -32,6 +32,8 @@ type rowGroup struct {
 	now   []fieldBlock // values now
 	base  []fieldBlock // predicted values, as many as now; not read where was is empty
 	ctx   *contexts    // of the prediction
+	// Baselines, for corrections; read only.
+	frames *baselineFrames
 }
 
 // bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one
@@ -210,8 +212,14 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 		}
 		switch {
 		case sym >= schema.Update:
-			for m := uint16(sym - schema.Update); m != 0; m &= m - 1 {
+			mask := uint16(sym - schema.Update)
+			for m := mask | c.corrected; m != 0; m &= m - 1 {
 				f := bits.TrailingZeros16(m)
+				if c.corrected>>f&1 != 0 {
+					if c.correctField(g, f, r); mask>>f&1 == 0 {
+						continue
+					}
+				}
 				base, k := values[f][r], fieldContext(word, f)
 				v, n, ok := coders[f].Value(window, base, k)
 				if n > left || n == 0 {

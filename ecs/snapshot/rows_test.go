@@ -183,7 +183,7 @@ func naiveRowsOf(w *bitio.Writer, m *schema.Model, ring *Ring, cur *Frame, inter
 		if s.show {
 			id = cur.Row(s.slot, row)
 		}
-		naiveLoose(w, m, id, row, naiveExpect(m, cur.Tick, s.slot, framesAt(ring, s.base)...), nil)
+		naiveLoose(w, m, id, row, naiveExpect(m, cur.Tick, s.slot, row, framesAt(ring, s.base)...), nil)
 	}
 }
 

@@ -73,7 +73,9 @@ func readSection[M metered](d *sectionReader, t tick.Tick, src []byte, m *Meter)
 func readBlocks[M metered](
 	d *sectionReader, t tick.Tick, run Run, src []byte, m *Meter,
 ) (rest []byte, err error) {
+	var meter M
 	h, there := d.held(t, run.Baselines)
+	idle := 0 // groups from g on that the last byte says are idle
 	for g := run.First; g < run.First+run.Count; g++ {
 		if !d.open(g) {
 			return nil, ErrGroup
@@ -81,7 +83,7 @@ func readBlocks[M metered](
 		if !there || !h.hasGroup(g) {
 			return nil, ErrNoBaseline
 		}
-		x := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
+		x := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown, frames: &h}
 		if f := h.frames[0]; f != nil {
 			if x.was = &f.ids[g]; h.spacing.Single() {
 				copy(x.now, f.group(g))
@@ -90,11 +92,27 @@ func readBlocks[M metered](
 				d.codec.predict(&h, g, x.now, x.ctx)
 			}
 		}
-		n := 0
-		switch d.codec.form(&x) {
-		case rangeBlock:
+		n, form := 0, d.codec.form(&x)
+		if idle == 0 && len(src) > 0 {
+			if idle = form.idleGroups(src[0]); idle > 0 {
+				n = 1
+			}
+			if idle > run.First+run.Count-g {
+				return nil, ErrBlock
+			}
+		}
+		switch {
+		case idle > 0:
+			idle--
+			if *x.ids = *x.was; x.was != &empty {
+				d.codec.correct(&h, g, x.now, x.now, x.ctx)
+			}
+			if len(meter) == 1 {
+				m.row(ReasonSame, 8*n)
+			}
+		case form == rangeBlock:
 			n, err = takeRange[M](d.codec, &d.coder, src, &x, m)
-		case zstdBlock:
+		case form == zstdBlock:
 			n, err = takePacked[M](d.codec, src, &x, m)
 		default:
 			n, err = takeBlock[M](d.codec, src, &x, m)
@@ -174,7 +192,7 @@ func ownBase(window uint64, spacing uint8, now, interval tick.Tick) (base Baseli
 
 // readRow reads one row. All baselines know it.
 func readRow[M metered](d *sectionReader, x *bitSource, g, r int, h *baselineFrames) {
-	row := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown}
+	row := rowGroup{index: g, ids: &d.stage.ids[g], was: &empty, now: d.stage.group(g), ctx: &unknown, frames: h}
 	if ctx, depth := d.codec.predictRow(h, g*GroupRows+r, row.now, &d.signals); depth > 0 {
 		row.was, row.ctx, d.contexts[r] = &h.frames[0].ids[g], &d.contexts, ctx
 	}

@@ -133,7 +133,27 @@ func (w *world) capture(f *Frame) {
 }
 
 // learned is a model that was trained on a world: with classes of fields and contexts of rows.
-func learned(s schema.Schema) *schema.Model {
+func learned(s schema.Schema) *schema.Model { return schema.Train(s, counted(s)) }
+
+// corrected is a model whose fields follow from others: all but the first have terms.
+func corrected(s schema.Schema) *schema.Model {
+	n, rng := counted(s), rand.New(rand.NewPCG(1, 2))
+	for range 40000 {
+		var row schema.Row
+		for f := range s.Fields {
+			row.Trends[f] = rng.Int32N(400) - 200
+			if row.Moves[f] = rng.Int32N(400) - 200; f > 0 {
+				row.Moves[f] = row.Moves[f-1]/2 - row.Trends[f]/4 + rng.Int32N(3)
+			}
+			row.Errors[f], row.Signals[f] = row.Moves[f], 9
+		}
+		n.Row(&row)
+	}
+	return schema.Train(s, n)
+}
+
+// counted is what a world of this schema tells.
+func counted(s schema.Schema) *schema.Counts {
 	const slots, ticks = 200, 40
 	w, n := newWorld(s, slots, 5, 0.8, 0.01, 0.01), schema.NewCounts(s)
 	ring, e := NewRing(s, slots, Window, 1), NewEncoder(schema.DefaultModel(s), slots)
@@ -148,7 +168,7 @@ func learned(s schema.Schema) *schema.Model {
 			}
 		}
 	}
-	return schema.Train(s, n)
+	return n
 }
 
 // cloneFrame keeps a frame beyond its ring.

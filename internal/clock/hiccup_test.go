@@ -18,14 +18,19 @@ func TestHiccup(t *testing.T) {
 			t.Errorf("late by %v, stopped %v", late, stopped)
 		}
 	})
-	time.Sleep(60 * time.Millisecond)
+	for began := false; !began; { // a busy machine may take long to start a thread
+		time.Sleep(60 * time.Millisecond)
+		mu.Lock()
+		began = beats > 0
+		mu.Unlock()
+	}
 	h.Stop()
 	mu.Lock()
 	ran := time.Since(begin)
 	stopped = true
 	most := int(ran/HiccupPeriod) + 1
-	if beats < 1 || beats > most {
-		t.Errorf("%d beats in %v, want 1 to %d", beats, ran, most)
+	if beats > most {
+		t.Errorf("%d beats in %v, want at most %d", beats, ran, most)
 	}
 	mu.Unlock()
 	time.Sleep(3 * HiccupPeriod)

@@ -15,6 +15,15 @@ import (
 // it sleeps.
 func TestDozeLetsTheWorldStop(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	for try := 0; worldWaits(t); try++ {
+		if try == 2 { // a machine that stalls for two seconds spoils one try
+			t.Fatal("the collector waited until the thread woke")
+		}
+	}
+}
+
+// worldWaits reports whether the collector ended only after the nap of a thread.
+func worldWaits(t *testing.T) bool {
 	const nap = 2 * time.Second
 	var up atomic.Bool
 	slept := make(chan time.Duration)
@@ -33,12 +42,11 @@ func TestDozeLetsTheWorldStop(t *testing.T) {
 	for range 3 {
 		runtime.GC() // stops the world twice
 	}
-	if up.Load() {
-		t.Error("the collector waited until the thread woke")
-	}
+	waited := up.Load()
 	if d := <-slept; d < nap {
 		t.Errorf("signals cut the sleep short: %v of %v", d, nap)
 	}
+	return waited
 }
 
 // Parking ends a sleep neither early nor late by its own rounding.

@@ -1,26 +1,34 @@
 package meter
 
 import (
+	"math"
+	"math/bits"
 	"sync"
-
-	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// significantDigits is how exact a quantile is: within 0.1 % of the true value.
-const significantDigits = 3
-
-// DefaultHighest is the largest value a histogram made by NewHistogram(0) holds: a minute in
+// DefaultHighest is the largest value that a histogram made with highest 0 holds: a minute in
 // nanoseconds.
 const DefaultHighest = 60_000_000_000
 
-// Histogram keeps the distribution of integers in [0, highest] to three significant digits, and
-// their exact count, sum and maximum. The unit is the caller's; nanoseconds by custom.
+// Resolution is how exact quantiles are: the number of bits behind the first of a value that its
+// bucket tells apart. Memory doubles with each.
+type Resolution uint8
+
+// The resolutions, and the memory of a histogram of up to a second in nanoseconds.
+const (
+	Coarse Resolution = 6 // quantiles within 0.8 %, 6.6 KB
+	Fine   Resolution = 9 // quantiles within 0.1 %, 45 KB
+)
+
+// Histogram keeps the distribution of integers in [0, highest] in buckets, and their exact count,
+// sum and maximum. The unit is the caller's; nanoseconds by custom.
 //
 // Records go to one of two small tallies. A reader swaps the tallies, which takes as long as
 // exchanging two pointers, and folds the resting one into the total at leisure: so a recording tick
-// never waits while 200 kB are summed up.
+// never waits while buckets are summed up.
 type Histogram struct {
-	highest int64
+	highest    int64
+	resolution Resolution
 
 	mu   sync.Mutex // held for one record or one swap, never for a fold
 	live *histogram // takes the records
@@ -30,30 +38,44 @@ type Histogram struct {
 	total   *histogram
 }
 
-// histogram is a histogram with the three numbers hdr would only approximate.
+// histogram is a tally: counts by bucket, and the three numbers that buckets only approximate. A
+// count that reaches its maximum stays there.
 type histogram struct {
-	hdr     *hdr.Histogram
+	buckets []uint32
 	count   int64
 	sum     int64
 	max     int64
 	clamped int64
 }
 
-// NewHistogram returns an empty histogram for values up to highest; 0 means DefaultHighest. It
-// takes about 660 kB at the default range, two thirds of them from the first read on, so keep one a
-// stage rather than one a player.
-func NewHistogram(highest int64) *Histogram {
+// NewHistogram returns an empty histogram for values up to highest; 0 means DefaultHighest. The
+// first read doubles its memory twice.
+func NewHistogram(highest int64, r Resolution) *Histogram {
 	if highest == 0 {
 		highest = DefaultHighest
 	}
 	if highest < 2 {
 		panic("meter: histogram's highest value is below 2")
 	}
-	return &Histogram{highest: highest, live: newTally(highest)}
+	h := &Histogram{highest: highest, resolution: r}
+	h.live = h.newTally()
+	return h
 }
 
-func newTally(highest int64) *histogram {
-	return &histogram{hdr: hdr.New(1, highest, significantDigits)}
+func (h *Histogram) newTally() *histogram {
+	return &histogram{buckets: make([]uint32, h.resolution.bucket(h.highest)+1)}
+}
+
+// bucket is the index of the bucket of v, which is not negative.
+func (r Resolution) bucket(v int64) int {
+	shift := max(0, bits.Len64(uint64(v))-1-int(r))
+	return shift<<r + int(v>>shift)
+}
+
+// middle is the value in the middle of a bucket.
+func (r Resolution) middle(bucket int) int64 {
+	shift := max(0, bucket>>r-1)
+	return int64(bucket-shift<<r)<<shift + 1<<shift>>1
 }
 
 // Record adds one value. A value below 0 counts as 0, one above the range as the highest; see
@@ -63,20 +85,17 @@ func (h *Histogram) Record(v int64) { h.RecordN(v, 1) }
 // RecordN adds n values that are the same, n being at least 1, in the time of one.
 func (h *Histogram) RecordN(v, n int64) {
 	h.mu.Lock()
-	h.live.record(v, n, h.highest)
-	h.mu.Unlock()
-}
-
-// record never meets hdr's error path, which would allocate: the value is in range by then.
-func (t *histogram) record(v, n, highest int64) {
-	if v < 0 || v > highest {
-		v = min(max(v, 0), highest)
+	t := h.live
+	if v < 0 || v > h.highest {
+		v = min(max(v, 0), h.highest)
 		t.clamped += n
 	}
 	t.count += n
 	t.sum += n * v
 	t.max = max(t.max, v)
-	_ = t.hdr.RecordValues(v, n)
+	c := &t.buckets[h.resolution.bucket(v)]
+	*c = uint32(min(uint64(*c)+uint64(n), math.MaxUint32))
+	h.mu.Unlock()
 }
 
 // add pours from into t.
@@ -84,7 +103,9 @@ func (t *histogram) add(from *histogram) {
 	if from.count == 0 {
 		return
 	}
-	t.hdr.Merge(from.hdr)
+	for i, n := range from.buckets {
+		t.buckets[i] = uint32(min(uint64(t.buckets[i])+uint64(n), math.MaxUint32))
+	}
 	t.count += from.count
 	t.sum += from.sum
 	t.max = max(t.max, from.max)
@@ -93,15 +114,15 @@ func (t *histogram) add(from *histogram) {
 
 func (t *histogram) reset() {
 	if t.count != 0 {
-		t.hdr.Reset()
+		clear(t.buckets)
 	}
-	*t = histogram{hdr: t.hdr}
+	*t = histogram{buckets: t.buckets}
 }
 
 // fold moves everything recorded so far into the total. The caller holds h.reading.
 func (h *Histogram) fold() *histogram {
 	if h.total == nil {
-		h.idle, h.total = newTally(h.highest), newTally(h.highest)
+		h.idle, h.total = h.newTally(), h.newTally()
 	}
 	h.mu.Lock()
 	h.live, h.idle = h.idle, h.live

@@ -39,8 +39,12 @@ func (s sorted) quantile(q float64) int64 {
 }
 
 func TestHistogramAgreesWithSortedValues(t *testing.T) {
-	h := NewHistogram(1 << 40)
+	fine, coarse := NewHistogram(1<<40, Fine), NewHistogram(1<<40, Coarse)
 	rapid.Check(t, func(t *rapid.T) {
+		h, within := fine, 0.001
+		if rapid.Bool().Draw(t, "coarse") {
+			h, within = coarse, 0.008
+		}
 		h.Reset()
 		values := rapid.SliceOf(rapid.Int64Range(0, 1<<40)).Draw(t, "values")
 		var sum float64
@@ -61,7 +65,7 @@ func TestHistogramAgreesWithSortedValues(t *testing.T) {
 		}
 		for _, q := range []float64{0.5, 0.9, 0.99, 0.999, 1} {
 			got, want := h.Quantile(q), s.quantile(q)
-			if d := math.Abs(float64(got - want)); d > 1 && d > 0.001*float64(want) {
+			if d := math.Abs(float64(got - want)); d > 1 && d > within*float64(want) {
 				t.Fatalf("quantile %g is %d, want %d", q, got, want)
 			}
 		}
@@ -69,7 +73,7 @@ func TestHistogramAgreesWithSortedValues(t *testing.T) {
 }
 
 func TestHistogramClampsWhatIsOutOfRange(t *testing.T) {
-	h := NewHistogram(1000)
+	h := NewHistogram(1000, Fine)
 	h.Record(-5)
 	h.Record(1 << 50)
 	h.Record(math.MinInt64)
@@ -84,7 +88,7 @@ func TestHistogramClampsWhatIsOutOfRange(t *testing.T) {
 }
 
 func TestSnapshotIsIndependentAndAddToSums(t *testing.T) {
-	h, s := NewHistogram(0), NewHistogram(0)
+	h, s := NewHistogram(0, Fine), NewHistogram(0, Fine)
 	s.Record(7) // forgotten by Snapshot
 	for i := range int64(100) {
 		h.Record(i)
@@ -103,7 +107,7 @@ func TestSnapshotIsIndependentAndAddToSums(t *testing.T) {
 // Nothing is lost or counted twice while readers swap the counters under a running writer.
 func TestReadersNeverLoseARecord(t *testing.T) {
 	const records = 20_000
-	h := NewHistogram(1 << 20)
+	h := NewHistogram(1<<20, Fine)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -131,7 +135,7 @@ func TestReadersNeverLoseARecord(t *testing.T) {
 }
 
 func TestRecordingAllocatesNothing(t *testing.T) {
-	h, c := NewHistogram(0), new(Counter)
+	h, c := NewHistogram(0, Fine), new(Counter)
 	v := int64(1)
 	if n := testing.AllocsPerRun(1000, func() {
 		h.Record(v)
@@ -146,9 +150,10 @@ func TestRecordingAllocatesNothing(t *testing.T) {
 
 func TestBadUseOfAHistogramPanics(t *testing.T) {
 	for name, f := range map[string]func(){
-		"range":  func() { NewHistogram(1) },
-		"itself": func() { h := NewHistogram(10); h.Snapshot(h) },
-		"other":  func() { NewHistogram(10).AddTo(NewHistogram(20)) },
+		"range":  func() { NewHistogram(1, Fine) },
+		"itself": func() { h := NewHistogram(10, Fine); h.Snapshot(h) },
+		"other":  func() { NewHistogram(10, Fine).AddTo(NewHistogram(20, Fine)) },
+		"finer":  func() { NewHistogram(10, Coarse).AddTo(NewHistogram(10, Fine)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -162,7 +167,7 @@ func TestBadUseOfAHistogramPanics(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	h := NewHistogram(0)
+	h := NewHistogram(0, Fine)
 	b.ReportAllocs()
 	for i := range b.N {
 		h.Record(int64(i) * 37 & (1<<30 - 1))

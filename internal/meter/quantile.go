@@ -25,13 +25,26 @@ func (h *Histogram) Mean() float64 {
 	return float64(t.sum) / float64(t.count)
 }
 
-// Quantile is the value that a share q of all records does not exceed, q in [0, 1], within 0.1 %
-// and never above Max; 0 when empty. Quantile(0.999) is the p99.9.
+// Quantile is the value that a share q of all records does not exceed, q in [0, 1], as exact as the
+// resolution and never above Max; 0 when empty. Quantile(0.999) is the p99.9.
 func (h *Histogram) Quantile(q float64) int64 {
 	h.reading.Lock()
 	defer h.reading.Unlock()
 	t := h.fold()
-	return min(t.hdr.ValueAtPercentile(100*q), t.max)
+	total := int64(0) // of buckets, which saturate
+	for _, n := range t.buckets {
+		total += int64(n)
+	}
+	rank := min(max(int64(q*float64(total)+0.5), 1), total)
+	if rank == total {
+		return t.max
+	}
+	for i, n := range t.buckets {
+		if rank -= int64(n); rank <= 0 && n > 0 {
+			return min(h.resolution.middle(i), t.max)
+		}
+	}
+	return 0
 }
 
 // Clamped is the number of values that lay outside the range and were moved to its edge.
@@ -48,10 +61,10 @@ func (h *Histogram) Snapshot(dst *Histogram) {
 	h.AddTo(dst)
 }
 
-// AddTo adds everything h holds to dst, which must be another histogram of the same range. h is
-// left as it is.
+// AddTo adds everything h holds to dst, which must be another histogram of the same range and
+// resolution. h is left as it is.
 func (h *Histogram) AddTo(dst *Histogram) {
-	if h == dst || h.highest != dst.highest {
+	if h == dst || h.highest != dst.highest || h.resolution != dst.resolution {
 		panic("meter: snapshot into itself or into another range")
 	}
 	h.reading.Lock()

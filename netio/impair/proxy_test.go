@@ -80,7 +80,7 @@ func running(t *testing.T, cfg ProxyConfig) (*Proxy, func() ProxyStats) {
 			if err != nil {
 				t.Errorf("run: %v", err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(waitLimit):
 			t.Error("the proxy does not stop")
 		}
 		return p.Stats()
@@ -114,6 +114,9 @@ func client(t *testing.T, p *Proxy) *net.UDPConn {
 	return c
 }
 
+// waitLimit bounds every wait for a datagram on loopback: a busy machine may stall for seconds.
+const waitLimit = 20 * time.Second
+
 // answer waits for one datagram for a time; -1 if none arrives.
 func answer(c *net.UDPConn, within time.Duration) int {
 	_ = c.SetReadDeadline(time.Now().Add(within))
@@ -141,7 +144,7 @@ func TestProxyPassesAll(t *testing.T) {
 			send(t, c, i*10+k)
 		}
 		for k, c := range clients { // one at a time in the socket: the loopback loses nothing
-			if got := answer(c, 5*time.Second); got != i*10+k {
+			if got := answer(c, waitLimit); got != i*10+k {
 				t.Fatalf("client %d heard %d, want %d", k, got, i*10+k)
 			}
 		}
@@ -164,8 +167,8 @@ func TestProxyDelaysEachWay(t *testing.T) {
 	for i := range 5 {
 		start := time.Now()
 		send(t, c, i)
-		got, took := answer(c, 5*time.Second), time.Since(start)
-		if got != i || took < 65*ms || took > 2*time.Second { // how much later is the machine's affair
+		got, took := answer(c, waitLimit), time.Since(start)
+		if got != i || took < 65*ms { // how much later is the machine's affair
 			t.Fatalf("heard %d after %v, want %d after 65ms", got, took, i)
 		}
 	}
@@ -183,8 +186,18 @@ func TestProxyImpairsBySeed(t *testing.T) {
 				time.Sleep(50 * time.Microsecond)
 			}
 		}
-		for n := answer(c, 100*ms); n >= 0; n = answer(c, 100*ms) {
-			heard += string(rune(n))
+		heardAll := func() bool {
+			s := p.Stats()
+			return s.Up.InFlight+s.Down.InFlight == 0 && s.Down.Received == s.Up.Delivered &&
+				uint64(len([]rune(heard))) == s.Down.Delivered
+		}
+		for end := time.Now().Add(waitLimit); !heardAll() && time.Now().Before(end); {
+			if n := answer(c, 20*ms); n >= 0 {
+				heard += string(rune(n))
+			}
+		}
+		if n := answer(c, 20*ms); n >= 0 {
+			t.Errorf("heard %d after all", n)
 		}
 		s := stop()
 		if len([]rune(heard)) != int(s.Down.Delivered) || s.Up.Lost < 30 || s.Down.Duplicated < 15 {
@@ -201,7 +214,7 @@ func TestProxyRebinds(t *testing.T) {
 	e := newEcho(t)
 	p, stop := running(t, ProxyConfig{To: e.addr(), Up: Profile{Rebind: 50 * ms}})
 	c := client(t, p)
-	for end := time.Now().Add(5 * time.Second); p.Stats().Up.Rebound < 3 && time.Now().Before(end); {
+	for end := time.Now().Add(waitLimit); p.Stats().Up.Rebound < 3 && time.Now().Before(end); {
 		send(t, c, 1)
 		answer(c, 20*ms) // some are lost, as at any change of address
 	}
@@ -217,7 +230,7 @@ func TestProxyIsBounded(t *testing.T) {
 		MaxInFlight: 50})
 	until := func(what string, done func(s ProxyStats) bool) {
 		t.Helper()
-		for end := time.Now().Add(5 * time.Second); !done(p.Stats()); time.Sleep(ms) {
+		for end := time.Now().Add(waitLimit); !done(p.Stats()); time.Sleep(ms) {
 			if time.Now().After(end) {
 				t.Fatalf("%s: %+v", what, p.Stats())
 			}
@@ -250,21 +263,24 @@ func TestProxyIsBounded(t *testing.T) {
 func TestProxyForgetsTheSilent(t *testing.T) {
 	e := newEcho(t)
 	p, _ := running(t, ProxyConfig{To: e.addr(), Idle: 50 * ms, Clients: 1})
-	first := client(t, p)
-	send(t, first, 1)
-	if got := answer(first, 5*time.Second); got != 1 {
-		t.Fatalf("heard %d", got)
+	ask := func(number int) {
+		t.Helper()
+		c := client(t, p)
+		for end := time.Now().Add(waitLimit); time.Now().Before(end); {
+			send(t, c, number) // again, for the proxy may forget a client while the machine stalls
+			if got := answer(c, 200*ms); got == number {
+				return
+			}
+		}
+		t.Fatalf("no answer to %d", number)
 	}
-	for end := time.Now().Add(5 * time.Second); p.Stats().Clients > 0; time.Sleep(5 * ms) {
+	ask(1)
+	for end := time.Now().Add(waitLimit); p.Stats().Clients > 0; time.Sleep(5 * ms) {
 		if time.Now().After(end) {
 			t.Fatalf("%+v", p.Stats())
 		}
 	}
-	second := client(t, p)
-	send(t, second, 2)
-	if got := answer(second, 5*time.Second); got != 2 {
-		t.Fatalf("heard %d", got)
-	}
+	ask(2)
 }
 
 // A server that starts late or restarts is reached again.

@@ -1,6 +1,7 @@
 package packet
 
 import (
+	"reflect"
 	"testing"
 	"time"
 )
@@ -39,7 +40,7 @@ func TestRow28CloseWithReason(t *testing.T) {
 				t.Fatalf("a packet after the end: %v", err)
 			}
 		}
-		if *client != was || !counters.Balanced() || counters.Drops[DropClosed] != CloseRepeats+1 {
+		if !reflect.DeepEqual(*client, was) || !counters.Balanced() || counters.Drops[DropClosed] != CloseRepeats+1 {
 			t.Fatalf("after the end: %+v", counters)
 		}
 		client.Reset(0, Config{})

@@ -2,6 +2,7 @@ package packet
 
 import (
 	"bytes"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -57,7 +58,7 @@ func TestBadPackets(t *testing.T) {
 		if err != c.want {
 			t.Errorf("%d %s: %v, want %v", i, c.name, err, c.want)
 		}
-		if err != nil && (rest != nil || *server != before) {
+		if err != nil && (rest != nil || !reflect.DeepEqual(*server, before)) {
 			t.Errorf("%d %s: refused, but it changed the peer", i, c.name)
 		}
 		if err == nil && len(rest) != len(c.pkt)-HeaderSize {

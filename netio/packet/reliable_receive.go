@@ -7,10 +7,8 @@ import (
 // reliableReceiver puts reliable messages back into order. It holds messages that arrived before
 // an older one, by id modulo 64.
 type reliableReceiver struct {
-	next uint64 // id that pop returns next
-	have uint64 // bit id&63: received and not popped
-	size [MaxReliable]uint16
-	data [MaxReliable][MaxMessageSize]byte
+	next    uint64       // id that pop returns next
+	waiting messageStore // received and not popped
 }
 
 // parse reads a section: all of it or nothing. It skips messages received before.
@@ -51,10 +49,9 @@ func (q *reliableReceiver) parse(src []byte) (rest []byte, err error) {
 func (q *reliableReceiver) store(body []byte) {
 	for len(body) > 0 {
 		id, size := uint16(body[0])|uint16(body[1])<<8, 1+int(body[2])
-		i := id % MaxReliable
-		if int16(id-uint16(q.next)) >= 0 && q.have>>i&1 == 0 {
-			q.size[i] = uint16(copy(q.data[i][:], body[3:3+size]))
-			q.have |= 1 << i
+		i := uint64(id % MaxReliable)
+		if int16(id-uint16(q.next)) >= 0 && q.waiting.held>>i&1 == 0 {
+			q.waiting.put(i, body[3:3+size])
 		}
 		body = body[3+size:]
 	}
@@ -63,12 +60,12 @@ func (q *reliableReceiver) store(body []byte) {
 // pop returns the next message in order.
 func (q *reliableReceiver) pop() ([]byte, bool) {
 	i := q.next % MaxReliable
-	if q.have>>i&1 == 0 {
+	if q.waiting.held>>i&1 == 0 {
 		return nil, false
 	}
-	q.have &^= 1 << i
+	q.waiting.drop(i)
 	q.next++
-	return q.data[i][:q.size[i]], true
+	return q.waiting.get(i), true
 }
 
 // setBits yields the indexes of the bits set in mask, lowest first.

@@ -27,8 +27,7 @@ type reliableSender struct {
 	next  uint64 // id of the next message queued
 	acked uint64 // bit id&63: acked, but an older one is not
 	at    [MaxReliable]time.Duration
-	size  [MaxReliable]uint16
-	data  [MaxReliable][MaxMessageSize]byte
+	store messageStore
 }
 
 func (q *reliableSender) queue(message []byte) error {
@@ -39,7 +38,7 @@ func (q *reliableSender) queue(message []byte) error {
 		return ErrReliableFull
 	}
 	i := q.next % MaxReliable
-	q.size[i] = uint16(copy(q.data[i][:], message))
+	q.store.put(i, message)
 	q.at[i] = never
 	q.next++
 	return nil
@@ -64,7 +63,7 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 		if q.acked>>i&1 != 0 || r.at-q.at[i] < resendAfter {
 			continue
 		}
-		need := 3 + int(q.size[i])
+		need := 3 + int(q.store.size[i])
 		if count == 0 {
 			need += 2
 		}
@@ -79,8 +78,8 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 		}
 		count++
 		dst[start+1] = byte(count)
-		dst = append(dst, byte(id), byte(id>>8), byte(q.size[i]-1))
-		dst = append(dst, q.data[i][:q.size[i]]...)
+		dst = append(dst, byte(id), byte(id>>8), byte(q.store.size[i]-1))
+		dst = append(dst, q.store.get(i)...)
 		q.at[i] = r.at
 		r.reliable |= 1 << i
 	}
@@ -96,6 +95,7 @@ func (q *reliableSender) delivered(r *sentPacket) {
 	}
 	for q.base != q.next && q.acked>>(q.base%MaxReliable)&1 != 0 {
 		q.acked &^= 1 << (q.base % MaxReliable)
+		q.store.drop(q.base % MaxReliable)
 		q.base++
 	}
 }

@@ -36,14 +36,13 @@ type sendWindow struct {
 	tagsHeld  int    // ack tags set and not returned
 
 	nDelivered int
-	nLost      int
 	nLostShown int             // part of lost that Peer.Lost returns
+	lost       []uint64        // result of Peer.Lost, then those of the next Receive
 	transfers  *transferSender // nil until there was one
 	reliable   reliableSender
 
 	delivered [ackWindow + 1]uint64
 	packets   [sendWindowSize]sentPacket
-	lost      [2 * sendWindowSize]uint64 // result of Peer.Lost, then those of the next Receive
 }
 
 // next takes the next sequence for a packet sent now. The packet that it replaces in the window
@@ -76,7 +75,7 @@ func (o *sendWindow) setAckTag(seq uint16, ackTag uint64) bool {
 
 // clearResults forgets the ack tags that the last Receive returned.
 func (o *sendWindow) clearResults() {
-	o.nLost = copy(o.lost[:], o.lost[o.nLostShown:o.nLost])
+	o.lost = o.lost[:copy(o.lost, o.lost[o.nLostShown:])]
 	o.nDelivered, o.nLostShown = 0, 0
 }
 
@@ -108,7 +107,7 @@ func (o *sendWindow) applyAck(a, mask uint64) {
 		o.lose(r)
 		o.oldest++
 	}
-	o.nLostShown = o.nLost
+	o.nLostShown = len(o.lost)
 	o.tagsHeld -= o.nDelivered + o.nLostShown
 }
 
@@ -165,7 +164,6 @@ func (o *sendWindow) lose(r *sentPacket) {
 		o.transfers.lost(r)
 	}
 	if r.tagged {
-		o.lost[o.nLost] = r.ackTag
-		o.nLost++
+		o.lost = append(o.lost, r.ackTag)
 	}
 }

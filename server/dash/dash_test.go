@@ -84,12 +84,29 @@ func watch(t *testing.T, s *httptest.Server) <-chan [2]string {
 	return events
 }
 
+// slowTimeout is the write timeout of a reader in tests of readers that do not read: much longer
+// than a stall of the machine and than some frames take to encode under the race detector.
+const slowTimeout = 3 * time.Second
+
 // until waits for a condition that another goroutine brings about.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("never: " + what)
+		}
+	}
+}
+
+// nextEvent publishes frames until the reader gets an event. The goroutine that encodes frames
+// leaves out what was published before its start.
+func nextEvent(events <-chan [2]string, publish func()) [2]string {
+	for {
+		publish()
+		select {
+		case e := <-events:
+			return e
+		case <-time.After(2 * lookEvery):
 		}
 	}
 }
@@ -110,10 +127,9 @@ func TestStream(t *testing.T) {
 		if !d.Watched() {
 			t.Error("not watched")
 		}
-		var last uint64
-		for n := uint64(1); last < 5; n++ {
-			d.fill(n, 3)
-			e := <-events
+		var n, last uint64
+		for last < 5 {
+			e := nextEvent(events, func() { n++; d.fill(n, 3) })
 			var f Frame
 			if err := json.Unmarshal([]byte(e[1]), &f); err != nil || e[0] != "frame" || f.Tick <= last ||
 				len(f.Players) != 3 || len(f.Shots) != 1 ||
@@ -131,12 +147,12 @@ func TestStream(t *testing.T) {
 	if d.Watched() {
 		t.Error("still watched")
 	}
-	d.fill(9, 1) // there is no reader, and the next one does not get it
+	old := uint64(1000)
+	d.fill(old, 1) // there is no reader, and the next one does not get it
 	next := watch(t, s)
 	<-next
-	time.Sleep(2 * lookEvery)
-	d.fill(10, 1)
-	if e := <-next; !strings.HasPrefix(e[1], `{"tick":10,`) {
+	n := old
+	if e := nextEvent(next, func() { n++; d.fill(n, 1) }); strings.HasPrefix(e[1], `{"tick":1000,`) {
 		t.Errorf("a frame from before: %q", e)
 	}
 }
@@ -172,7 +188,7 @@ func TestReadersAreBounded(t *testing.T) {
 // source never blocks.
 func TestStuckReader(t *testing.T) {
 	d := sample(2000)
-	d.readTimeout = 300 * time.Millisecond
+	d.readTimeout = slowTimeout
 	s := site(t, d)
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {
@@ -191,20 +207,18 @@ func TestStuckReader(t *testing.T) {
 	for r := range d.readers {
 		stuck = r
 	}
-	events := watch(t, s)
+	events, n := watch(t, s), uint64(0)
 	<-events
 	until(t, "it is let go", func() bool {
-		d.fill(1, 2000)
-		if e := <-events; e[0] != "frame" {
-			t.Errorf("event %s", e[0])
+		if e := nextEvent(events, func() { n++; d.fill(n, 2000) }); e[0] != "frame" {
+			t.Fatalf("event %q", e[0])
 		}
 		return count() == 1
 	})
 	if stuck.missed.Load() == 0 {
 		t.Error("it missed nothing")
 	}
-	d.fill(2, 1)
-	if e := <-events; !strings.HasPrefix(e[1], `{"tick":2,`) {
+	if e := nextEvent(events, func() { n++; d.fill(n, 1) }); e[0] != "frame" {
 		t.Errorf("the other one hears %q", e[0])
 	}
 }

@@ -15,7 +15,7 @@ import (
 // for no reader's lock.
 func TestThreat34SlowReaders(t *testing.T) {
 	d := sample(2000)
-	d.readTimeout = 400 * time.Millisecond
+	d.readTimeout = slowTimeout
 	var dropped, kicked, refused atomic.Uint64
 	add := func(n *atomic.Uint64) func() { return func() { n.Add(1) } }
 	d.Dropped, d.Kicked, d.Refused = add(&dropped), add(&kicked), add(&refused)
@@ -60,12 +60,13 @@ func TestThreat34SlowReaders(t *testing.T) {
 	}
 	tick := uint64(0)
 	until(t, "they are let go", func() bool {
-		tick++
-		d.mu.Lock() // whatever a reader does with it
-		d.fill(tick, 2000)
-		d.mu.Unlock()
-		if e := <-events; e[0] != "frame" {
-			t.Errorf("event %s", e[0])
+		if e := nextEvent(events, func() {
+			tick++
+			d.mu.Lock() // whatever a reader does with it
+			defer d.mu.Unlock()
+			d.fill(tick, 2000)
+		}); e[0] != "frame" {
+			t.Fatalf("event %q", e[0])
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()

@@ -36,7 +36,7 @@ func (b *logBuffer) String() string {
 // until waits for a text in the log.
 func (b *logBuffer) until(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !strings.Contains(b.String(),
+	for end := time.Now().Add(waitLimit); !strings.Contains(b.String(),
 		text); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no %q in\n%s", text, b)
@@ -107,11 +107,10 @@ func TestConsoleOverHTTP(t *testing.T) {
 		r.Output[0] != `server.name 'x (default here)` {
 		t.Errorf("%q", r.Output)
 	}
-	for end := time.Now().Add(5 * time.Second); queried(t, h.QueryAddr()).Info.Name != "'x"; {
-		if time.Now().After(end) {
-			t.Fatal("browsers are shown another name")
-		}
-	}
+	eventually(t, "server browsers get the new name", func() bool {
+		r, _ := queried(t, h.QueryAddr())
+		return r.Info.Name == "'x"
+	})
 	stop()
 }
 
@@ -161,7 +160,7 @@ func TestConsoleIsTyped(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(waitLimit):
 		t.Fatal("still there after quit")
 	}
 	typing.Close()

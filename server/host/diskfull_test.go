@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/tickrate/tickrate/server"
-
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -35,8 +35,8 @@ func TestThreat36DiskFull(t *testing.T) {
 		return recordingFile{full}, "F", nil
 	}
 	a.run(func() { cut.Add(1) })
-	s := newSim(t, server.Config{Record: a.take}, 1)
-	steps(t, s, 600)
+	s := simtest.New(t, server.Config{Record: a.take}, 1)
+	simtest.Steps(t, s, 600)
 	s.Lobby.FinishRecording()
 	a.close()
 	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" ||

@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // netcodeClient is a netcode client on a real socket.
@@ -45,12 +44,11 @@ func connectOver(t *testing.T, url string) *netcodeClient {
 	return j
 }
 
-// until runs the client until done returns true for a payload, or nil for none; for at most five
-// seconds.
+// until runs the client until done returns true for a payload, or nil for none.
 func (j *netcodeClient) until(done func(payload []byte) bool) {
 	j.t.Helper()
 	buf := make([]byte, 2000)
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(waitLimit); time.Now().Before(end); {
 		now := time.Since(j.begin)
 		j.client.Update(now, &j.out)
 		for i := range j.out.Len() {
@@ -69,7 +67,7 @@ func (j *netcodeClient) until(done func(payload []byte) bool) {
 			return
 		}
 	}
-	j.t.Fatalf("still waiting after five seconds, %v", j.client.State())
+	j.t.Fatalf("still waiting after %v, %v", waitLimit, j.client.State())
 }
 
 // echoes fails unless a payload comes back.

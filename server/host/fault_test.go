@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,22 +38,7 @@ func TestThreat32Panic(t *testing.T) {
 	defer b.Close()
 
 	now.Store(true)
-	a.until("word of the fault", func() bool {
-		why, over := a.peer.Closed()
-		return over && why == packet.ReasonFault
-	})
-	select {
-	case err := <-done:
-		if !errors.Is(err, errFault) {
-			t.Errorf("it ended with %v", err)
-		}
-	case <-time.After(2 * time.Second):
-		t.Fatal("the lobby with a fault still runs")
-	}
-	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") ||
-		!strings.Contains(s, "fault_test.go") {
-		t.Errorf("the log does not say what and where: %s", s)
-	}
+	expectFault(t, a, done, &log)
 	// a busy machine may cost it ticks
 	if _, over := b.peer.Closed(); over || well.first.lobby.Stats.Count[metrics.Disconnected].Load() != 0 {
 		t.Errorf("the other lobby: over %v, %d dismissed", over,
@@ -63,4 +49,80 @@ func TestThreat32Panic(t *testing.T) {
 		return well.first.lobby.Stats.Count[metrics.Sent].Load() > from
 	})
 	stop()
+}
+
+// A panic in what the background encodes ends the lobby like one in a tick, and a panic in what is
+// encoded last ends it with an error.
+func TestThreat32PanicInBackground(t *testing.T) {
+	for _, atTheEnd := range []bool{false, true} {
+		cfg := hostConfig("mmsg")
+		var log bytes.Buffer
+		cfg.Log, cfg.HTTP.Listen = &log, ""
+		sick, err := New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var now atomic.Bool
+		sick.first.lobby.Timer().OnStage = func(s metrics.Stage) {
+			if s == metrics.StageSnapshot && now.CompareAndSwap(true, false) {
+				sick.encoder.of(sick.first)(func() { panic("planted") })
+			}
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		done := make(chan error, 1)
+		go func() { done <- sick.Run(ctx) }()
+		a := greet(t, sick.Addr())
+		defer a.Close()
+		if !atTheEnd {
+			now.Store(true)
+			expectFault(t, a, done, &log)
+			continue
+		}
+		running := make(chan struct{})
+		sick.encoder.queue <- job{func() { <-running; panic("planted") }, sick.first}
+		stop()
+		close(running)
+		if err := <-done; !errors.Is(err, errFault) || !strings.Contains(log.String(), "planted") {
+			t.Errorf("it ended with %v: %s", err, log.String())
+		}
+	}
+}
+
+// What finds the queue of the background full waits, and runs later in its order.
+func TestBackgroundNeverBlocksTheTick(t *testing.T) {
+	b := newBackground(0)
+	add := b.of(nil)
+	var ran []int
+	for i := range 100 {
+		add(func() { ran = append(ran, i) })
+		b.flush()
+	}
+	b.start()
+	b.close()
+	if len(ran) != 100 || !slices.IsSorted(ran) {
+		t.Errorf("ran %v", ran)
+	}
+}
+
+// expectFault waits until a client has received the reason of a lobby's end, and the lobby has ended
+// with a log that names the place.
+func expectFault(t *testing.T, a *greeted, done <-chan error, log *bytes.Buffer) {
+	t.Helper()
+	a.until("word of the fault", func() bool {
+		why, over := a.peer.Closed()
+		return over && why == packet.ReasonFault
+	})
+	select {
+	case err := <-done:
+		if !errors.Is(err, errFault) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(waitLimit):
+		t.Fatal("the lobby with a fault still runs")
+	}
+	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") ||
+		!strings.Contains(s, "fault_test.go") {
+		t.Errorf("the log does not say what and where: %s", s)
+	}
 }

@@ -120,7 +120,7 @@ func (h *Host) openPort() (err error) {
 	if h.cfg.Lobbies.most() == 0 {
 		return nil
 	}
-	h.figures.stats.Init(true)
+	h.figures.stats.Histograms = metrics.NewHistograms(true)
 	h.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
 	g := h.sessions
 	rate := orDefault(int(h.cfg.Lobby.Rules.Rate), int(tick.DefaultRate))
@@ -160,6 +160,12 @@ func (h *Host) Run(ctx context.Context) error {
 		close(x.ended)
 	}
 	h.encoder.close()
+	if f, ok := h.encoder.fault(); ok && !errors.Is(err, errFault) {
+		h.logFault(f.of, f.value, f.stack)
+		if h.port == nil {
+			err = errors.Join(err, errFault)
+		}
+	}
 	h.writers.Wait()
 	for _, x := range h.loop.lobbies {
 		x.recorder.close()

@@ -60,7 +60,7 @@ func (h *Host) newHosted(c server.Config) (x *hosted, err error) {
 	if h.port != nil { // one thread plays all lobbies: time elapsed is CPU time, and costs less to read
 		c.Port, c.CPU, c.Clock = h.port, h.since, nil
 	}
-	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), h.encoder.add
+	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), h.encoder.of(x)
 	if h.cfg.Files.Recordings != "" {
 		name := ""
 		if h.port != nil {
@@ -125,7 +125,7 @@ func (h *Host) finish(x *hosted) {
 	defer func() {
 		if x.recorder != nil {
 			h.writers.Add(1)
-			h.encoder.add(func() { go func() { defer h.writers.Done(); x.recorder.close() }() })
+			h.encoder.of(x)(func() { go func() { defer h.writers.Done(); x.recorder.close() }() })
 		}
 		h.encoder.flush()
 	}()
@@ -187,7 +187,8 @@ func (h *Host) logFault(x *hosted, fault any, stack []byte) {
 		fault, stack)
 }
 
-// playAlone plays n ticks of a lobby alone. A panic ends it, and with it the host.
+// playAlone plays n ticks of a lobby alone. A panic, of a tick or of what it left for the background,
+// ends it, and with it the host.
 func (h *Host) playAlone(now time.Duration, unix int64, n int) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -198,5 +199,9 @@ func (h *Host) playAlone(now time.Duration, unix int64, n int) (err error) {
 	h.runConsole(now)
 	err = h.first.lobby.Ticks(now, unix, h.sock, n)
 	h.encoder.flush()
+	if f, ok := h.encoder.fault(); ok {
+		h.logFault(f.of, f.value, f.stack)
+		err = errFault
+	}
 	return err
 }

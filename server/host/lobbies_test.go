@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -246,7 +247,7 @@ func TestLobbiesAreSpreadOverPhases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSim(t, server.Config{Players: 2}, 0)
+	s := simtest.New(t, server.Config{Players: 2}, 0)
 	for i := range 64 {
 		x := &hosted{lobby: s.Lobby, rates: rates}
 		h.loop.insert(time.Duration(i)*777*time.Microsecond, x)

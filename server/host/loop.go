@@ -182,6 +182,13 @@ func (h *Host) playShared(now time.Duration, unix int64) error {
 	err := h.port.Ticks(now, unix, h.sock, h.loop.batch)
 	h.endFaulty()
 	h.encoder.flush()
+	for f, ok := h.encoder.fault(); ok; f, ok = h.encoder.fault() {
+		h.logFault(f.of, f.value, f.stack)
+		if h.find(f.of.id()) == f.of { // else it has ended already
+			h.port.Remove(now, f.of.lobby, packet.ReasonFault)
+			h.drop(f.of)
+		}
+	}
 	return err
 }
 

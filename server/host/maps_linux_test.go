@@ -7,11 +7,10 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/tickrate/tickrate/server"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/tickrate/tickrate/internal/hugepage"
+	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 

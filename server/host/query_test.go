@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/server"
-
 	"github.com/tickrate/tickrate/server/query"
 )
 
-// queried asks a query port for all chunks, for at most five seconds.
-func queried(t *testing.T, addr string) query.Report {
+// queried asks a query port for all chunks. sent is the number of its datagrams: a request without
+// an answer is repeated.
+func queried(t *testing.T, addr string) (r query.Report, sent uint64) {
 	t.Helper()
 	conn, err := net.Dial("udp", addr)
 	if err != nil {
@@ -22,11 +23,12 @@ func queried(t *testing.T, addr string) query.Report {
 	defer conn.Close()
 	c, start := query.NewClient(query.AllChunks), time.Now()
 	buffer := make([]byte, query.MaxPacket)
-	for !c.Done() && time.Since(start) < 5*time.Second {
+	for !c.Done() && time.Since(start) < waitLimit {
 		if d := c.Send(time.Since(start)); d != nil {
 			if _, err := conn.Write(d); err != nil {
 				t.Fatal(err)
 			}
+			sent++
 		}
 		if err := conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
 			t.Fatal(err)
@@ -39,11 +41,11 @@ func queried(t *testing.T, addr string) query.Report {
 			_ = c.Receive(time.Since(start), buffer[:n])
 		}
 	}
-	r, err := c.Report()
+	r, err = c.Report()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return r, sent
 }
 
 // Row 61: a host answers on its query port, during and after a flood of junk, forged tokens and
@@ -67,7 +69,7 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := queried(t, h.QueryAddr())
+	r, sent := queried(t, h.QueryAddr())
 	if want := (query.Info{MaxPlayers: 4, Name: "here", Game: "deathmatch",
 		Build: "1.2.3", Map: "arena-16", Port: h.Addr().Port()}); r.Info != want {
 		t.Errorf("got %+v, want %+v", r.Info, want)
@@ -80,7 +82,7 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 	for i := query.DropNone + 1; i < query.NumDrops; i++ {
 		sum += c[i.String()]
 	}
-	if c["rx_datagrams"] != sum || c["answers"] != 1 || c["query_size"] == 0 ||
+	if c["rx_datagrams"] != sum || c["answers"] < 1 || c["answers"] >= sent || c["query_size"] == 0 ||
 		c["query_token"] == 0 || c["query_type"] == 0 {
 		t.Errorf("counted %v", c)
 	}
@@ -89,8 +91,8 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 
 // The scoreboard has the players with a session, and their score.
 func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
-	s := newSim(t, server.Config{Players: 4}, 3)
-	steps(t, s, 60)
+	s := simtest.New(t, server.Config{Players: 4}, 3)
+	simtest.Steps(t, s, 60)
 	v := s.Lobby.Match().Vital(s.Clients[0].ID())
 	v.Kills, v.Deaths = 7, 2
 	var r query.Report

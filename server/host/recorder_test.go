@@ -2,16 +2,16 @@ package host
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/server"
-
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -31,11 +31,12 @@ func readWhole(t *testing.T, name string) []byte {
 }
 
 // recordings returns the files of a folder, oldest first, each as the first ticks of its chunks.
-func recordings(t *testing.T, dir string) (out [][]int) {
+// The error is that of a file that was read amid a write.
+func recordings(t *testing.T, dir string) (out [][]int, err error) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.tkr"))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	for _, name := range files {
 		raw := readWhole(t, name)
@@ -44,8 +45,9 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 		}
 		r, err := replay.NewReader(bytes.NewReader(raw))
 		if err != nil {
-			t.Fatal(name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		defer r.Close()
 		var ticks []int
 		for {
 			c, err := r.Next()
@@ -53,23 +55,22 @@ func recordings(t *testing.T, dir string) (out [][]int) {
 				break
 			}
 			if err != nil {
-				t.Fatal(name, err)
+				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 			ticks = append(ticks, int(c.First))
 		}
-		r.Close()
 		out = append(out, ticks)
 	}
 	slices.SortFunc(out, func(a, b []int) int { return a[0] - b[0] })
-	return out
+	return out, nil
 }
 
 // testChunks returns n chunks of a lobby.
 func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 	t.Helper()
-	s := newSim(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
+	s := simtest.New(t, server.Config{Record: func(f server.RecordingChunk) { out = append(out, f) }}, 1)
 	for len(out) < n {
-		steps(t, s, 1)
+		simtest.Steps(t, s, 1)
 	}
 	return out
 }
@@ -90,17 +91,15 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 		t.Errorf("said %d times: %s", logged, log.String())
 	}
 	a.run(nil)
-	for len(a.queue) > 0 {
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the queue is empty", func() bool { return len(a.queue) == 0 })
 	for _, f := range all[recorderQueue+2:] { // of those the third has a state
 		a.take(f)
 	}
 	a.close()
-	got := recordings(t, a.dir)
-	if len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 ||
+	got, err := recordings(t, a.dir)
+	if err != nil || len(got) != 2 || len(got[0]) != recorderQueue || len(got[1]) != 2 ||
 		got[1][0] != int(all[recorderQueue+4].Chunk.First) {
-		t.Errorf("%v", got)
+		t.Errorf("%v, %v", got, err)
 	}
 	if !strings.Contains(log.String(), "on again") {
 		t.Error(log.String())
@@ -117,20 +116,18 @@ func TestRecorderByRounds(t *testing.T) {
 	for i, f := range testChunks(t, 6) {
 		f.First = i == 0 || i == 4
 		a.take(f)
-		for deadline := 0; deadline < 5000; deadline++ {
+		eventually(t, fmt.Sprintf("%d whole chunks are on disk", i+1), func() bool {
+			files, err := recordings(t, a.dir)
 			n := 0
-			for _, file := range recordings(t, a.dir) {
+			for _, file := range files {
 				n += len(file)
 			}
-			if n == i+1 {
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+			return err == nil && n == i+1
+		})
 	}
 	a.close()
-	if got := recordings(t, a.dir); len(got) != 2 || len(got[0]) != 4 || len(got[1]) != 2 {
-		t.Errorf("%v", got)
+	if got, err := recordings(t, a.dir); err != nil || len(got) != 2 || len(got[0]) != 4 || len(got[1]) != 2 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
@@ -141,10 +138,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 	cfg.Files.Recordings, cfg.HTTP.Listen = t.TempDir(), ""
 	h, stop := running(t, cfg)
 	c := greet(t, h.Addr())
-	played := h.first.lobby.Stats.Tick
-	for end := time.Now().Add(5 * time.Second); played.Count() < 80 && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "80 ticks are played", func() bool { return h.first.lobby.Stats.Tick.Count() >= 80 })
 	c.Close()
 	stop()
 	files, err := filepath.Glob(filepath.Join(cfg.Files.Recordings, "*.tkr"))

@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/tickrate/tickrate/server/httpapi"
-
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // A running host serves filtered shot records to requests with access. One without a shot log says

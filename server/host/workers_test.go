@@ -3,7 +3,6 @@ package host
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // A host with workers prints their number and ends them (TestMain checks). Invalid numbers are
@@ -14,13 +13,8 @@ func TestHostWorkers(t *testing.T) {
 		cfg.Workers = c.workers
 		h, stop := running(t, cfg)
 		at := "http://" + h.HTTPAddr()
-		r := figures(t, at)
-		// amid the first tick
-		for end := time.Now().Add(time.Second); r.TickWall.Max == 0 &&
-			time.Now().Before(end); r = figures(t, at) {
-			time.Sleep(time.Millisecond)
-		}
-		if r.Workers != c.want || h.pool.Workers() != c.want ||
+		eventually(t, "the first tick ends", func() bool { return figures(t, at).TickWall.Max > 0 })
+		if r := figures(t, at); r.Workers != c.want || h.pool.Workers() != c.want ||
 			(h.first.lobby.Config().Runner != nil) != (c.want > 1) {
 			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d",
 				c.workers, r.Workers, h.pool.Workers(), c.want)

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/server"
-
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -24,12 +24,12 @@ import (
 // windowed returns a lobby that plays, with a live page that can be filled without a reader.
 func windowed(t testing.TB, players int, brain func(n int) swarm.Brain) (*lobbysim.Sim, *DashFeed) {
 	t.Helper()
-	b, err := lobbysim.New(lobbysim.Config{Lobby: server.Config{Arena: ground(),
+	b, err := lobbysim.New(lobbysim.Config{Lobby: server.Config{Arena: simtest.Arena(),
 		ArenaName: "arena-16", Players: players}, Clients: players, Seed: 1, Brain: brain})
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps(t, b, 180)
+	simtest.Steps(t, b, 180)
 	f := NewDashFeed(b.Lobby, func() string { return "normal" }, b.Now)
 	t.Cleanup(f.Close)
 	return b, f
@@ -66,7 +66,7 @@ func TestLivePageTellsTheTruth(t *testing.T) {
 	shots := count(metrics.Shots)
 	hits := 0
 	for range 60 {
-		steps(t, b, 1)
+		simtest.Steps(t, b, 1)
 		feed.addTick(time.Millisecond, 2*time.Millisecond)
 		for _, hit := range l.Match().Outcome().Hits {
 			if hit.ID != 0 {
@@ -148,8 +148,8 @@ func touches(t *testing.T, s *dash.Shot) {
 
 // The map has every solid once, and the areas of teams.
 func TestLivePageHasTheMap(t *testing.T) {
-	m := mapOf(ground(), "here")
-	if m.Arena != "here" || len(m.Solids) != len(ground().Solids) || m.Min == m.Max {
+	m := mapOf(simtest.Arena(), "here")
+	if m.Arena != "here" || len(m.Solids) != len(simtest.Arena().Solids) || m.Min == m.Max {
 		t.Errorf("%s, %d solids from %v to %v", m.Arena, len(m.Solids), m.Min, m.Max)
 	}
 }
@@ -190,7 +190,7 @@ func BenchmarkLivePage(b *testing.B) {
 			var page time.Duration
 			f.begin(s.Now())
 			for n := range b.N {
-				steps(b, s, 1)
+				simtest.Steps(b, s, 1)
 				at := clock.ThreadCPU()
 				f.addTick(0, 0)
 				if n%(rate/framesPerSecond) == 0 {

@@ -16,14 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
-
-	"github.com/tickrate/tickrate/server/metrics"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 )
 
@@ -304,13 +303,13 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 			n++
 		default:
 			l.between()
-			steps(t, l.sim, 1)
+			simtest.Steps(t, l.sim, 1)
 		}
 	}
 	tick := l.sim.Lobby.Match().Tick()
 	for range 240 {
 		l.between()
-		steps(t, l.sim, 1)
+		simtest.Steps(t, l.sim, 1)
 	}
 	if l.sim.Lobby.Match().Tick() < tick+240 {
 		t.Errorf("%d ticks", l.sim.Lobby.Match().Tick()-tick)
@@ -331,7 +330,7 @@ func TestStuckReadersCostTheTickNothing(t *testing.T) {
 func TestHealthByState(t *testing.T) {
 	l := newTestHost(t, server.Config{Players: 3}, 3, 60)
 	l.sim.Leave(2)
-	steps(t, l.sim, 10)
+	simtest.Steps(t, l.sim, 10)
 	pages := l.pages("")
 	for i, c := range []struct {
 		does  func()
@@ -345,7 +344,7 @@ func TestHealthByState(t *testing.T) {
 		{func() {
 			l.src.Schedule.SetLevel(overload.Normal)
 			must(t, l.sim.Connect(2))
-			steps(t, l.sim, 60)
+			simtest.Steps(t, l.sim, 60)
 			l.sim.Lobby.Publish()
 		}, "full", 200, 503},
 		{func() { l.start = l.start.Add(-2 * stuckAfter) }, "stuck", 503, 503},
@@ -404,9 +403,9 @@ func TestStagesAreMarked(t *testing.T) {
 	if err := trace.Start(&traced); err != nil {
 		t.Skip(err) // of the test itself
 	}
-	steps(t, l.sim, 6)
+	simtest.Steps(t, l.sim, 6)
 	trace.Stop()
-	steps(t, l.sim, 2)
+	simtest.Steps(t, l.sim, 2)
 	pprof.SetGoroutineLabels(context.Background())
 	for _, s := range []string{"lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
 		if !strings.Contains(traced.String(), s) {

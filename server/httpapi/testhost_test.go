@@ -3,55 +3,17 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/server/metrics"
-
 	"github.com/tickrate/tickrate/bench/lobbysim"
-
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/server/metrics"
 )
-
-// ground is the map of the tests.
-var ground = sync.OnceValue(func() *arena.Arena {
-	a, err := arena.Open("arena-16")
-	if err != nil {
-		panic(err)
-	}
-	return a
-})
-
-// newSim returns a lobby with clients in virtual time.
-func newSim(t testing.TB, cfg server.Config, clients int) *lobbysim.Sim {
-	t.Helper()
-	if cfg.Arena == nil {
-		cfg.Arena, cfg.ArenaName = ground(), "arena-16"
-	}
-	if cfg.Players == 0 {
-		cfg.Players = 8
-	}
-	s, err := lobbysim.New(lobbysim.Config{Lobby: cfg, Clients: clients, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// steps plays n ticks.
-func steps(t testing.TB, s *lobbysim.Sim, n int) {
-	t.Helper()
-	for range n {
-		if err := s.Step(); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 // testHost is a lobby in virtual time behind the pages of a host without sockets.
 type testHost struct {
@@ -71,7 +33,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 	if cfg.CPU == nil {
 		cfg.CPU = cfg.Clock
 	}
-	l.sim = newSim(t, cfg, clients)
+	l.sim = simtest.New(t, cfg, clients)
 	l.src = Source{
 		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
@@ -80,7 +42,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 			return time.Since(l.start)
 		}, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
 	}
-	steps(t, l.sim, ticks)
+	simtest.Steps(t, l.sim, ticks)
 	return l
 }
 

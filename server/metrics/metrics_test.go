@@ -39,7 +39,7 @@ func TestTickTimerStagesAddUp(t *testing.T) {
 	var now time.Duration
 	read := func() time.Duration { now += time.Microsecond; return now }
 	var s Stats
-	s.Init(true)
+	s.Histograms = NewHistograms(true)
 	timer := NewTickTimer(read, read, func(Stage) {})
 	tick := func() {
 		timer.Begin()

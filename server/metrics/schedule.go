@@ -27,8 +27,10 @@ type Schedule struct {
 
 // NewSchedule returns empty figures.
 func NewSchedule() *Schedule {
-	return &Schedule{Lateness: meter.NewHistogram(0), LatenessRaw: meter.NewHistogram(0),
-		Wall: meter.NewHistogram(0), SinceStart: NewSeconds()}
+	return &Schedule{
+		Lateness: meter.NewHistogram(0, meter.Fine), LatenessRaw: meter.NewHistogram(0, meter.Fine),
+		Wall: meter.NewHistogram(0, meter.Fine), SinceStart: NewSeconds(),
+	}
 }
 
 // maxSkippedRecords bounds what one stall adds to the lateness: a machine may have slept for hours.

@@ -15,12 +15,23 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Stats are a lobby's figures, for any goroutine to read. Native histograms count from the start;
-// Tick and Stage can be reset. Durations are in nanoseconds.
+// Stats are a lobby's figures, for any goroutine to read.
 type Stats struct {
+	*Histograms
+	Count [NumCounts]meter.Counter
+
+	LoadLevel [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
+	// Datagrams in that the netcode server refused, by reason.
+	AuthDrops   [netcode.NumDrops]meter.Counter
+	ChatRefused [chat.NumRefusals]meter.Counter // chat lines refused, by reason
+	PacketDrops [packet.NumDrops]meter.Counter  // packets in that were dropped, by reason
+}
+
+// Histograms are distributions of one lobby, or of all lobbies that one goroutine ticks. Native
+// histograms count from the start; Tick and Stage can be reset. Durations are in nanoseconds.
+type Histograms struct {
 	Tick  *meter.Histogram   // CPU time of a tick
 	Stage []*meter.Histogram // CPU time by Stage, of one tick in 16
-	Count [NumCounts]meter.Counter
 
 	Rewind *meter.Native // how far the views of shots that hit lay behind the tick
 	// Distance by which claimed views were clamped, at most two seconds.
@@ -33,12 +44,6 @@ type Stats struct {
 	InputBuffer *meter.Native // likewise: lead of its commands over the match
 	// likewise: aim score of players that have hit, in thousandths; see sim/aim
 	Aim *meter.Native
-
-	LoadLevel [overload.NumLevels]meter.Counter // ticks, or batches of them, on each level
-	// Datagrams in that the netcode server refused, by reason.
-	AuthDrops   [netcode.NumDrops]meter.Counter
-	ChatRefused [chat.NumRefusals]meter.Counter // chat lines refused, by reason
-	PacketDrops [packet.NumDrops]meter.Counter  // packets in that were dropped, by reason
 }
 
 // maxTick is the longest tick that the histograms tell apart.
@@ -47,25 +52,25 @@ const maxTick = int64(time.Second)
 // maxView is the range of the histograms of rewinds and clamps.
 const maxView = int64(2 * time.Second)
 
-// Init makes the histograms. Without a CPU clock all times are zero, and the histograms need no
-// room.
-func (s *Stats) Init(timed bool) {
+// NewHistograms makes the histograms. Without a CPU clock all times are zero, and those of Tick and
+// Stage need no room.
+func NewHistograms(timed bool) *Histograms {
 	longest := maxTick
 	if !timed {
 		longest = 2
 	}
-	s.Tick = meter.NewHistogram(longest)
-	s.Rewind, s.ViewClamp = meter.NewNative(1e-9, maxView), meter.NewNative(1e-9, maxView)
-	s.Stage = make([]*meter.Histogram, NumStages)
-	for i := range s.Stage {
-		s.Stage[i] = meter.NewHistogram(longest)
+	seconds, view := NewSeconds(), meter.NewNative(1e-9, maxView)
+	h := &Histograms{
+		Tick:   meter.NewHistogram(longest, meter.Coarse),
+		Rewind: view, ViewClamp: view.Another(), TickCPU: seconds, TickWall: seconds.Another(),
+		SnapshotBytes: meter.NewNative(1, 1<<20), Aim: meter.NewNative(1e-3, 1000),
+		RTT: seconds.Another(), RTTVar: seconds.Another(), InputBuffer: seconds.Another(),
 	}
-	s.TickCPU, s.TickWall = NewSeconds(), NewSeconds()
 	for range NumStages {
-		s.StageCPU, s.StageWall = append(s.StageCPU, NewSeconds()), append(s.StageWall, NewSeconds())
+		h.Stage = append(h.Stage, meter.NewHistogram(longest, meter.Coarse))
+		h.StageCPU, h.StageWall = append(h.StageCPU, seconds.Another()), append(h.StageWall, seconds.Another())
 	}
-	s.SnapshotBytes, s.Aim = meter.NewNative(1, 1<<20), meter.NewNative(1e-3, 1000)
-	s.RTT, s.RTTVar, s.InputBuffer = NewSeconds(), NewSeconds(), NewSeconds()
+	return h
 }
 
 // NewSeconds returns a histogram of nanoseconds that is exported in seconds, up to a minute.

@@ -2,6 +2,7 @@ package arena
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 )
@@ -19,6 +20,8 @@ const (
 	MaxLane       = 1<<15 - 1       // largest value of a lane
 	EachLane      = 0x0001_0001_0001_0001
 	LaneGuard     = 0x8000_8000_80008000 // the highest bit of each lane
+	countBits     = 12                   // of square.list
+	listCount     = 1<<countBits - 1
 )
 
 // Ground finds bodies with no solid in their way: squares of the ground, each with the floor that
@@ -29,16 +32,17 @@ const (
 // leaves the guard.
 type Ground struct {
 	x0, z0, y0 float32
-	size, inv  float32
+	size       float32
+	shift      uint // of LaneUnit to squares
 	nx, nz     int
-	squares    []square // 0 is the one outside, the last only ends the list of the one before
+	squares    []square // 0 is the one outside
 	obstacles  []Obstacle
 }
 
-// square is a square's floor and where its obstacles begin.
+// square is a square's floor and where its obstacles are: the first, and in the lowest bits how many.
 type square struct {
 	floor float32
-	first uint32
+	list  uint32
 }
 
 // Obstacle is a solid near a square, from the lowest lane up:
@@ -50,46 +54,53 @@ type square struct {
 // What does not fit is cut to the nearest lane that does.
 type Obstacle struct{ Plan, Height uint64 }
 
-// Square returns the square of a point, 0 for one beside the bounds or beyond them, and for NaN.
-func (g *Ground) Square(x, z float32) int {
-	cx, cz := int((x-g.x0)*g.inv), int((z-g.z0)*g.inv)
-	if uint(cx) >= uint(g.nx) || uint(cz) >= uint(g.nz) {
-		return 0
+// Spot is a point of the ground.
+type Spot struct {
+	square
+	// Plan is where the point is, whole LaneUnit below it, in the plans of its square's obstacles: a
+	// word that overlaps those that this is in or at, and with n*EachLane added those that are up to
+	// n LaneUnit away along both axes.
+	Plan uint64
+}
+
+// Floor returns the height of the highest box that fills the point's square, team areas aside: no
+// floor within the square is higher, but for those of its obstacles. It is above everything if
+// there is none, or the point is beside the bounds, or NaN.
+func (s *Spot) Floor() float32 { return s.floor }
+
+// HasObstacles returns 1 if the point's square has obstacles, else 0.
+func (s *Spot) HasObstacles() int { return int(((s.list & listCount) + listCount) >> countBits) }
+
+// Obstacles returns the solids within Beside of a spot's square that rise above its floor.
+func (g *Ground) Obstacles(s *Spot) []Obstacle {
+	first := s.list >> countBits
+	return g.obstacles[first : first+s.list&listCount]
+}
+
+// Locate finds the spots of from plus x and z. The slices have one length. It reads the squares,
+// which are scattered over memory, in a loop of its own: the processor then fetches many at once.
+func (g *Ground) Locate(spots []Spot, from []geom.Vec3, x, z []float32) {
+	const (
+		both  = 1<<64 - 1<<16 + 1 // a lane times this is the lane, and less that in the one above
+		begin = laneAside / LaneUnit
+		plan  = MaxLane<<16 | MaxLane<<48 | LaneGuard
+	)
+	from, x, z = from[:len(spots)], x[:len(spots)], z[:len(spots)]
+	shift, mask, squares := g.shift&31, int32(1)<<(g.shift&31)-1, g.squares
+	for i := range spots {
+		ux := int32((from[i].X - g.x0 + x[i]) * (1 / LaneUnit))
+		uz := int32((from[i].Z - g.z0 + z[i]) * (1 / LaneUnit))
+		cx, cz, at := int(ux>>shift), int(uz>>shift), 0
+		if uint(cx) < uint(g.nx) && uint(cz) < uint(g.nz) {
+			at = cz*g.nx + cx + 1
+		}
+		spots[i].list = uint32(at) // for now
+		in := uint64(ux&mask+begin) | uint64(uz&mask+begin)<<32
+		spots[i].Plan = uint64(in*both) + plan
 	}
-	return cz*g.nx + cx + 1
-}
-
-// Floor returns the height of the highest box that fills a square, team areas aside: no floor
-// within the square is higher, but for those of its obstacles. It is above everything if there is
-// none.
-func (g *Ground) Floor(square int) float32 { return g.squares[square].floor }
-
-// Count returns the number of a square's obstacles.
-func (g *Ground) Count(square int) int {
-	return int(g.squares[square+1].first - g.squares[square].first)
-}
-
-// Obstacles returns the solids within Beside of a square that rise above its floor.
-func (g *Ground) Obstacles(square int) []Obstacle {
-	return g.obstacles[g.squares[square].first:g.squares[square+1].first]
-}
-
-// PlanLanes returns where from plus way is in the plans of its square's obstacles: a word that
-// overlaps those that the point is in or at, and with n*EachLane added those less than n+1 LaneUnit
-// away along both axes.
-func (g *Ground) PlanLanes(from, way geom.Vec3) uint64 {
-	cx, cz := int((from.X+way.X-g.x0)*g.inv), int((from.Z+way.Z-g.z0)*g.inv) // as Square has it
-	fx, fz := (from.X-g.left(cx)+way.X)*(1/LaneUnit), (from.Z-g.near(cz)+way.Z)*(1/LaneUnit)
-	x, z := int(fx), int(fz)
-	return Lanes(x+part(fx, x), MaxLane-x, z+part(fz, z), MaxLane-z) | LaneGuard
-}
-
-// part is 1 if x is more than whole.
-func part(x float32, whole int) int {
-	if float32(whole) < x {
-		return 1
+	for i := range spots {
+		spots[i].square = squares[spots[i].list]
 	}
-	return 0
 }
 
 // left and near are where the lanes of a column and of a row of squares begin.
@@ -110,15 +121,15 @@ func newGround(a *Arena) Ground {
 			return g
 		}
 	}
-	return Ground{squares: []square{{floor: noFloor}, {}}}
+	return Ground{squares: []square{{floor: noFloor}}}
 }
 
 // groundOf makes squares of a size. It reports false if they would have too many obstacles.
 func groundOf(a *Arena, size float32) (g Ground, ok bool) {
 	cells := newGrid(a.Bounds, size)
-	g = Ground{x0: cells.x0, z0: cells.z0, y0: a.Bounds.Min.Y, size: size, inv: cells.inv,
-		nx: cells.nx, nz: cells.nz}
-	g.squares = make([]square, g.nx*g.nz+2)
+	g = Ground{x0: cells.x0, z0: cells.z0, y0: a.Bounds.Min.Y, size: size,
+		shift: uint(bits.TrailingZeros32(uint32(size / LaneUnit))), nx: cells.nx, nz: cells.nz}
+	g.squares = make([]square, g.nx*g.nz+1)
 	for i := range g.squares {
 		g.squares[i].floor = -noFloor
 	}
@@ -172,14 +183,15 @@ func (g *Ground) list(solids []Solid, cells *grid) bool {
 		s := &solids[i]
 		g.each(cells, s.Min.Sub(around), s.Max.Add(around), func(q *square, cx, cz int) {
 			if s.Max.Y > q.floor {
-				q.first++
+				q.list++
 			}
 		})
 	}
 	sum := uint32(0)
 	for i := range g.squares {
-		sum += g.squares[i].first
-		g.squares[i].first = sum // the end of its list; placing moves it to its beginning
+		count := g.squares[i].list           // at most MaxNear
+		g.squares[i].list = sum << countBits // an empty list, to which placing adds
+		sum += count
 	}
 	if sum > maxItems {
 		return false
@@ -189,8 +201,8 @@ func (g *Ground) list(solids []Solid, cells *grid) bool {
 		s := &solids[i]
 		g.each(cells, s.Min.Sub(around), s.Max.Add(around), func(q *square, cx, cz int) {
 			if s.Max.Y > q.floor {
-				q.first--
-				g.obstacles[q.first] = g.pack(s, cx, cz)
+				g.obstacles[q.list>>countBits+q.list&listCount] = g.pack(s, cx, cz)
+				q.list++
 			}
 		})
 	}

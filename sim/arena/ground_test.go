@@ -17,8 +17,8 @@ func TestGround(t *testing.T) {
 		g, size := a.Ground(), a.Bounds.Max.Sub(a.Bounds.Min)
 		for range 20000 {
 			p := a.Bounds.Min.Add(geom.Vec3{X: r.Float32() * size.X, Z: r.Float32() * size.Z})
-			square := g.Square(p.X, p.Z)
-			floor := g.Floor(square)
+			spot := g.at(p.X, p.Z)
+			floor := spot.Floor()
 			if floor == noFloor {
 				continue
 			}
@@ -39,14 +39,14 @@ func TestGround(t *testing.T) {
 			if !filled {
 				t.Fatalf("%s at %v: no floor at %v", a.Name, p, floor)
 			}
-			plan := g.PlanLanes(p, geom.Vec3{}) + uint64(reach/LaneUnit)*EachLane
+			plan := spot.Plan + (uint64(reach/LaneUnit)+1)*EachLane
 			y := int(g.HeightLane(low))
 			height := Lanes(int(g.HeightLane(high))+1, MaxLane-y-1, MaxLane, MaxLane) | LaneGuard
 			got := 0
-			if g.Count(square) != len(g.Obstacles(square)) {
-				t.Fatal("the count of obstacles is wrong")
+			if (spot.HasObstacles() == 1) != (len(g.Obstacles(&spot)) > 0) {
+				t.Fatal("HasObstacles differs from Obstacles")
 			}
-			for _, o := range g.Obstacles(square) {
+			for _, o := range g.Obstacles(&spot) {
 				if (plan-o.Plan)&(height-o.Height)&LaneGuard == LaneGuard {
 					got++
 				}
@@ -59,14 +59,21 @@ func TestGround(t *testing.T) {
 		nan := float32(math.NaN())
 		for _, p := range [][2]float32{{nan, nan}, {1e30, 0}, {-1e30, 0}, {a.Bounds.Min.X - 0.1, 0},
 			{0, a.Bounds.Max.Z - 0.1}, {float32(math.Inf(-1)), 0}} {
-			if floor := g.Floor(g.Square(p[0], p[1])); floor != noFloor {
-				t.Errorf("%s at %v: a floor at %v", a.Name, p, floor)
+			if spot := g.at(p[0], p[1]); spot.Floor() != noFloor {
+				t.Errorf("%s at %v: a floor at %v", a.Name, p, spot.Floor())
 			}
 		}
 	}
 	if floors < 40000 || overlaps < 5000 {
 		t.Errorf("only %d floors and %d overlaps", floors, overlaps)
 	}
+}
+
+// at is the spot of a point.
+func (g *Ground) at(x, z float32) Spot {
+	var spot [1]Spot
+	g.Locate(spot[:], []geom.Vec3{{}}, []float32{x}, []float32{z})
+	return spot[0]
 }
 
 // TestCrowdedGround: an arena with too many obstacles for its squares has larger ones, and at last
@@ -94,8 +101,8 @@ func TestCrowdedGround(t *testing.T) {
 		if c.want > 0 {
 			want = 0
 		}
-		if floor := g.Floor(g.Square(c.side-50, c.side-50)); floor != want {
-			t.Errorf("%v m: a floor at %v, want %v", c.width, floor, want)
+		if spot := g.at(c.side-50, c.side-50); spot.Floor() != want {
+			t.Errorf("%v m: a floor at %v, want %v", c.width, spot.Floor(), want)
 		}
 	}
 }

@@ -76,12 +76,12 @@ func freeRows(r Rows, bodies []*Body, a *arena.Arena) int {
 	b.rows.State = slices.Clone(b.rows.State)
 	b.rows.Pos, b.rows.Vel = slices.Clone(b.rows.Pos), slices.Clone(b.rows.Vel)
 	b.columns.resize(batchRows)
-	alone := b.wishes()
+	b.wishes()
 	b.columns.sincos()
 	b.columns.accelerate(b.locos, b.dt)
 	b.columns.fall(b.locos)
 	b.columns.integrate(b.dt)
-	return batchRows - len(alone) - len(b.broadPhase())
+	return batchRows - len(b.alone) - len(b.broadPhase())
 }
 
 // TestRoundingPasses holds the passes of float32 to the functions that round by float64.
@@ -111,36 +111,5 @@ func TestRoundingPasses(t *testing.T) {
 				t.Fatalf("velocity %v: %v, want %v", vel[i], got, want)
 			}
 		}
-	}
-}
-
-// TestOnGrid holds onGrid to Round.
-func TestOnGrid(t *testing.T) {
-	r := rand.New(rand.NewPCG(24, 3))
-	on := 0
-	for range 200000 {
-		m := Motion{Pos: geom.Vec3{X: r.Float32()*4000 - 2000, Y: r.Float32() * 10, Z: r.Float32()*4000 - 2000},
-			Vel: geom.Vec3{X: r.Float32()*160 - 80, Y: r.Float32()*160 - 80, Z: r.Float32()*20 - 10}}
-		if r.IntN(2) == 0 {
-			m = Round(m)
-		}
-		switch r.IntN(8) {
-		case 0:
-			m.Pos.Y = math.Float32frombits(r.Uint32())
-		case 1:
-			m.Vel.Z = math.Float32frombits(r.Uint32())
-		}
-		if onGrid(&m.Pos, &m.Vel) {
-			on++
-			if m != Round(m) {
-				t.Fatalf("%+v passes, but is not rounded", m)
-			}
-		} else if far := (geom.Vec3{X: 2048, Y: 2048, Z: 2048}); m == Round(m) &&
-			m.Pos.Max(far.Scale(-1)).Min(far) == m.Pos {
-			t.Fatalf("%+v is rounded, but does not pass", m)
-		}
-	}
-	if on < 50000 {
-		t.Fatalf("only %d passed", on)
 	}
 }

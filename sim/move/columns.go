@@ -12,23 +12,21 @@ import (
 // one elementwise operation, whose bits are those of the scalar operation: no product is fused into
 // a sum, nothing is summed across rows.
 type batchColumns struct {
-	memory [12 * batchRows]float32
+	memory [11 * batchRows]float32
 	rows   int // of the columns, padded
 
 	vel, move           []float32 // x, then y, then z of all rows
 	velX, velY, velZ    []float32 // of vel: m/s
 	moveX, moveY, moveZ []float32 // of move: metres of the tick
-	floor               []float32 // of the square that the row moves to
 	wishColumns
 	rowMarks
 }
 
 // rowMarks say what holds for a row.
 type rowMarks struct {
-	angles  [batchRows]geom.Angle // of the wishes
-	kinds   [batchRows]uint8      // airborne, grounded or stepped
-	squares [batchRows]uint32     // of arena.Ground, that the row moves to
-	modes   [batchRows]mode
+	angles [batchRows]geom.Angle // of the wishes
+	kinds  [batchRows]uint8      // airborne, grounded or stepped
+	modes  [batchRows]mode
 }
 
 // wishColumns are what a row's state of locomotion and its input make of the tick.
@@ -77,7 +75,7 @@ func (c *batchColumns) cut(n int) {
 	c.velX, c.velY, c.velZ = c.vel[:n], c.vel[n:2*n], c.vel[2*n:]
 	c.moveX, c.moveY, c.moveZ = c.move[:n], c.move[n:2*n], c.move[2*n:]
 	c.sin, c.cos, c.wish = cut(1), cut(1), cut(1)
-	c.keep, c.sum, c.floor = cut(1), cut(1), cut(1)
+	c.keep, c.sum = cut(1), cut(1)
 }
 
 // velocity is a row's.

@@ -397,6 +397,7 @@ func TestRow51Bodies(t *testing.T) {
 			if !free { // too full for the largest
 				who[i].Body, want[i].Pos = 2, place(r, a)
 			}
+			want[i].round()
 			c.Pos[i], c.Vel[i], c.State[i] = Split(want[i])
 		}
 		for tick := range 200 {

@@ -43,6 +43,7 @@ func TestColumns(t *testing.T) {
 			case 1:
 				want[i].Vel.X = math.Float32frombits(r.Uint32())
 			}
+			want[i].round()
 			c.Pos[i], c.Vel[i], c.State[i] = Split(want[i])
 		}
 		for range 20 {

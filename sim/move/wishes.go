@@ -5,7 +5,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -45,10 +44,11 @@ func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
 	}
 	b.rate, b.dt = rate, 1/float32(rate)
 	b.bodies = append(b.bodies[:0], bodies...)
-	b.terms, b.locos = b.terms[:0], b.locos[:0]
+	b.terms, b.locos, b.changes = b.terms[:0], b.locos[:0], b.changes[:0]
 	for _, body := range bodies {
-		of := body.locoTerms(b.dt)
-		b.terms, b.locos = append(b.terms, body.terms(b.dt)), append(b.locos, of[:]...)
+		locos, changes := body.locoTerms(b.dt), body.changeTerms(rate)
+		b.terms, b.locos = append(b.terms, body.terms(b.dt)), append(b.locos, locos[:]...)
+		b.changes = append(b.changes, changes[:]...)
 	}
 }
 
@@ -57,10 +57,9 @@ func (b *Body) terms(dt float32) bodyTerms {
 	stride := 0.99 * TopSpeed * dt // what is free is rounded without a limit
 	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run, b.run},
 		strideSq: min(b.strideSq, stride*stride),
-		// What is just a radius away is not touched; a lane holds what is less far.
-		touch: uint64(float32((b.radius-skin/2)/arena.LaneUnit)-1) * arena.EachLane,
-		step:  uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
-		tall:  b.height / arena.Unit, steps: int((b.stepTop+margin)/arena.Unit) + 2}
+		touch:    uint64(b.radius/arena.LaneUnit-1) * arena.EachLane, // what is a radius away is not touched
+		step:     uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
+		tall:     b.height / arena.Unit, steps: int((b.stepTop+margin)/arena.Unit) + 2}
 	if b.radius+margin > arena.Beside {
 		t.strideSq = -1
 	}
@@ -84,42 +83,90 @@ func (b *Body) locoTerms(dt float32) (of [locos + 1]locoTerms) {
 	return of
 }
 
-// wishes is the first phase: the next state of locomotion of each row, and the columns that follow
-// from it and from the input. It steps rows that are not as a tick leaves them, and rocket jumps,
-// alone and returns them.
-func (b *Batch) wishes() (alone []uint8) {
+// changeTerms say when a body's state of locomotion changes for another reason than a walker's
+// wish: after some ticks, or at a fresh press of the jump key with fewer jumps behind it.
+type changeTerms struct{ ticks, jumps uint32 }
+
+// never is more ticks than a state counts.
+const never = 1 << 16
+
+// changeTerms works the numbers of all states out. What no state is counts as one that ends.
+func (b *Body) changeTerms(rate uint16) (of [locos + 1]changeTerms) {
+	rise := changeTerms{ticks: uint32(math.Ceil(float64(rate) * float64(b.jumpMillis) / 1000))} // see passed
+	of[Jumping], of[DoubleJump] = rise, rise
+	of[Stand].ticks, of[InAir].ticks, of[Dead].ticks = never, never, never
+	if b.jumps > 0 {
+		of[Stand].jumps = 1 << 8 // however many: a walker's first
+	}
+	if b.jumps > 1 {
+		of[InAir].jumps = uint32(b.jumps)
+	}
+	of[GroundMove] = of[Stand]
+	return of
+}
+
+// change advances the states of locomotion that change for another reason than a walker's wish. It
+// steps rocket jumps alone, and lists them in alone.
+func (b *Batch) change() {
+	r, count := &b.rows, 0
+	n := len(r.State)
+	state, inputs, who := r.State[:n], r.In[:n], r.Who[:n]
+	for i := range state {
+		s := &state[i]
+		t := &b.changes[uint(who[i].Body)<<3|uint(min(s.Loco, locos))]
+		fresh := int(inputs[i].Buttons &^ s.Held & Jump)
+		b.changing[count&(batchRows-1)] = uint8(i)
+		count += one(uint32(s.Since) >= t.ticks) | fresh&one(uint32(s.Jumps) < t.jumps)
+	}
+	b.alone = b.memory[:0]
+	for _, i := range b.changing[:count] {
+		if s := &state[i]; s.Loco > Dead {
+			b.stepRow(int(i))
+			b.alone = append(b.alone, aloneRow{i, *s})
+		} else {
+			b.bodies[who[i].Body].advance(s, &inputs[i], b.rate)
+		}
+	}
+}
+
+// wishes is the first phase: the next state of locomotion of each row, its ticks counted as of a
+// state that the tick does not end, and the columns that follow from it and from the input.
+func (b *Batch) wishes() {
+	b.change()
 	r, c := &b.rows, &b.columns
-	n, count := len(r.Pos), 0
-	pos, vel, state, inputs, who := r.Pos[:n], r.Vel[:n], r.State[:n], r.In[:n], r.Who[:n]
+	n := len(r.Vel)
+	vel, state, inputs, who := r.Vel[:n], r.State[:n], r.In[:n], r.Who[:n]
 	velX, velY, velZ := c.velX[:n], c.velY[:n], c.velZ[:n]
 	wish, angles, kinds, modes := c.wish[:n], c.angles[:n], c.kinds[:n], c.modes[:n]
-	for i := range pos {
+	for i := range vel {
 		t, v, s, in := &b.terms[who[i].Body], &vel[i], &state[i], &inputs[i] // copies would wait
-		if s.Loco > Dead || !onGrid(&pos[i], v) {
-			b.stepRow(i)
-			kinds[i], modes[i], b.stepped[count&(batchRows-1)] = stepped, mode{}, uint8(i)
-			count++
-			continue
-		}
-		if fresh := in.Buttons &^ s.Held & Jump; s.Loco|Loco(fresh) <= GroundMove && fresh == 0 {
-			s.walk(in) // as advance does, for most rows
-		} else {
-			in = b.bodies[who[i].Body].advance(s, in, b.rate)
-		}
+		walks := s.hold(in)
 		g := in.gait()
-		kinds[i] = uint8(one(s.Loco <= GroundMove))
+		kinds[i] = uint8(walks)
 		velX[i], velY[i], velZ[i] = v.X, v.Y, v.Z
 		modes[i] = mode{uint16(who[i].Body)<<3 | uint16(s.Loco), uint16(g)}
 		angles[i], wish[i] = in.wishYaw(), in.wishSpeed(t.speed[g&(gaits-1)])
 	}
-	return b.stepped[:count]
+	for i := range b.alone {
+		kinds[b.alone[i].row] = stepped
+	}
 }
 
-// walk is advance for a body on the ground that does not jump.
-func (s *State) walk(in *Input) {
-	next := Loco(one(in.MoveMag > 0)) // Stand or GroundMove
-	s.Since &= -uint16(one(next == s.Loco))
-	s.Loco, s.Jumps, s.Held = next, 0, in.Buttons&Jump
+// hold is advance for a state that only a walker's wish may change, and counts the tick. It returns
+// 1 for a walker.
+func (s *State) hold(in *Input) (walks int) {
+	next, held := s.Loco, in.Buttons&Jump
+	if s.Loco <= GroundMove {
+		next = Loco(one(in.MoveMag > 0)) // Stand or GroundMove
+	}
+	if s.Loco == Dead {
+		held = 0
+	}
+	walks = one(next <= GroundMove)
+	since := s.Since & -uint16(one(next == s.Loco))
+	s.Loco, s.Jumps, s.Held = next, s.Jumps&uint8(walks-1), held
+	s.Since = since + uint16(one(since != 1<<16-1))
+	return walks
 }
 
 // gait is 0, 1 or 2 without a branch: whether a player sprints cannot be predicted.
@@ -128,24 +175,4 @@ func (in *Input) gait() uint {
 	// MoveYaw is below 64 or above 192
 	ahead := one(in.MoveYaw+63 < 127)
 	return uint(moves + moves&ahead&int(in.Buttons/Sprint))
-}
-
-// onGrid reports whether a position and a velocity are as Round leaves them, but for the sign of a
-// zero. It is what every tick begins with, unless something else moved the body.
-func onGrid(p, v *geom.Vec3) bool {
-	off := offGrid(p.X, posMagic) | offGrid(p.Y, posMagic) | offGrid(p.Z, posMagic) |
-		offGrid(v.X, velMagic) | offGrid(v.Y, velMagic) | offGrid(v.Z, velMagic)
-	fast := tooFast(v.X) | tooFast(v.Y) | tooFast(v.Z)
-	return off<<1 == 0 && fast >= 0
-}
-
-// offGrid has a bit besides the highest if rounding changes x, and for infinities and NaN.
-func offGrid(x float32, magic float64) uint64 {
-	d := float64(x)
-	return math.Float64bits((d + magic) - magic - d)
-}
-
-// tooFast is negative for what cleanVelocity limits.
-func tooFast(v float32) int32 {
-	return int32(math.Float32bits(TopSpeed) - math.Float32bits(geom.Abs(v)))
 }

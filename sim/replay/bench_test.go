@@ -75,7 +75,10 @@ func BenchmarkKillcam(b *testing.B) {
 	n, pending := 0, Chunk{}
 	for b.Loop() {
 		pending = rec.Pending(pending.Log)
-		n = len(cam.Append(nil, &pending, 1<<20))
+		recorded, _, err := cam.Append(nil, &pending, 1<<20)
+		if n = len(recorded); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(float64(n), "B")
 }

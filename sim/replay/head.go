@@ -46,7 +46,7 @@ const MaxSlots = 4096
 //	32  arena          hash of the map
 //	1+n arenaName      length and bytes
 //	1+n mode           length and bytes of its name
-//	2+n schema         length and bytes, see sim.Schema
+//	2+n schema         length and bytes, see sim.Schema; empty in a killcam
 //	4   CRC-32C of all before
 type Head struct {
 	Layout, Seed                uint64
@@ -196,8 +196,11 @@ func (h *Head) Rules(game *sim.Game, a *arena.Arena) (sim.Rules, error) {
 }
 
 // CheckSchema reports the first kind, component or column by which the recording's states differ
-// from those of this build. The error wraps ErrRules.
+// from those of this build; nil if the recording has no schema. The error wraps ErrRules.
 func (h *Head) CheckSchema() error {
+	if h.Schema == "" {
+		return nil
+	}
 	if err := sim.CheckSchema(h.Schema); err != nil {
 		return fmt.Errorf("%w: %w", ErrRules, err)
 	}

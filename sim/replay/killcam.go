@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -21,9 +22,19 @@ const (
 	leastCamSeconds = 8
 )
 
-// NewKillcam makes an empty killcam of a match. The first chunk takes some megabytes for
-// compression.
-func NewKillcam(h Head) *Killcam { return &Killcam{head: h} }
+// Why Killcam.Append made nothing.
+var (
+	ErrNoState = errors.New("replay: no complete chunk with a state, and none missing since")
+	ErrTooLong = errors.New("replay: the newest chunk with a state and those since do not fit")
+)
+
+// NewKillcam makes an empty killcam of a match. Its recordings leave out the schema: players of the
+// match have it, and the layout tells whether it is theirs. The first chunk takes some megabytes
+// for compression.
+func NewKillcam(h Head) *Killcam {
+	h.Schema = ""
+	return &Killcam{head: h}
+}
 
 // Add compresses a complete chunk; it keeps no reference to it. A chunk that does not follow the
 // last one makes the killcam begin anew.
@@ -58,18 +69,19 @@ func (c *Killcam) Memory() (n int) {
 }
 
 // Append appends a recording of the last eight to twelve seconds, up to the last tick of pending,
-// in at most limit bytes: it may begin later, and is empty if no chunk with a state is complete, or
-// the newest of them does not fit. pending is Recorder.Pending after the chunks that were added.
-// The recording has one state, at its beginning, and the inputs since.
-func (c *Killcam) Append(dst []byte, pending *Chunk, limit int) []byte {
+// in at most limit bytes: it may begin later. pending is Recorder.Pending after the chunks that were
+// added. The recording has one state, before tick first, and the inputs since. Errors are ErrNoState
+// and ErrTooLong; dst is then as it was.
+func (c *Killcam) Append(dst []byte, pending *Chunk, limit int) (_ []byte, first tick.Tick, err error) {
 	start := len(dst)
 	all := slices.Clone(c.chunks)
+	if !c.precedes(pending) {
+		return dst, 0, ErrNoState
+	}
 	if pending.Ticks > 0 {
-		if !c.precedes(pending) {
-			return dst
-		}
 		all = append(all, c.pack.pack(pending))
 	}
+	err = ErrNoState
 	for ; len(all) > 0; all = all[firstKeyed(all[1:])+1:] {
 		n := 0
 		for _, k := range all[firstKeyed(all[1:])+1:] {
@@ -86,10 +98,11 @@ func (c *Killcam) Append(dst []byte, pending *Chunk, limit int) []byte {
 			dst = k.append(dst)
 		}
 		if len(dst)-start <= limit {
-			return dst
+			return dst, all[0].first, nil
 		}
+		err = ErrTooLong
 	}
-	return dst[:start]
+	return dst[:start], 0, err
 }
 
 // firstKeyed is the index of the first chunk that has a state, or len(all).

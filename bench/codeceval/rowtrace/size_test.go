@@ -19,7 +19,7 @@ import (
 const late = 2
 
 // recordings finds the folder of recorded play: shared/traces beside the repository, or further up.
-func recordings(t *testing.T) string {
+func recordings(t testing.TB) string {
 	t.Helper()
 	dirs := []string{os.Getenv("TICKRATE_TRACES")}
 	for dir := ".."; len(dir) < 30; dir += "/.." {
@@ -35,7 +35,7 @@ func recordings(t *testing.T) string {
 }
 
 // lobby records a lobby whose players follow recorded people; no names: nobody moves.
-func lobby(t *testing.T, players int, length time.Duration, seed uint64, names ...string) *itr.Trace {
+func lobby(t testing.TB, players int, length time.Duration, seed uint64, names ...string) *itr.Trace {
 	t.Helper()
 	cfg := Config{Name: "lobby", Players: players, Duration: length, Seed: seed}
 	if len(names) > 0 {

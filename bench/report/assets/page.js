@@ -18,12 +18,23 @@
 
   // Values of one series, with how it is drawn. `raw` is what the legend says where `data` is a stacked sum.
   const line = (label, data, tint, dash) => ({ label, data, raw: data, stroke: color(tint), width: 2, dash, points: tint });
+  const colors = 12; // s0 to s11 of page.css
+  // The stages in the order of the tick, the cheapest of more than `colors` as one: "rest".
+  const stageCosts = () => {
+    const all = plan.fit.stages.map((stage) => {
+      const raw = steps.map((s) => (s.stage_cpu_us.find((t) => t.name === stage.name)?.mean ?? 0) / 1000);
+      return { label: stage.name, raw, sum: raw.reduce((n, v) => n + v, 0) };
+    });
+    if (all.length <= colors) return all;
+    const dear = new Set([...all].sort((a, b) => b.sum - a.sum).slice(0, colors - 1));
+    const kept = all.filter((s) => dear.has(s)), rest = all.filter((s) => !dear.has(s));
+    return [...kept, { label: `rest (${rest.length} stages)`, raw: steps.map((_, j) => rest.reduce((n, s) => n + s.raw[j], 0)) }];
+  };
   const stageLayers = () => {
     const sums = steps.map(() => 0);
-    const layers = plan.fit.stages.map((stage, i) => {
-      const raw = steps.map((s) => (s.stage_cpu_us.find((t) => t.name === stage.name)?.mean ?? 0) / 1000);
+    const layers = stageCosts().map(({ label, raw }, i) => {
       raw.forEach((v, j) => { sums[j] += v; });
-      return { label: stage.name, data: [...sums], raw, fill: color("s" + (i % 12)), stroke: color("paper"), width: 1 };
+      return { label, data: [...sums], raw, fill: color("s" + (i % colors)), stroke: color("paper"), width: 1 };
     });
     return layers.reverse(); // the tallest first: each lower layer is painted over it
   };

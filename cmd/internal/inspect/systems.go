@@ -20,8 +20,8 @@ func Systems(out io.Writer, table []sim.System) error {
 		writeData(out, "writes", s.Writes)
 	}
 	fmt.Fprintln(out)
-	const datum = "%-15s  %-9s  "
-	fmt.Fprintf(out, datum+"is\n", "datum", "sort")
+	const datum = "%-15s  %-10s  "
+	fmt.Fprintf(out, datum+"is\n", "datum", "lifetime")
 	for _, d := range sim.Data() {
 		writeWords(out, fmt.Sprintf(datum, d.Name, d.Sort), strings.Fields(d.Is), " ")
 	}
@@ -36,10 +36,10 @@ func Systems(out io.Writer, table []sim.System) error {
 
 // sorts explains the second column of the data.
 const sorts = `
-given      comes from outside before the tick, and lasts
-lasting    is state: the next tick begins with it
-momentary  is empty when a tick begins, and dropped when it ends
-told       is empty when a tick begins, and read outside when it ends
+external    comes from outside before the tick, and lasts
+persistent  is state: the next tick begins with it
+per tick    is empty when a tick begins, and dropped when it ends
+output      is empty when a tick begins, and read outside when it ends
 `
 
 // writeData writes the data that a system reads or writes, if any, on a line of their own.

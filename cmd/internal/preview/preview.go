@@ -38,6 +38,8 @@ type Options struct {
 	ShotLogSize        int           // shot records that the lobby keeps
 	RealTime           bool          // plays at the speed of the clock
 	Traces             []string      // recorded play that the bots follow; none for seeded bots
+
+	Lobby func(*server.Config) // changes the configuration of the lobby; nil: nothing
 }
 
 // Check returns an error that names the first option out of range.
@@ -79,14 +81,17 @@ func (o *Options) Open() (*lobbysim.Sim, error) {
 	if err != nil {
 		return nil, err
 	}
+	lobby := server.Config{
+		Arena: world, ArenaName: assets.MapName(o.Map), Players: o.Players,
+		Relevance: server.RelevanceAll, ShotLogSize: o.ShotLogSize,
+		Rules: sim.Rules{Rate: tick.Rate(o.Rate), Seed: o.Seed, Mix: true, Game: game},
+	}
+	if o.Lobby != nil {
+		o.Lobby(&lobby)
+	}
 	s, err := lobbysim.New(lobbysim.Config{
 		Clients: o.Players, Seed: o.Seed, Brain: bots.Brain,
-		Link: impair.Profile{Loss: o.Loss, Delay: o.Delay},
-		Lobby: server.Config{
-			Arena: world, ArenaName: assets.MapName(o.Map), Players: o.Players,
-			Relevance: server.RelevanceAll, ShotLogSize: o.ShotLogSize,
-			Rules: sim.Rules{Rate: tick.Rate(o.Rate), Seed: o.Seed, Mix: true, Game: game},
-		},
+		Link: impair.Profile{Loss: o.Loss, Delay: o.Delay}, Lobby: lobby,
 		// A client learns the rules from the server.
 		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack },
 	})

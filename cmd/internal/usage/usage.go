@@ -49,6 +49,17 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return nil
 }
 
+// AtMostOneArg returns a check that the command has no argument or one; what says what they are,
+// such as "files".
+func AtMostOneArg(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return Errorf("%d %s: expected at most one; see %s --help", len(args), what, c.CommandPath())
+		}
+		return nil
+	}
+}
+
 // OneArg returns a check that the command has exactly one argument; what says what it is, such as
 // "one recording".
 func OneArg(what string) cobra.PositionalArgs {

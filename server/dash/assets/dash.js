@@ -523,6 +523,7 @@
     remember(f);
     takeShots(f);
     fetchMap(f.arena);
+    if (!about.name) set($("title"), `Lobby on ${f.arena}`);
     fetchFields(f.seconds);
     facts();
     table();
@@ -549,7 +550,8 @@
       period = 1000 / about.rate_hz;
       past.length = ticks.length = 0;
       set($("title"), about.name || "Lobby");
-      set($("where"), ["tickrate", about.mode, `${about.rate_hz} Hz`, `snapshots ${(about.rate_hz / about.interval_ticks).toLocaleString("en-US", { maximumFractionDigits: 1 })} a second`].filter(Boolean).join(" · "));
+      const snapshots = (about.rate_hz / about.interval_ticks).toLocaleString("en-US", { maximumFractionDigits: 1 });
+      set($("where"), ["tickrate", about.mode, `${about.rate_hz} ticks and ${snapshots} snapshots a second`].filter(Boolean).join(" · "));
       document.title = `${about.name || "Lobby"} · tickrate`;
       if (!plots.length) startCharts();
     });

@@ -1,0 +1,41 @@
+package server
+
+import "github.com/tickrate/tickrate/internal/footprint"
+
+// memoryOwners are the parts of a lobby that Memory tells apart, by their fields. What several of
+// them reach counts for the first one.
+var memoryOwners = []footprint.Owner{
+	{Path: "cfg", Shared: true, Is: "map, content, models, dictionaries"},
+	{Path: "rewind.log", Is: "records of shots"},
+	{Path: "match.history", Is: "pose history"},
+	{Path: "match.commandBuffers", Is: "commands that wait"},
+	{Path: "match", Is: "the world: columns, systems' scratch"},
+	{Path: "Stats.Histograms", Is: "histograms"},
+	{Path: "port.netcode.tokens", Is: "used connect tokens"},
+	{Path: "port.netcode", Is: "sessions, handshakes"},
+	{Path: "replication.objects.frames", Is: "recent frames of objects"},
+	{Path: "replication.objects.encoder", Is: "blocks and rows of a tick"},
+	{Path: "replication.objects", Is: "slots, interest, row selection"},
+	{Path: "replication.players.frames", Is: "recent frames of players"},
+	{Path: "replication.players.encoder", Is: "blocks and rows of a tick"},
+	{Path: "replication.players", Is: "interest, row selection"},
+	{Path: "conns.session.peer", Is: "acks, messages, transfers"},
+	{Path: "conns.repl", Is: "baselines, views"},
+	{Path: "conns", Is: "sessions, pacing, rewind"},
+	{Path: "recording", Is: "recording, killcams"},
+	{Path: "port.egress", Is: "datagrams that wait to be sent"},
+	{Path: "port.ingress", Is: "datagrams that were received"},
+	{Path: "account", Is: "byte account"},
+	{Path: "", Is: "roster, chat, console, the rest"},
+}
+
+// Memory returns the bytes that the lobby keeps, by owner. Shared owners are what lobbies of one
+// configuration have once for all. A port that several lobbies share counts as nothing. Call it
+// between ticks.
+func (l *Lobby) Memory() []footprint.Part {
+	if p := l.port; p.alone == nil { // it leads to the other lobbies
+		l.port = nil
+		defer func() { l.port = p }()
+	}
+	return footprint.Measure(l, memoryOwners)
+}
