@@ -19,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // lockedLog is a log that a test may read while a host writes.
@@ -282,5 +283,98 @@ func TestLobbiesShareThePeriod(t *testing.T) {
 		if l.load.share = share; l.slice(period) != want {
 			t.Errorf("busy %v: %v, want %v", share, l.slice(period), want)
 		}
+	}
+}
+
+// Lobbies on one map share it: it is read once, and again only after the last of them has ended.
+func TestLobbiesShareMaps(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 3)
+	reads := 0
+	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
+		reads++ // one at a time
+		a, err := arena.Open(c.Map)
+		return server.LoadedMap{Arena: a, Name: c.Map}, err
+	}
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	make := func(want string) *hosted {
+		t.Helper()
+		status, body := postJSON(t, at+"/v1/lobbies", `{"map": "arena-64"}`)
+		if status != http.StatusCreated || !strings.Contains(body, `"map":"arena-64"`) {
+			t.Fatalf("%d %s", status, body)
+		}
+		all := *h.list.Load()
+		if x := all[len(all)-1]; x.name() == want {
+			return x
+		}
+		t.Fatalf("made another lobby than %s: %s", want, body)
+		return nil
+	}
+	if a, b := make("1"), make("2"); a.lobby.Config().Arena != b.lobby.Config().Arena || reads != 1 {
+		t.Errorf("two lobbies, %d reads of the map", reads)
+	}
+	for _, id := range []string{"1", "2"} {
+		if status, body := ask(t, "DELETE", at+"/v1/lobbies/"+id); status != http.StatusNoContent {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	if make("3"); reads != 2 {
+		t.Errorf("%d reads of a map that no lobby played any more", reads)
+	}
+	if status, body := postJSON(t, at+"/v1/lobbies", `{"map": "no-such-map"}`); status != http.StatusBadRequest {
+		t.Errorf("a map that is not there: %d %s", status, body)
+	}
+	if status, body := postJSON(t, at+"/v1/lobbies", `{"players": 5}`); status != http.StatusBadRequest {
+		t.Errorf("more players than the server was started for: %d %s", status, body)
+	}
+}
+
+// A panic in what a lobby has left for the background, or in a request between two ticks, ends that
+// lobby alone.
+func TestThreat32PanicBesideTheTick(t *testing.T) {
+	cfg, log := lobbiesConfig("mmsg", 3, 3)
+	h, stop := running(t, cfg)
+	at := "http://" + h.HTTPAddr()
+	all := *h.list.Load()
+	_ = h.doFor(all[0])(context.Background(), func(time.Duration, *server.Lobby) {
+		h.encoder.of(all[0])(func() { panic("planted behind") })
+	})
+	if err := h.doFor(all[1])(context.Background(), func(time.Duration, *server.Lobby) {
+		panic("planted between")
+	}); !errors.Is(err, httpapi.ErrEnded) {
+		t.Errorf("a request that panics: %v", err)
+	}
+	eventually(t, "two lobbies have ended", func() bool { return len(lobbiesOf(t, at).Lobbies) == 1 })
+	if l := lobbiesOf(t, at); l.Faults != 2 || l.Lobbies[0].Lobby != "2" {
+		t.Errorf("%+v", l)
+	}
+	greet(t, h.Addr()).Close()
+	stop()
+	if s := log.String(); !strings.Contains(s, "planted behind") || !strings.Contains(s, "planted between") {
+		t.Errorf("the log: %s", s)
+	}
+}
+
+// Lines of the operator go to the lobby that was chosen.
+func TestLobbiesOnTheConsole(t *testing.T) {
+	cfg, log := lobbiesConfig("mmsg", 2, 2)
+	lines, typed := io.Pipe()
+	cfg.Console.Input = lines
+	h, stop := running(t, cfg)
+	for _, line := range []string{"lobbies", "lobby 1 say to one", "lobby 7", "lobby 1", "server.name second"} {
+		if _, err := io.WriteString(typed, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := "http://" + h.HTTPAddr()
+	eventually(t, "lobby 1 has its name", func() bool {
+		l := lobbiesOf(t, at).Lobbies
+		return l[1].Name == "second" && l[0].Name == ""
+	})
+	_ = typed.Close()
+	stop()
+	if s := log.String(); !strings.Contains(s, "lobby 1: 0 of 4 players") || !strings.Contains(s, "no such lobby") {
+		t.Errorf("the log: %s", s)
 	}
 }
