@@ -132,6 +132,16 @@ func (h *Host) finish(x *hosted) {
 	x.lobby.FinishRecording()
 }
 
+// over reports whether the lobby has ended.
+func (x *hosted) over() bool {
+	select {
+	case <-x.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 // publishStatus makes what is played readable for other goroutines.
 func (x *hosted) publishStatus() {
 	s := x.lobby.Status()

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -377,4 +379,26 @@ func TestLobbiesOnTheConsole(t *testing.T) {
 	if s := log.String(); !strings.Contains(s, "lobby 1: 0 of 4 players") || !strings.Contains(s, "no such lobby") {
 		t.Errorf("the log: %s", s)
 	}
+}
+
+// Nothing keeps the memory of a lobby that has ended.
+func TestLobbiesGiveTheirMemoryBack(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 2)
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	if status, body := postJSON(t, at+"/v1/lobbies", ""); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	ended := weak.Make((*h.list.Load())[1].lobby)
+	c := dialHost(t, h.Addr(), inLobby(1, protocol.LobbyRef{Lobby: 1}))
+	c.until("a welcome", c.welcomed)
+	defer c.Close()
+	if status, body := ask(t, "DELETE", at+"/v1/lobbies/1"); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, body)
+	}
+	eventually(t, "the memory of the lobby is free", func() bool {
+		runtime.GC()
+		return ended.Value() == nil
+	})
 }

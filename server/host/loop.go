@@ -133,11 +133,13 @@ func (h *Host) play(ctx context.Context, pacer *clock.Pacer) (err error) {
 		ended := pacer.Now()
 		l.load.busy += ended - now
 		for _, t := range l.turns {
-			if now >= t.pace.second {
+			if now >= t.pace.second && !t.over() {
 				t.pace.second += time.Second
 				h.publish(t.hosted)
 			}
 		}
+		clear(l.turns[:cap(l.turns)]) // they keep no lobby that has ended
+		clear(l.batch[:cap(l.batch)])
 		if now >= second {
 			second += time.Second
 			l.load.share, l.load.busy = l.load.busy.Seconds(), 0
