@@ -109,7 +109,8 @@ var layers = []layer{
 
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
-	{pkg: "server/httpapi", may: above + " prometheus", tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+	{pkg: "server/httpapi", may: above + " prometheus",
+		tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",
@@ -147,7 +148,8 @@ var layers = []layer{
 			"sim/arena sim/netstate ecs/tick",
 		tests: above + " klauspost"}, // rivals of the codecs
 	{pkg: "bench/lobbysim/simtest", may: "bench/lobbysim server sim/arena", shell: "*"}, // for tests
-	{pkg: "bench/dst/mutation", shell: "*"},                                             // bugs for the simulator to find: no other package imports it
+	// bugs for the simulator to find: no other package imports it
+	{pkg: "bench/dst/mutation", shell: "*"},
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
 	// the same, with enemies, faults and invariants
 	{pkg: "bench/dst",

@@ -34,7 +34,8 @@ func integratePlain(p, v []geom.Vec3) {
 }
 
 func start(i int) (pos, vel) {
-	return pos{geom.Vec3{X: float32(i), Y: 2, Z: -float32(i)}}, vel{geom.Vec3{X: 1, Y: float32(i & 7), Z: 0.5}}
+	return pos{geom.Vec3{X: float32(i), Y: 2, Z: -float32(i)}},
+		vel{geom.Vec3{X: 1, Y: float32(i & 7), Z: 0.5}}
 }
 
 func worldOf(n int) (*ecs.View, ecs.Comp[pos], ecs.Comp[vel]) {

@@ -38,7 +38,8 @@ func TestRow01HundredThousandEntities(t *testing.T) {
 	}
 	holds := func(i int, id netid.ID) {
 		t.Helper()
-		if row, ok := w.Row(id); !ok || w.KindOf(id) != kinds[i%2] || w.At(id.Index()) != id || health.Get(id).Health != int32(i) || row < 0 {
+		if row, ok := w.Row(id); !ok || w.KindOf(id) != kinds[i%2] || w.At(id.Index()) != id ||
+			health.Get(id).Health != int32(i) || row < 0 {
 			t.Fatalf("entity %d, %v: row %d %v, %+v", i, id, row, ok, health.Get(id))
 		}
 	}
@@ -53,7 +54,8 @@ func TestRow01HundredThousandEntities(t *testing.T) {
 	for i, id := range ids {
 		if !gone[id] {
 			holds(i, id)
-		} else if w.Alive(id) || w.KindOf(id) != 0 || health.Get(id) != nil || w.Despawn(id) || w.At(id.Index()) != 0 {
+		} else if w.Alive(id) || w.KindOf(id) != 0 || health.Get(id) != nil || w.Despawn(id) ||
+			w.At(id.Index()) != 0 {
 			t.Fatalf("stale %v is taken for somebody", id)
 		}
 	}
@@ -146,7 +148,8 @@ type (
 func TestRow02FiltersAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := ecs.New(64)
-		comps := []ecs.Component{ecs.Register[compA](w), ecs.Register[compB](w), ecs.Register[compC](w), ecs.Register[compD](w)}
+		comps := []ecs.Component{ecs.Register[compA](w), ecs.Register[compB](w), ecs.Register[compC](w),
+			ecs.Register[compD](w)}
 		choose := func(set int) (some []ecs.Component) {
 			for i, c := range comps {
 				if set>>i&1 != 0 {
@@ -194,7 +197,8 @@ func TestRow02FiltersAgainstAModel(t *testing.T) {
 	})
 	w, other := ecs.New(1), ecs.New(1)
 	foreign := ecs.Register[compA](other)
-	mustPanic(t, func() { w.Kinds(nil, ecs.Filter{Without: []ecs.Component{foreign}}) }, "not registered in this world")
+	mustPanic(t, func() { w.Kinds(nil, ecs.Filter{Without: []ecs.Component{foreign}}) },
+		"not registered in this world")
 }
 
 // TestRow03ChangesWaitAndKeepTheirOrder: what is asked for while rows are looked at happens after
@@ -250,7 +254,8 @@ func TestRow03ChangesWaitAndKeepTheirOrder(t *testing.T) {
 			v.Close()
 			w.Flush()
 			if !slices.Equal(w.Spawned(), born) || !slices.Equal(w.Despawned(), ended) {
-				t.Fatalf("round %d: born %v, want %v; ended %v, want %v", round, w.Spawned(), born, w.Despawned(), ended)
+				t.Fatalf("round %d: born %v, want %v; ended %v, want %v", round, w.Spawned(), born,
+					w.Despawned(), ended)
 			}
 			for _, id := range born {
 				if !w.Alive(id) || health.Get(id).Health != 0 {

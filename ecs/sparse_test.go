@@ -141,7 +141,8 @@ func orderedAgree(t *rapid.T) {
 		}
 		ids = slices.DeleteFunc(ids, func(id netid.ID) bool { return !w.Alive(id) })
 		for _, id := range ids {
-			if burning := slices.ContainsFunc(fire, func(m mark) bool { return m.id == id }); burning != (burns.Get(id) != nil) {
+			burning := slices.ContainsFunc(fire, func(m mark) bool { return m.id == id })
+			if burning != (burns.Get(id) != nil) {
 				t.Fatalf("%v burns: %v", id, !burning)
 			}
 		}
@@ -249,7 +250,8 @@ func TestRestoreOfKinds(t *testing.T) {
 		}
 	}
 	other, _, sparse := open()
-	if err := other.Restore(sparse.Kind(), []netid.ID{a}, nil); err == nil || !strings.Contains(err.Error(), "burning of entity") {
+	if err := other.Restore(sparse.Kind(), []netid.ID{a}, nil); err == nil ||
+		!strings.Contains(err.Error(), "burning of entity") {
 		t.Error(err)
 	}
 	mustPanic(t, func() { other.Declare(ecs.Spec{Name: "late", Page: 1, Capacity: 1}) }, "late", "page 1")

@@ -106,7 +106,9 @@ func TestCondition3ExactComponentType(t *testing.T) {
 	first, _ := Register[speed](other), Register[where](other) // same numbers as this world's, other types
 	v := w.View(small)
 	v.Open()
-	wantPanic(t, "small has no component ecs.where", func() { Column(v, Comp[where]{w, arche.ComponentID[where](&w.store)}) })
+	wantPanic(t, "small has no component ecs.where", func() {
+		Column(v, Comp[where]{w, arche.ComponentID[where](&w.store)})
+	})
 	wantPanic(t, "has no component", func() { Column(v, first) })
 	wantPanic(t, "has no component", func() { Column(v, Comp[geom.Vec3]{}) })
 	v.Close()
@@ -261,7 +263,8 @@ func TestCondition8AlignmentIsGos(t *testing.T) {
 		Column(v, byteSized)[i].B = [3]byte{byte(i), 1, 2}
 		Column(v, place)[i].X = float32(i)
 	}
-	flat := unsafe.Slice(&Column(v, place)[0].X, 3*8) // structs of three float32 follow each other without gaps
+	// Structs of three float32 follow each other without gaps.
+	flat := unsafe.Slice(&Column(v, place)[0].X, 3*8)
 	for i := range 8 {
 		if flat[3*i] != float32(i) || Column(v, byteSized)[i].B[0] != byte(i) {
 			t.Fatalf("row %d: neighbours overlap", i)

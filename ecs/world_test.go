@@ -110,8 +110,8 @@ func worldAgrees(t *rapid.T) {
 	w := ecs.New(slots)
 	health, flag := ecs.Register[life](w), ecs.Register[tag](w)
 	kinds := []ecs.Kind{w.Kind("player", health), w.Kind("ghost", flag, health)}
-	m := &twin{slots: slots, gens: map[int]uint8{}, kinds: map[netid.ID]ecs.Kind{}, doomed: map[netid.ID]bool{},
-		rows: map[ecs.Kind][]netid.ID{}, health: map[netid.ID]int32{}}
+	m := &twin{slots: slots, gens: map[int]uint8{}, kinds: map[netid.ID]ecs.Kind{},
+		doomed: map[netid.ID]bool{}, rows: map[ecs.Kind][]netid.ID{}, health: map[netid.ID]int32{}}
 	known := []netid.ID{0, netid.Make(slots, 1)}
 	check := func(t *rapid.T) {
 		if w.Len() != len(m.kinds) {
@@ -142,7 +142,8 @@ func worldAgrees(t *rapid.T) {
 			ids, col := v.IDs(), ecs.Column(v, health)
 			for i, id := range m.rows[k] {
 				if ids[i] != id || col[i].Health != m.health[id] {
-					t.Fatalf("%s row %d: %v %d, want %v %d", w.KindName(k), i, ids[i], col[i].Health, id, m.health[id])
+					t.Fatalf("%s row %d: %v %d, want %v %d", w.KindName(k), i, ids[i], col[i].Health, id,
+						m.health[id])
 				}
 			}
 			v.Close()
@@ -174,7 +175,8 @@ func worldAgrees(t *rapid.T) {
 			w.Flush()
 			m.flush()
 			if !equal(w.Spawned(), m.born) || !equal(w.Despawned(), m.gone) {
-				t.Fatalf("spawned %v, want %v; despawned %v, want %v", w.Spawned(), m.born, w.Despawned(), m.gone)
+				t.Fatalf("spawned %v, want %v; despawned %v, want %v", w.Spawned(), m.born, w.Despawned(),
+					m.gone)
 			}
 		},
 	})

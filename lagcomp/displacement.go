@@ -36,13 +36,50 @@ type motionBounds struct {
 	fork       bool         // other forks run at the same time: frames must not be written
 	direct     displacement // the last pair of ticks that was measured directly
 	fastMovers []int32      // of the last answer
+	movers     []moverBox   // likewise, those of them that may be hit
 	last       boundsAnswer // the last answer of reach
 	scratch    []int32      // of a measurement
 }
 
 func newMotionBounds(slots int) motionBounds {
-	return motionBounds{fastMovers: make([]int32, 0, maxFastMovers+len(displacement{}.fastMovers)),
+	const most = maxFastMovers + len(displacement{}.fastMovers)
+	return motionBounds{fastMovers: make([]int32, 0, most), movers: make([]moverBox, 0, most),
 		scratch: make([]int32, 0, slots)}
+}
+
+// moverBox is a living fast mover, and the box in which its feet are at any instant of a view.
+type moverBox struct {
+	lo, hi geom.Vec3
+	slot   int32
+}
+
+// appendMovers appends to out the movers that a query's box may meet.
+func (w *motionBounds) appendMovers(q *boxQuery, out []int32) []int32 {
+	for i := range w.movers {
+		m := &w.movers[i]
+		if geom.Bit(m.hi.X < q.lo.X)|geom.Bit(m.lo.X > q.hi.X)|geom.Bit(m.hi.Z < q.lo.Z)|
+			geom.Bit(m.lo.Z > q.hi.Z)|geom.Bit(m.hi.Y < q.lo.Y)|geom.Bit(m.lo.Y > q.hi.Y) == 0 {
+			out = append(out, m.slot)
+		}
+	}
+	return out
+}
+
+// boxMovers makes the boxes of fast movers between two frames. A row that is not interpolated
+// stays at its first place, which its box holds, too.
+func (w *motionBounds) boxMovers(a, b *frame, rows []int32) {
+	w.movers = w.movers[:0]
+	for _, row := range rows {
+		if !a.hittable(int(row)) {
+			continue
+		}
+		from := geom.Vec3{X: a.x[row], Y: a.y[row], Z: a.z[row]}
+		to := from
+		if int(row) < b.rowCount {
+			to = geom.Vec3{X: b.x[row], Y: b.y[row], Z: b.z[row]}
+		}
+		w.movers = append(w.movers, moverBox{from.Min(to), from.Max(to), row})
+	}
 }
 
 // boundsAnswer is an answer of reach.
@@ -65,6 +102,7 @@ func (w *motionBounds) reach(h *History, a, b *frame) (metres float32, fastMover
 	if l := &w.last; l.from != a.tick || l.to != b.tick {
 		l.from, l.to = a.tick, b.tick
 		l.metres, l.fastMovers, l.ok = w.sumSteps(h, a, b)
+		w.boxMovers(a, b, l.fastMovers)
 	}
 	return w.last.metres, w.last.fastMovers, w.last.ok
 }

@@ -7,9 +7,13 @@ import "github.com/tickrate/tickrate/ecs/tick"
 // for every view that will be asked for, and leave s and its history alone meanwhile. Views that
 // were not prepared, or were displaced since, are searched row by row, to the same hits.
 func (s *Sweeper) Fork() *Sweeper {
-	return &Sweeper{h: s.h, indices: s.indices, candidates: make([]int32, 0, s.h.slots),
+	f := &Sweeper{h: s.h, indices: s.indices, candidates: make([]int32, 0, s.h.slots+maxFastMovers),
 		bounds: forkBounds(s.h.slots), narrowPhase: newNarrowPhase(s.h.slots), squareCost: s.squareCost,
 		indexMinRows: s.indexMinRows}
+	if s.castBatch.cells != nil {
+		f.castBatch = newCastBatch()
+	}
+	return f
 }
 
 // forkBounds makes the motion bounds of a fork, which never writes frames.

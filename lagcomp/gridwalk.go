@@ -38,9 +38,11 @@ func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
 		}
 		for line := in.line(x0, z, min(x1-x0+1, gridSide)); line != 0; line &= line - 1 {
 			x := x0 + bits.TrailingZeros64(line)
-			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
-				slot := row - 1
-				to := geom.Vec3{X: f.x[slot], Y: f.y[slot], Z: f.z[slot]}.Sub(r.Origin)
+			for entry := in.head[cellOf(x, z)]; entry != 0; {
+				row := &in.nodes[entry-1]
+				slot := int32(entry - 1)
+				entry = row.next()
+				to := geom.Vec3{X: row.x, Y: row.y, Z: row.z}.Sub(r.Origin)
 				along := min(max(to.Dot(r.Dir), 0), r.Max)
 				if to.Mad(r.Dir, -along).LenSq() <= reach {
 					s.candidates = append(s.candidates, slot)

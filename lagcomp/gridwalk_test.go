@@ -47,7 +47,8 @@ func TestRow49StripsAgainstEverybody(t *testing.T) {
 			hits++
 		}
 		if a, b := h.viewFrames(w.View); a != nil {
-			q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: w.Ray.Origin, Max: w.Ray.At(w.Ray.Max)},
+			var q boxQuery
+			s.boxQuery(&q, a, b, w.View.Frac, geom.AABB{Min: w.Ray.Origin, Max: w.Ray.At(w.Ray.Max)},
 				w.Radius)
 			if ray, ok := NormalizeRay(w.Ray); ok && q.cellCount > maxBoxCells &&
 				s.gridWalk(s.indexOf(a), ray, &q) {
@@ -116,7 +117,8 @@ func BenchmarkStrip(b *testing.B) {
 		s.buildIndexAfter(0)
 		a, z := h.viewFrames(view)
 		ray := geom.Ray{Origin: geom.Vec3{X: -30, Y: 1.6, Z: -20}, Dir: geom.Vec3{X: 0.8, Z: 0.6}, Max: 60}
-		q := s.boxQuery(a, z, view.Frac, geom.AABB{Min: ray.Origin, Max: ray.At(ray.Max)}, 0)
+		var q boxQuery
+		s.boxQuery(&q, a, z, view.Frac, geom.AABB{Min: ray.Origin, Max: ray.At(ray.Max)}, 0)
 		n := 0
 		b.Run(fmt.Sprintf("players=%d/squares", players), func(b *testing.B) {
 			b.ReportAllocs()

@@ -119,7 +119,8 @@ func (s *Sweeper) overlapOne(i int, z *OverlapQuery, out []OverlapHit) []Overlap
 			out = append(out, OverlapHit{i, slot, p.ID, bone, metres, p})
 		}
 	}
-	q := s.boxQuery(a, b, z.View.Frac, geom.AABB{Min: ball.Center, Max: ball.Center}, ball.Radius+1e-2)
+	var q boxQuery
+	s.boxQuery(&q, a, b, z.View.Frac, geom.AABB{Min: ball.Center, Max: ball.Center}, ball.Radius+1e-2)
 	if q.cellCount > maxBoxCells {
 		for slot := range a.rowCount {
 			judge(slot)

@@ -28,6 +28,8 @@ type Sweeper struct {
 	marks        []uint64           // of OverlapSphere, a bit a slot, all 0 in between
 	candidates   []int32            // of the query at hand
 	bounds       motionBounds
+	query        boxQuery
+	castBatch    castBatch
 	narrowPhase  narrowPhase
 	spanReach    spanReach
 	stats        []CastStats // of the sweeps at hand, nil: not wanted
@@ -36,12 +38,12 @@ type Sweeper struct {
 	indexMinRows int         // likewise
 }
 
-// NewSweeper makes a sweeper over h. All memory is allocated here: 1 MB and 256 bytes a slot where
+// NewSweeper makes a sweeper over h. All memory is allocated here: 1 MB and 1 KB a slot where
 // there are enough slots for indices, else next to nothing.
 func NewSweeper(h *History) *Sweeper {
 	s := &Sweeper{
 		h: h, indices: new([maxIndices]index), marks: make([]uint64, (h.slots+63)/64),
-		candidates: make([]int32, 0, h.slots), bounds: newMotionBounds(h.slots),
+		candidates: make([]int32, 0, h.slots+maxFastMovers), bounds: newMotionBounds(h.slots),
 		narrowPhase: newNarrowPhase(h.slots), squareCost: vectorSquareCost, indexAfter: defaultIndexAfter,
 		indexMinRows: defaultIndexMinRows,
 	}
@@ -55,10 +57,11 @@ func NewSweeper(h *History) *Sweeper {
 func (s *Sweeper) makeIndexes() {
 	const n = gridSide * gridSide
 	slots := s.h.slots
-	heads, next := make([]int32, maxIndices*n), make([]int32, maxIndices*slots)
+	s.castBatch = newCastBatch()
+	heads, nodes := make([]uint32, maxIndices*n), make([]indexNode, maxIndices*slots)
 	for i := range s.indices {
 		s.indices[i].head = heads[i*n : (i+1)*n : (i+1)*n]
-		s.indices[i].next = next[i*slots : (i+1)*slots : (i+1)*slots]
+		s.indices[i].nodes = nodes[i*slots : (i+1)*slots : (i+1)*slots]
 	}
 }
 
@@ -77,16 +80,24 @@ func (s *Sweeper) CastFiltered(sweeps []Sweep, hits []Hit, visible func(i int, i
 	if len(hits) < len(sweeps) {
 		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
 	}
+	if n := len(sweeps); n > 0 && sweeps[0].View == sweeps[n-1].View { // as those of grenades are
+		s.expectQueries(sweeps[0].View, n)
+	}
+	batched := visible == nil && s.stats == nil
+	cast := func(i int) {
+		if !batched || !s.batch(i, sweeps, hits) {
+			s.castOne(i, &sweeps[i], visible, &hits[i])
+		}
+	}
 	// a fork may not use the history's memory for grouping
 	if s.bounds.fork || s.h.answerInOrder(len(sweeps)) {
 		for i := range sweeps {
-			s.castOne(i, &sweeps[i], visible, &hits[i])
+			cast(i)
 		}
-		return
+	} else {
+		s.h.groupByFrame(len(sweeps), func(i int) tick.Tick { return sweeps[i].View.From }, cast)
 	}
-	s.h.groupByFrame(len(sweeps), func(i int) tick.Tick { return sweeps[i].View.From }, func(i int) {
-		s.castOne(i, &sweeps[i], visible, &hits[i])
-	})
+	s.runBatch(sweeps, hits)
 }
 
 func (s *Sweeper) castOne(i int, w *Sweep, visible func(int, uint32) bool, hit *Hit) {
@@ -131,13 +142,17 @@ func (s *Sweeper) candidatesFor(a, b *frame, w *Sweep, ray *geom.Ray) (near, fas
 		return s.rayCandidates(ray, a, wide+w.Radius), fastMovers
 	}
 	end := ray.At(min(ray.Max, 4*WorldReach))
-	q := s.boxQuery(a, b, w.View.Frac, geom.AABB{Min: ray.Origin.Min(end), Max: ray.Origin.Max(end)},
+	q := &s.query
+	s.boxQuery(q, a, b, w.View.Frac, geom.AABB{Min: ray.Origin.Min(end), Max: ray.Origin.Max(end)},
 		w.Radius)
 	switch {
 	case q.cellCount <= maxBoxCells:
-		s.candidates = in.box(a, &q, s.candidates[:0])
-		return s.candidates, q.fastMovers
-	case s.gridWalk(in, *ray, &q):
+		s.candidates = in.box(q, w.Team, s.candidates[:0])
+		if len(q.fastMovers) > 0 {
+			s.candidates = s.bounds.appendMovers(q, s.candidates)
+		}
+		return s.candidates, nil
+	case s.gridWalk(in, *ray, q):
 		return s.candidates, q.fastMovers
 	}
 	return s.rayCandidates(ray, a, q.reach), q.fastMovers
@@ -157,14 +172,15 @@ func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverl
 	if a == nil || !inWorld(ball.Center) || !validRadius(ball.Radius) {
 		return out
 	}
-	q := s.boxQuery(a, b, v.Frac, geom.AABB{Min: ball.Center, Max: ball.Center}, ball.Radius)
+	q := &s.query
+	s.boxQuery(q, a, b, v.Frac, geom.AABB{Min: ball.Center, Max: ball.Center}, ball.Radius)
 	if q.cellCount > maxBoxCells {
 		for slot := range a.rowCount {
 			out = a.appendOverlap(b, v.Frac, slot, ball, out)
 		}
 		return out
 	}
-	s.markCandidates(a, &q, ball)
+	s.markCandidates(a, q, ball)
 	for w, word := range s.marks {
 		if word == 0 {
 			continue
@@ -200,15 +216,15 @@ type boxQuery struct {
 	fastMovers []int32
 }
 
-// boxQuery prepares a search around a box for spheres of a radius.
-func (s *Sweeper) boxQuery(a, b *frame, frac uint8, box geom.AABB, radius float32) (q boxQuery) {
+// boxQuery makes q a search around a box for spheres of a radius.
+func (s *Sweeper) boxQuery(q *boxQuery, a, b *frame, frac uint8, box geom.AABB, radius float32) {
 	lo, hi := box.Min, box.Max
-	q.frame = a
+	q.frame, q.fastMovers = a, nil
 	wide, fastMovers, ok := s.bounds.expand(s.h, a, b, frac)
 	if !ok {
 		q.cellCount = maxBoxCells + 1
 		q.reach = kernel.MaxRadius + 1 // all rows
-		return q
+		return
 	}
 	q.reach, q.fastMovers = wide+radius, fastMovers
 	grow := q.reach + 1e-2 // positions at WorldReach are rounded to 1/2048 m
@@ -218,7 +234,6 @@ func (s *Sweeper) boxQuery(a, b *frame, frac uint8, box geom.AABB, radius float3
 	q.x0, q.z0 = gridCoord(q.lo.X), gridCoord(q.lo.Z)
 	q.nx, q.nz = min(x1-q.x0+1, gridSide), min(z1-q.z0+1, gridSide)
 	q.cellCount = q.nx * q.nz
-	return q
 }
 
 // gridCoord is the grid square of a coordinate; squares far outside the world share one number.
@@ -239,7 +254,7 @@ func (s *Sweeper) rayCandidates(ray *geom.Ray, f *frame, reach float32) []int32 
 // fast mover once.
 func (s *Sweeper) markCandidates(f *frame, q *boxQuery, ball geom.Sphere) {
 	if in := s.indexOf(f); in != nil {
-		s.candidates = in.box(f, q, s.candidates[:0])
+		s.candidates = in.box(q, NoTeam, s.candidates[:0])
 	} else {
 		s.candidates = s.ballCandidates(ball, q)
 	}
@@ -264,18 +279,22 @@ func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 	return kernel.BallCandidates(at, &c, s.candidates[:0])
 }
 
-// box appends to out the rows whose feet lie in the query's box.
-func (in *index) box(f *frame, q *boxQuery, out []int32) []int32 {
-	for z := q.z0; z < q.z0+q.nz; z++ {
-		for line := in.line(q.x0, z, q.nx); line != 0; line &= line - 1 {
-			x := q.x0 + bits.TrailingZeros64(line)
-			for row := in.head[cellOf(x, z)]; row != 0; row = in.next[row-1] {
-				slot := row - 1
-				x, y, z := f.x[slot], f.y[slot], f.z[slot]
-				// One branch: six in turn would be predicted wrong time and again.
-				if geom.Bit(x < q.lo.X)|geom.Bit(x > q.hi.X)|geom.Bit(z < q.lo.Z)|geom.Bit(z > q.hi.Z)|
-					geom.Bit(y < q.lo.Y)|geom.Bit(y > q.hi.Y) == 0 {
-					out = append(out, slot)
+// box appends to out the rows whose feet lie in the query's box, but for those of a team.
+func (in *index) box(q *boxQuery, team uint8, out []int32) []int32 {
+	for j := 0; j < q.nz; j += 4 {
+		for i := 0; i < q.nx; i += 16 {
+			x0, z0 := q.x0+i, q.z0+j
+			for block := in.block(x0, z0, min(q.nx-i, 16), min(q.nz-j, 4)); block != 0; block &= block - 1 {
+				at := bits.TrailingZeros64(block)
+				for entry := in.head[cellOf(x0+at&15, z0+at>>4)]; entry != 0; {
+					row, slot := &in.nodes[entry-1], int32(entry-1)
+					entry = row.next()
+					// One branch: seven in turn would be predicted wrong time and again.
+					if geom.Bit(row.x < q.lo.X)|geom.Bit(row.x > q.hi.X)|geom.Bit(row.z < q.lo.Z)|
+						geom.Bit(row.z > q.hi.Z)|geom.Bit(row.y < q.lo.Y)|geom.Bit(row.y > q.hi.Y)|
+						geom.Bit(row.team() == team) == 0 {
+						out = append(out, slot)
+					}
 				}
 			}
 		}

@@ -382,7 +382,8 @@ func TestRow63WhoIsSentWhichRows(t *testing.T) {
 	game.Layout.Points = []object.Zone{object.DefaultZone(geom.Vec3{X: 22, Z: 16})}
 	for _, fog := range []bool{false, true} {
 		l := newTestLobby(t, Config{Arena: field(t), ArenaName: "field", Players: 16, Spectators: 2,
-			TeamFog: fog, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 8, Rules: sim.Rules{Game: game}})
+			TeamFog: fog, Relevance: RelevanceGrid, CellSize: 4, ViewDistance: 8,
+			Rules: sim.Rules{Game: game}})
 		var readers []*wireReader
 		for range 16 {
 			readers = append(readers, newWireReader(l, nil))

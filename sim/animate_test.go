@@ -18,7 +18,8 @@ import (
 func TestRow47HitRateIsOnesAim(t *testing.T) {
 	const shooters, late = 20, 9
 	play := func(claims, believed tick.Tick) (rate float64, clamped int) {
-		s := newScene(t, shooters+1, Rules{Game: quick(func(g *Game) { g.Heroes[Terraformer].Health = 10000 })}, plain(t))
+		s := newScene(t, shooters+1,
+			Rules{Game: quick(func(g *Game) { g.Heroes[Terraformer].Health = 10000 })}, plain(t))
 		hands, feet := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, 2))
 		var places [shooters]geom.Vec3
 		for i := range shooters {

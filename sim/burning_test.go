@@ -15,7 +15,8 @@ import (
 // players moves; death puts the fire out, and a saved match goes on burning.
 func TestRow01BurningComesAndGoes(t *testing.T) {
 	g := quick(func(g *Game) {
-		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2), object.AreaKind{Points: 7, PerSecond: 6, BurnMillis: 1000}}}
+		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2),
+			object.AreaKind{Points: 7, PerSecond: 6, BurnMillis: 1000}}}
 	})
 	s := newScene(t, 3, Rules{Game: g, Rate: 60}, plain(t))
 	ids := append(s.ids[:0:0], s.ids...)
@@ -89,7 +90,8 @@ func TestRow01BurningComesAndGoes(t *testing.T) {
 func TestDeathPutsFireOutBeforeRespawn(t *testing.T) {
 	g := quick(func(g *Game) {
 		g.Mode.RespawnMillis = 0
-		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2), object.AreaKind{Points: 7, PerSecond: 6, BurnMillis: 5000}}}
+		g.Layout.Areas = []DamageArea{{box(-2, -2, 2, 2),
+			object.AreaKind{Points: 7, PerSecond: 6, BurnMillis: 5000}}}
 	})
 	s := newScene(t, 2, Rules{Game: g, Rate: 60}, plain(t))
 	s.put(1, 1, geom.Vec3{})

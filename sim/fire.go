@@ -176,13 +176,8 @@ func (c *columns) applyHit(s *Shot, h *lagcomp.Hit, cause object.Cause) {
 // flyProjectiles moves projectiles by a tick and queues their hits and blasts.
 func flyProjectiles(c *columns) {
 	o := c.objects
-	c.scene.StepProjectiles(o.Projectiles)
-	for i := range o.Projectiles {
-		p := &o.Projectiles[i]
-		if int(p.Type) >= len(c.kit.ProjectileKinds) || p.Expired(&c.kit.ProjectileKinds[p.Type],
-			c.clock.Tick) {
-			c.match.World.Despawn(p.ID)
-		}
+	for _, i := range c.scene.StepProjectiles(o.Projectiles) {
+		c.match.World.Despawn(o.Projectiles[i].ID)
 	}
 }
 

@@ -19,8 +19,9 @@ func (c *columns) slowHash(t *testing.T) uint64 {
 	h := fnv.New64a()
 	jumpers, due := c.match.teleporting.Rows()
 	burners, fires := c.match.burning.Rows()
-	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital, c.ability, c.anim, last,
-		o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports, o.Occupied, jumpers, due, burners, fires,
+	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital,
+		c.ability, c.anim, last, o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports,
+		o.Occupied, jumpers, due, burners, fires,
 		c.scene.Blasts.Waiting(), o.areaHits.Next()} {
 		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
 			t.Fatal(err)
@@ -65,9 +66,11 @@ func (c *columns) slowPrints() (all []Checksum) {
 		slowPrint("sim.Vital", memoryOf(c.vital)), slowPrint("ability.State", memoryOf(c.ability)),
 		slowPrint("anim.State", memoryOf(c.anim)),
 		slowPrint("sim.Command", memoryOf(c.command)), slowPrint("sim.Velocity", memoryOf(c.vel)),
-		slowPrint("projectiles", ids(pageProjectile)), slowPrint("object.Projectile", memoryOf(o.Projectiles)),
+		slowPrint("projectiles", ids(pageProjectile)),
+		slowPrint("object.Projectile", memoryOf(o.Projectiles)),
 		slowPrint("grenades", ids(pageGrenade)), slowPrint("object.Grenade", memoryOf(o.Grenades)),
-		slowPrint("object.Barrel", memoryOf(c.scene.Barrels)), slowPrint("object.Cube", memoryOf(c.scene.Cubes)),
+		slowPrint("object.Barrel", memoryOf(c.scene.Barrels)),
+		slowPrint("object.Cube", memoryOf(c.scene.Cubes)),
 		slowPrint("object.Teleporter", memoryOf(o.Ports)), slowPrint("mode.Occupancy", memoryOf(o.Occupied)),
 		slowPrint("due teleports", ids(pageTeleporting)), slowPrint("object.TeleportRequest", memoryOf(due)),
 		slowPrint("burning players", ids(pageBurning)), slowPrint("sim.Burning", memoryOf(fires)),

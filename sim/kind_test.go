@@ -33,12 +33,14 @@ func TestKindsAreDeclaredWhole(t *testing.T) {
 			bytes += info.Columns[c].Bytes
 		}
 		ids, columns := s.m.memory(k)
-		if info.Name != k.name || info.Rows != len(ids) || info.RowBytes != bytes || len(columns) != len(k.columns) ||
+		if info.Name != k.name || info.Rows != len(ids) || info.RowBytes != bytes ||
+			len(columns) != len(k.columns) ||
 			info.Rows > info.Capacity || info.Refused != 0 {
 			t.Errorf("%+v, but %d rows of %d bytes", info, len(ids), bytes)
 		}
 		for c := range columns {
-			if columns[c].Type != k.columns[c].typ || len(columns[c].Bytes) != info.Columns[c].Bytes*len(ids) {
+			if columns[c].Type != k.columns[c].typ ||
+				len(columns[c].Bytes) != info.Columns[c].Bytes*len(ids) {
 				t.Errorf("%s: column %v: %d bytes", k.name, columns[c].Type, len(columns[c].Bytes))
 			}
 		}
@@ -48,9 +50,11 @@ func TestKindsAreDeclaredWhole(t *testing.T) {
 			}
 		}
 	}
-	for name, want := range map[string]int{"player": s.m.World.Len(), "barrel": 3, "cube": 5, "damage area": 1, "teleporter": 1,
+	for name, want := range map[string]int{"player": s.m.World.Len(), "barrel": 3, "cube": 5,
+		"damage area": 1, "teleporter": 1,
 		"capture point": 3, "home": 2, "spawn point": len(s.m.arena.Spawns)} {
-		if i := slices.IndexFunc(list, func(k KindInfo) bool { return k.Name == name }); i < 0 || list[i].Rows != want {
+		if i := slices.IndexFunc(list, func(k KindInfo) bool { return k.Name == name }); i < 0 ||
+			list[i].Rows != want {
 			t.Errorf("%s: want %d rows", name, want)
 		}
 	}
@@ -65,7 +69,8 @@ func TestRow01BeyondTheCapacity(t *testing.T) {
 	most := m.World.Capacity(m.kinds[pageProjectile])
 	m.Begin()
 	for i := range most + 9 {
-		got := m.launch(object.Trajectory{Owner: id, Tick: m.Tick(), Start: m.arena.Spawns[0].Pos}, tick.View{})
+		got := m.launch(object.Trajectory{Owner: id, Tick: m.Tick(), Start: m.arena.Spawns[0].Pos},
+			tick.View{})
 		if (got != 0) != (i < most) {
 			t.Fatalf("projectile %d of %d: %v", i, most, got)
 		}
@@ -76,7 +81,8 @@ func TestRow01BeyondTheCapacity(t *testing.T) {
 	m.End()
 	total := m.Kinds()[pageProjectile].Refused
 	if n := len(m.Objects().Projectiles); n != most || m.Outcome().Refused != 9 || total != 9 {
-		t.Fatalf("%d of %d projectiles, %d refused in the tick, %d in all", n, most, m.Outcome().Refused, total)
+		t.Fatalf("%d of %d projectiles, %d refused in the tick, %d in all", n, most, m.Outcome().Refused,
+			total)
 	}
 	for range 1000 {
 		m.Step()
@@ -96,11 +102,13 @@ func TestRow02FiredKindsEndWithARound(t *testing.T) {
 	id := m.Join()
 	m.Step()
 	fired := m.World.Kinds(nil, ecs.Filter{With: []ecs.Component{ecs.CompOf[Fired](m.World)}})
-	if !slices.Equal(fired, []ecs.Kind{m.kinds[pageProjectile], m.kinds[pageGrenade]}) || !slices.Equal(fired, m.fired) {
+	if !slices.Equal(fired, []ecs.Kind{m.kinds[pageProjectile], m.kinds[pageGrenade]}) ||
+		!slices.Equal(fired, m.fired) {
 		t.Fatalf("fired are kinds %v", fired)
 	}
 	rest := m.World.Kinds(nil, ecs.Filter{Without: []ecs.Component{ecs.CompOf[Fired](m.World)}})
-	if len(rest)+len(fired) != len(slices.DeleteFunc(slices.Clone(kinds), func(k *kindSpec) bool { return k.page >= pageSparse })) {
+	if len(rest)+len(fired) != len(slices.DeleteFunc(slices.Clone(kinds),
+		func(k *kindSpec) bool { return k.page >= pageSparse })) {
 		t.Errorf("%d kinds are fired, %d are not", len(fired), len(rest))
 	}
 	for range 3 {
@@ -117,7 +125,8 @@ func TestRow02FiredKindsEndWithARound(t *testing.T) {
 	m.Step()
 	if len(m.Objects().Projectiles) != 0 || len(m.Objects().Grenades) != 0 || len(m.Scene().Barrels) != 3 ||
 		m.Scene().Barrels[0].Health != 10 || m.Vital(id) == nil {
-		t.Errorf("%d projectiles, %d grenades, barrels %+v", len(m.Objects().Projectiles), len(m.Objects().Grenades),
+		t.Errorf("%d projectiles, %d grenades, barrels %+v", len(m.Objects().Projectiles),
+			len(m.Objects().Grenades),
 			m.Scene().Barrels)
 	}
 }

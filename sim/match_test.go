@@ -168,7 +168,9 @@ func box(x0, z0, x1, z1 float32) geom.AABB {
 // line tells how a match stands.
 func (s *script) line(b *strings.Builder) {
 	o, m := s.m.Objects(), s.m.Mode()
-	fmt.Fprintf(b, "tick %5d  hash %016x  round %d phase %d score %d:%d point %d  flying %2d grenades %2d blasts %d\n", s.m.Tick(), s.m.Hash(),
+	fmt.Fprintf(b,
+		"tick %5d  hash %016x  round %d phase %d score %d:%d point %d  flying %2d grenades %2d blasts %d\n",
+		s.m.Tick(), s.m.Hash(),
 		m.Round, m.Phase, m.Score[0], m.Score[1], m.Point, len(o.Projectiles), len(o.Grenades),
 		s.m.Scene().Blasts.Resolved)
 }
@@ -200,7 +202,8 @@ func aimAt(from, to geom.Vec3) (yaw, pitch geom.Angle) {
 	d := to.Sub(from).Add(geom.Vec3{Y: chest - 1.65})
 	for step := geom.Angle(0x2000); step > 0; step /= 2 {
 		for range 4 {
-			for _, try := range [][2]geom.Angle{{yaw + step, pitch}, {yaw - step, pitch}, {yaw, pitch + step}, {yaw, pitch - step}} {
+			for _, try := range [][2]geom.Angle{{yaw + step, pitch}, {yaw - step, pitch}, {yaw, pitch + step},
+				{yaw, pitch - step}} {
 				if geom.Forward(try[0], try[1]).Dot(d) > geom.Forward(yaw, pitch).Dot(d) {
 					yaw, pitch = try[0], try[1]
 				}
@@ -390,7 +393,12 @@ func TestHashSeesEverything(t *testing.T) {
 		{"asked", func(m *Match, id netid.ID) { m.ability.Get(id).Asked ^= 1 }},
 		{"cool", func(m *Match, id netid.ID) { m.ability.Get(id).Slots[7].Cool-- }},
 		{"cone", func(m *Match, id netid.ID) { m.ability.Get(id).Slots[0].Heat++ }},
-		{"who is there", func(m *Match, id netid.ID) { m.Leave(id); m.Score().Members[m.vital.Get(id).Team]++; m.World.Flush() }},
+		{"who is there",
+			func(m *Match, id netid.ID) {
+				m.Leave(id)
+				m.Score().Members[m.vital.Get(id).Team]++
+				m.World.Flush()
+			}},
 	} {
 		m := New(3, Rules{Game: furnished()}, plain(t))
 		id := m.Join()

@@ -43,7 +43,8 @@ func TestRow07WhoHarmsWhom(t *testing.T) {
 		{netid.Make(3, 9), ann, 0, false}, {watcher, ann, watcher, false}, {ann, watcher, ann, false},
 	} {
 		if root, harms := s.Root(c.source), s.Harms(c.source, c.victim); root != c.root || harms != c.harms {
-			t.Errorf("%d: %v belongs to %v, want %v; harms %v: %v, want %v", i, c.source, root, c.root, c.victim,
+			t.Errorf("%d: %v belongs to %v, want %v; harms %v: %v, want %v", i, c.source, root, c.root,
+				c.victim,
 				harms, c.harms)
 		}
 	}

@@ -76,7 +76,9 @@ func TestRow75WorkersGiveTheSameBits(t *testing.T) {
 					if got := tells(s.m); i == 0 {
 						want = got
 					} else if got != want || asked[i] != asked[0] {
-						t.Fatalf("tick %d: runner %d tells %x, want %x; witnesses were asked %d times, want %d", s.m.Tick(), i, got, want, asked[i], asked[0])
+						t.Fatalf("tick %d: runner %d tells %x, want %x; "+
+							"hit filters were asked %d times, want %d",
+							s.m.Tick(), i, got, want, asked[i], asked[0])
 					}
 				}
 				shots += len(all[0].m.Outcome().Hits)

@@ -94,12 +94,14 @@ func TestPage(t *testing.T) {
 	if n, ok := ParseMispredictions(doc["missed"]); !ok || n != 7 {
 		t.Errorf("missed: read %d, %v", n, ok)
 	}
-	for _, bad := range [][]byte{nil, {TagMispredictions}, {TagMispredictions, 1, 0, 0}, {TagMispredictions, 1, 0, 0, 0, 0}, {AskHero, 1, 0, 0, 0}} {
+	for _, bad := range [][]byte{nil, {TagMispredictions}, {TagMispredictions, 1, 0, 0},
+		{TagMispredictions, 1, 0, 0, 0, 0}, {AskHero, 1, 0, 0, 0}} {
 		if _, ok := ParseMispredictions(bad); ok {
 			t.Errorf("%x was taken for a count of mispredictions", bad)
 		}
 	}
-	for _, bad := range [][]byte{nil, {AskDiverged}, {AskDiverged, 1, 0, 0}, {AskDiverged, 1, 0, 0, 0, 0}, {AskDiverged, 0, 0, 0, 0}, {AskSnapshotRate, 1, 0, 0, 0}} {
+	for _, bad := range [][]byte{nil, {AskDiverged}, {AskDiverged, 1, 0, 0}, {AskDiverged, 1, 0, 0, 0, 0},
+		{AskDiverged, 0, 0, 0, 0}, {AskSnapshotRate, 1, 0, 0, 0}} {
 		if _, ok := ParseDiverged(bad); ok {
 			t.Errorf("%x was taken for one that tells of a divergence", bad)
 		}

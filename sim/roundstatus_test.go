@@ -78,7 +78,8 @@ func TestStandingRefuses(t *testing.T) {
 	s := RoundStatus{Winner: mode.NoWinner, Points: 3, Point: 3}
 	good := s.Append(nil)
 	with := func(at int, b byte) []byte { c := bytes.Clone(good); c[at] = b; return c }
-	for i, bad := range [][]byte{nil, {TagRoundStatus}, good[:28], append(bytes.Clone(good), 0), with(0, 0x90), with(1, 3), with(1, 0x40), with(2, 2),
+	for i, bad := range [][]byte{nil, {TagRoundStatus}, good[:28], append(bytes.Clone(good), 0),
+		with(0, 0x90), with(1, 3), with(1, 0x40), with(2, 2),
 		with(3, 4), with(4, 9), with(4, 2), with(11, 0x11)} {
 		if got, ok := ParseRoundStatus(bad); ok {
 			t.Errorf("%d: %x was read as %+v", i, bad, got)
@@ -86,7 +87,8 @@ func TestStandingRefuses(t *testing.T) {
 	}
 	n := RoundEvent{What: mode.RoundWon}
 	good = n.Append(nil)
-	for i, bad := range [][]byte{nil, {TagRoundEvent}, good[:11], append(bytes.Clone(good), 0), with(0, 0x91), with(1, 0), with(1, byte(mode.PlayerKilled)),
+	for i, bad := range [][]byte{nil, {TagRoundEvent}, good[:11], append(bytes.Clone(good), 0), with(0, 0x91),
+		with(1, 0), with(1, byte(mode.PlayerKilled)),
 		with(1, byte(mode.AnnouncementKinds)), with(2, 2), with(3, 8)} {
 		if got, ok := ParseRoundEvent(bad); ok {
 			t.Errorf("%d: %x was read as %+v", i, bad, got)

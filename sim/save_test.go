@@ -125,10 +125,14 @@ func TestSaveHasEverything(t *testing.T) {
 		fields string
 	}{
 		{reflect.TypeFor[Match](), "World resources components hooks"},
-		{reflect.TypeFor[resources](), "rules kit clock arena history score mode scene objects outcome scratch commandBuffers poses spawns"},
-		{reflect.TypeFor[Objects](), "Projectiles Grenades Areas Ports Zones Occupied Homes Spawns areaHits occupants"},
+		{reflect.TypeFor[resources](),
+			"rules kit clock arena history score mode scene objects outcome " +
+				"scratch commandBuffers poses spawns"},
+		{reflect.TypeFor[Objects](),
+			"Projectiles Grenades Areas Ports Zones Occupied Homes Spawns areaHits occupants"},
 		{reflect.TypeFor[object.Scene](),
-			"Arena Players Rate Now Damage Blasts ProjectileKinds GrenadeKinds BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
+			"Arena Players Rate Now Damage Blasts ProjectileKinds GrenadeKinds " +
+				"BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
 		{reflect.TypeFor[object.AreaHits](), "slots next"},
 		{reflect.TypeFor[CommandBuffer](), "ring last taken newest repeats Count"},
@@ -150,10 +154,10 @@ func TestSaveHasEverything(t *testing.T) {
 // Every method that changes a match from outside is recorded in its inputs: a new method is either
 // recorded or listed here as one that need not be.
 func TestInputsHaveEveryChange(t *testing.T) {
-	const recorded = "RequestHero Join JoinAsHero JoinAt JoinSpectatorAt Leave SetRespawn JoinSpectator CommandBuffer " +
-		"SetClampLimits SetHitFilter SetViewResolver "
-	const reads = "AbilityStates Checksums ClampLimits Game Harms Hash HitFilter History Kinds LastView Layout Mode Objects Outcome " +
-		"Poses Root RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Tick ViewResolver Vital "
+	const recorded = "RequestHero Join JoinAsHero JoinAt JoinSpectatorAt Leave SetRespawn " +
+		"JoinSpectator CommandBuffer SetClampLimits SetHitFilter SetViewResolver "
+	const reads = "AbilityStates Checksums ClampLimits Game Harms Hash HitFilter History Kinds LastView " +
+		"Layout Mode Objects Outcome Poses Root RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Tick ViewResolver Vital "
 	const plays = "Begin ContinueFrom End Replay Run SetInputLog SetWorkers Step Wake "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {
@@ -254,11 +258,16 @@ func TestSchemaNamesWhatIsUnknown(t *testing.T) {
 	}
 	for i, c := range []struct{ from, to, want string }{
 		{"player|", "golem|", `unknown kind or part "golem", expected one of: player, projectile, grenade`},
-		{"grenade|object.Grenade ", "grenade|object.Granite ", `kind grenade: unknown component "object.Granite", expected object.Grenade`},
-		{" Health int16", " Wealth int16", `component sim.Vital: unknown column "Wealth int16", expected "Health int16"`},
-		{" Health int16", " Health int32", `component sim.Vital: unknown column "Health int32", expected "Health int16"`},
-		{" Effect uint32", "", `kind teleporter: component object.Teleporter: unknown column "none", expected "Effect uint32"`},
-		{"|sim.Look Yaw uint16 Pitch uint16", "", `kind player: unknown component "sim.Vital", expected sim.Look`},
+		{"grenade|object.Grenade ", "grenade|object.Granite ",
+			`kind grenade: unknown component "object.Granite", expected object.Grenade`},
+		{" Health int16", " Wealth int16",
+			`component sim.Vital: unknown column "Wealth int16", expected "Health int16"`},
+		{" Health int16", " Health int32",
+			`component sim.Vital: unknown column "Health int32", expected "Health int16"`},
+		{" Effect uint32", "",
+			`kind teleporter: component object.Teleporter: unknown column "none", expected "Effect uint32"`},
+		{"|sim.Look Yaw uint16 Pitch uint16", "",
+			`kind player: unknown component "sim.Vital", expected sim.Look`},
 		{Schema(), "", "unknown kind or part"},
 	} {
 		text := strings.Replace(Schema(), c.from, c.to, 1)

@@ -234,7 +234,8 @@ func TestRow07PlayIsTheMatch(t *testing.T) {
 	if played < 30000 || heroes[0] < 10000 || heroes[1] < 10000 {
 		t.Errorf("%d ticks compared, %v", played, heroes)
 	}
-	for _, kind := range []ability.ActionKind{ability.ActionShot, ability.ActionProjectile, ability.ActionGrenade, ability.ActionMelee, ability.ActionEmote, ability.ActionLaunch} {
+	for _, kind := range []ability.ActionKind{ability.ActionShot, ability.ActionProjectile,
+		ability.ActionGrenade, ability.ActionMelee, ability.ActionEmote, ability.ActionLaunch} {
 		if actions[kind] < 10 {
 			t.Errorf("action %d happened %d times", kind, actions[kind])
 		}

@@ -57,7 +57,8 @@ func TestRow07TurretObeysItsOwner(t *testing.T) {
 		}
 	}
 	if kills != 1 || s.Vital(ann).Kills != 1 || s.Vital(amy).Health != 100 {
-		t.Fatalf("%d kills, %d of its owner's, a friend has %d points", kills, s.Vital(ann).Kills, s.Vital(amy).Health)
+		t.Fatalf("%d kills, %d of its owner's, a friend has %d points", kills, s.Vital(ann).Kills,
+			s.Vital(amy).Health)
 	}
 	s.put(1, 1, geom.Vec3{X: 0, Z: -1}) // the other side takes it
 	s.Vital(bob).Respawn, s.Vital(bob).Health = 0, 100
@@ -188,7 +189,8 @@ func TestTurretOfAPack(t *testing.T) {
 	text := string(content.Default().Canonical(content.Server))
 	pack := func(kind string) (*content.Pack, error) {
 		at := strings.LastIndex(text, "\n[[map]]")
-		with := text[:at] + "\n[[map.object]]\nkind = \"" + kind + "\"\nat_m = [4, 0, 12]\nyaw = 16384\n" + text[at:]
+		with := text[:at] + "\n[[map.object]]\nkind = \"" + kind + "\"\nat_m = [4, 0, 12]\nyaw = 16384\n" +
+			text[at:]
 		return content.LoadFor(fstest.MapFS{"pack.toml": {Data: []byte(with)}}, content.Server)
 	}
 	p, err := pack("turret")

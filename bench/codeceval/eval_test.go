@@ -107,7 +107,8 @@ func first(t *itr.Trace, snapshots int) *itr.Trace {
 
 // drifters is a small trace made up here, so that the harness is tested where no recordings are.
 func drifters(seed uint32, frames int) *itr.Trace {
-	t := &itr.Trace{Name: "drifters", TickRate: 60, TicksPerSnapshot: 3, Entities: 5, Fields: []itr.Field{{Name: "x"}, {Name: "on", Kind: itr.Flag}}}
+	t := &itr.Trace{Name: "drifters", TickRate: 60, TicksPerSnapshot: 3, Entities: 5,
+		Fields: []itr.Field{{Name: "x"}, {Name: "on", Kind: itr.Flag}}}
 	row := make([]int32, 10)
 	for range frames {
 		for e := range 5 {
@@ -143,7 +144,8 @@ func TestRunVerifies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Verified != 100 || s.Snapshots != 100-Warmup(2) || s.BytesPerSnapshot <= 0 || s.BitsPerEntity <= 0 {
+		if s.Verified != 100 || s.Snapshots != 100-Warmup(2) || s.BytesPerSnapshot <= 0 ||
+			s.BitsPerEntity <= 0 {
 			t.Errorf("%v: %+v", codec, s)
 		}
 	}

@@ -56,8 +56,10 @@ func TestRow07ClientsSeeWhoseTheTurretIs(t *testing.T) {
 			if y.Now()-settled[i] < 2*time.Second {
 				continue // it may not have heard of the last change
 			}
-			if netid.ID(o.Owner) != owner || (o.Phase == 1) != (owner != 0) || owner != 0 && o.Team != m.Vital(owner).Team {
-				t.Errorf("client %d: turret %d belongs to %v of team %d, want %v", k, i, netid.ID(o.Owner), o.Team, owner)
+			if netid.ID(o.Owner) != owner || (o.Phase == 1) != (owner != 0) ||
+				owner != 0 && o.Team != m.Vital(owner).Team {
+				t.Errorf("client %d: turret %d belongs to %v of team %d, want %v", k, i, netid.ID(o.Owner),
+					o.Team, owner)
 			}
 			if owner != 0 {
 				owned++

@@ -15,7 +15,8 @@ func TestCodecDictRows(t *testing.T) {
 	var files [2][]byte
 	for i := range files {
 		out := filepath.Join(t.TempDir(), "rows.zdict")
-		code, said, errs := result(t, "codec", "dict", "--rows", "--players", "8", "--duration", "20s", "--out", out)
+		code, said, errs := result(t, "codec", "dict", "--rows", "--players", "8", "--duration", "20s",
+			"--out", out)
 		if code != 0 || !strings.Contains(said, "players, with a baseline") {
 			t.Fatalf("exit code %d: %s%s", code, said, errs)
 		}
@@ -26,7 +27,8 @@ func TestCodecDictRows(t *testing.T) {
 	}
 	d, rest, err := netstate.ParseDictionaries(files[0])
 	if err != nil || len(rest) != 0 || !bytes.Equal(files[0], files[1]) {
-		t.Fatalf("%d bytes behind the dictionaries, %v; twice the same: %v", len(rest), err, bytes.Equal(files[0], files[1]))
+		t.Fatalf("%d bytes behind the dictionaries, %v; twice the same: %v", len(rest), err,
+			bytes.Equal(files[0], files[1]))
 	}
 	if len(d.Public.Delta.Dictionary()) == 0 || len(d.Objects.Spawn.Dictionary()) == 0 {
 		t.Error("a dictionary is none")

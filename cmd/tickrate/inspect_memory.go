@@ -32,7 +32,8 @@ with 64 snapshots a second.
 	}
 	fl, p := c.Flags(), &o.Preview
 	fl.IntVar(&p.Players, "players", 10, fmt.Sprintf("`number` of players, 1 to %d", preview.MaxPlayers))
-	fl.IntVar(&p.Rate, "rate", 128, fmt.Sprintf("simulation rate in `Hz`, %d to %d", tick.MinRate, tick.MaxRate))
+	fl.IntVar(&p.Rate, "rate", 128,
+		fmt.Sprintf("simulation rate in `Hz`, %d to %d", tick.MinRate, tick.MaxRate))
 	fl.IntVar(&o.SendInterval, "send-interval", 2,
 		"`ticks` between two snapshots to one client, 1 to 20; 0 for the interval nearest to 20 Hz")
 	fl.StringVar(&p.Map, "map", "arena-16", assets.MapUsage)

@@ -33,7 +33,8 @@ func TestPlanRefusesFiles(t *testing.T) {
 			"b.toml:3: lobby.player: expected no such key"},
 		{[]string{"--scenario", "duels", "--max", "9999"}, "--max 9999: expected"},
 		{[]string{"--max", "0"}, "--max 0: expected 1 to 4096 players"},
-		{[]string{"--slo", "p99(tick)<"}, `service level "p99(tick)<", column 11: expected a figure or number`},
+		{[]string{"--slo", "p99(tick)<"},
+			`service level "p99(tick)<", column 11: expected a figure or number`},
 		{[]string{"--scenario", file("c.toml", "[measure]\nslo = \"p99(tock)<1\"\n")},
 			"c.toml:2: measure.slo: service level \"p99(tock)<1\", column 5: expected a figure " +
 				"of the list in tickrate plan --help: unknown name tock"},

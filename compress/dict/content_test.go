@@ -28,7 +28,8 @@ func TestPackGivesBack(t *testing.T) {
 	for i, c := range []struct {
 		blob []byte
 		want Method
-	}{{random(1), Stored}, {random(1 << 16), Stored}, {zeros, Zstd}, {letters(3, 1)[0], Zstd}, {[]byte("{\"format\": \"tickrate arena\", \"version\": 1,\n\"bounds\": [-20"), Maps}} {
+	}{{random(1), Stored}, {random(1 << 16), Stored}, {zeros, Zstd}, {letters(3, 1)[0], Zstd},
+		{[]byte("{\"format\": \"tickrate arena\", \"version\": 1,\n\"bounds\": [-20"), Maps}} {
 		m, packed := Pack(c.blob)
 		got, err := Unpack(m, packed, len(c.blob))
 		if err != nil || !bytes.Equal(got, c.blob) || len(packed) > len(c.blob) || m != c.want {
@@ -40,7 +41,8 @@ func TestPackGivesBack(t *testing.T) {
 		if m != Stored {
 			packed = packer(m).EncodeAll(rows, nil)
 		}
-		if got, err := Unpack(m, packed, len(rows)); err != nil || !bytes.Equal(got, rows) || m.String() == "?" {
+		if got, err := Unpack(m, packed, len(rows)); err != nil || !bytes.Equal(got, rows) ||
+			m.String() == "?" {
 			t.Errorf("%v: %v", m, err)
 		}
 	}
@@ -55,7 +57,8 @@ func TestDictionaryIsThePages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("`%x`", sha256.Sum256(maps)); !bytes.Contains(page, []byte(want)) || !bytes.Contains(page, fmt.Appendf(nil, "has %d bytes", len(maps))) {
+	if want := fmt.Sprintf("`%x`", sha256.Sum256(maps)); !bytes.Contains(page, []byte(want)) ||
+		!bytes.Contains(page, fmt.Appendf(nil, "has %d bytes", len(maps))) {
 		t.Errorf("PROTOCOL.md does not have %s", want)
 	}
 }
@@ -75,7 +78,8 @@ func TestUnpackIsStrict(t *testing.T) {
 		}
 	}
 	for other := range 256 {
-		if _, err := Unpack(Method(other), packed, len(blob)); Method(other) >= Methods && !errors.Is(err, ErrBlob) {
+		if _, err := Unpack(Method(other), packed, len(blob)); Method(other) >= Methods &&
+			!errors.Is(err, ErrBlob) {
 			t.Errorf("method %d: %v", other, err)
 		}
 	}

@@ -14,7 +14,8 @@ func letters(seed uint64, count int) (all [][]byte) {
 	for range count {
 		var b bytes.Buffer
 		for range 6 + rng.IntN(10) {
-			fmt.Fprintf(&b, "player %d was seen near the bridge at %d:%02d carrying a rifle; ", rng.IntN(64), rng.IntN(24), rng.IntN(60))
+			fmt.Fprintf(&b, "player %d was seen near the bridge at %d:%02d carrying a rifle; ", rng.IntN(64),
+				rng.IntN(24), rng.IntN(60))
 		}
 		all = append(all, b.Bytes())
 	}
@@ -71,7 +72,8 @@ func TestUnpackBounded(t *testing.T) {
 			t.Errorf("a mebibyte into %d bytes: %v", room, err)
 		}
 	}
-	if got, err := u.Into(make([]byte, 0, 1<<21), p.Append(nil, make([]byte, 900))); err != nil || len(got) != 900 {
+	if got, err := u.Into(make([]byte, 0, 1<<21), p.Append(nil, make([]byte, 900))); err != nil ||
+		len(got) != 900 {
 		t.Errorf("900 bytes with a limit of 1000: %d, %v", len(got), err)
 	}
 }

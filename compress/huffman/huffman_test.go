@@ -102,7 +102,8 @@ func TestBuildIsCompleteAtAnySize(t *testing.T) {
 					continue
 				}
 				lengths := huffman.Build(c.counts(n), maxLen)
-				if slices.Min(lengths) < 1 || int(slices.Max(lengths)) > maxLen || kraft(lengths) != 1<<huffman.MaxLength {
+				if slices.Min(lengths) < 1 || int(slices.Max(lengths)) > maxLen ||
+					kraft(lengths) != 1<<huffman.MaxLength {
 					t.Errorf("%s, %d symbols, %d bits: lengths %d to %d, Kraft sum %d/%d", c.name, n, maxLen,
 						slices.Min(lengths), slices.Max(lengths), kraft(lengths), 1<<huffman.MaxLength)
 				}
@@ -293,14 +294,18 @@ func TestBuckets(t *testing.T) {
 			return
 		}
 		sym, extra, n := huffman.Bucket(d)
-		if sym < 0 || sym >= huffman.Buckets || n != huffman.ExtraBits(sym) || uint64(extra) >= 1<<n || huffman.Unbucket(sym, extra) != d {
-			t.Fatalf("%d: bucket %d, extra %d of %d bits, back %d", d, sym, extra, n, huffman.Unbucket(sym, extra))
+		if sym < 0 || sym >= huffman.Buckets || n != huffman.ExtraBits(sym) || uint64(extra) >= 1<<n ||
+			huffman.Unbucket(sym, extra) != d {
+			t.Fatalf("%d: bucket %d, extra %d of %d bits, back %d", d, sym, extra, n,
+				huffman.Unbucket(sym, extra))
 		}
 		if size := uint32(max(d, -d)); huffman.Octave(sym) != bits.Len32(size)-1 {
 			t.Fatalf("%d: octave %d", d, huffman.Octave(sym))
 		}
-		if other, _, _ := huffman.Bucket(-d); huffman.Mirror(sym, 1) != other || huffman.Mirror(sym, 2) != sym {
-			t.Fatalf("%d: bucket %d, that of the other sign %d, mirrored %d", d, sym, other, huffman.Mirror(sym, 1))
+		if other, _, _ := huffman.Bucket(-d); huffman.Mirror(sym, 1) != other ||
+			huffman.Mirror(sym, 2) != sym {
+			t.Fatalf("%d: bucket %d, that of the other sign %d, mirrored %d", d, sym, other,
+				huffman.Mirror(sym, 1))
 		}
 	}
 	for bit := range 32 {
@@ -331,7 +336,8 @@ func TestZigzag(t *testing.T) {
 	for i, c := range []struct {
 		d int32
 		z uint32
-	}{{0, 0}, {-1, 1}, {1, 2}, {-2, 3}, {math.MaxInt32, math.MaxUint32 - 1}, {math.MinInt32, math.MaxUint32}} {
+	}{{0, 0}, {-1, 1}, {1, 2}, {-2, 3}, {math.MaxInt32, math.MaxUint32 - 1},
+		{math.MinInt32, math.MaxUint32}} {
 		if z := huffman.Zigzag(c.d); z != c.z || huffman.Unzigzag(z) != c.d {
 			t.Errorf("case %d: %d becomes %d, back %d", i, c.d, z, huffman.Unzigzag(z))
 		}

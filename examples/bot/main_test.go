@@ -29,9 +29,10 @@ func TestBotPlays(t *testing.T) {
 	}
 	key := netcode.Key{1, 2, 3}
 	h, err := host.New(host.Config{
-		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 4, Netcode: netcode.ServerConfig{PrivateKey: key}},
-		UDP:   host.UDPConfig{Listen: "127.0.0.1:0"},
-		HTTP:  host.HTTPConfig{Listen: "127.0.0.1:0"},
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: 4,
+			Netcode: netcode.ServerConfig{PrivateKey: key}},
+		UDP:  host.UDPConfig{Listen: "127.0.0.1:0"},
+		HTTP: host.HTTPConfig{Listen: "127.0.0.1:0"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -62,16 +63,19 @@ func TestBotPlays(t *testing.T) {
 // TestBotRefused: no token, no server, and a token that is none are errors, and said.
 func TestBotRefused(t *testing.T) {
 	s := httptest.NewServer(httpapi.NewConnect(httpapi.ConnectConfig{
-		Key: netcode.Key{1}, Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}, Access: httpapi.Access{Secret: "secret"},
+		Key: netcode.Key{1}, Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")},
+		Access: httpapi.Access{Secret: "secret"},
 	}))
 	defer s.Close()
-	if _, err := requestToken(strings.TrimPrefix(s.URL, "http://")); err == nil || !strings.Contains(err.Error(), "401") {
+	if _, err := requestToken(strings.TrimPrefix(s.URL, "http://")); err == nil ||
+		!strings.Contains(err.Error(), "401") {
 		t.Errorf("without the secret: %v", err)
 	}
 	if _, err := play([]byte("token"), 1); err == nil {
 		t.Error("plays with any token")
 	}
-	mint := netcode.Mint{ClientID: 1, Create: uint64(time.Now().Unix()), Expire: uint64(time.Now().Unix()) + 1, TimeoutSeconds: 1,
+	mint := netcode.Mint{ClientID: 1, Create: uint64(time.Now().Unix()),
+		Expire: uint64(time.Now().Unix()) + 1, TimeoutSeconds: 1,
 		Servers: []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:9")}}
 	raw, err := mint.Append(nil, &netcode.Key{1}, strings.NewReader(strings.Repeat("x", 4096)))
 	if err != nil {

@@ -17,7 +17,8 @@ func TestNamedProfilesArePinned(t *testing.T) {
 		{"mobile", "loss=5%,delay=80ms,jitter=30ms,duplicate=1%,reorder=2%,corrupt=0.1%"},
 		{"bad", "loss=15%,delay=150ms,jitter=60ms"},
 		{"hell",
-			"loss=25%,burst=0.75%,burst-length=10,burst-max=500ms,jitter=80ms,duplicate=10%,reorder=20%,corrupt=5%"},
+			"loss=25%,burst=0.75%,burst-length=10,burst-max=500ms,jitter=80ms," +
+				"duplicate=10%,reorder=20%,corrupt=5%"},
 	}
 	got := Presets()
 	if len(got) != len(want) {

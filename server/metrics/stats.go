@@ -68,7 +68,8 @@ func NewHistograms(timed bool) *Histograms {
 	}
 	for range NumStages {
 		h.Stage = append(h.Stage, meter.NewHistogram(longest, meter.Coarse))
-		h.StageCPU, h.StageWall = append(h.StageCPU, seconds.Another()), append(h.StageWall, seconds.Another())
+		h.StageCPU, h.StageWall = append(h.StageCPU, seconds.Another()),
+			append(h.StageWall, seconds.Another())
 	}
 	return h
 }

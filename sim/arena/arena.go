@@ -42,6 +42,7 @@ type Arena struct {
 	near   grid
 	rays   grid
 	ground Ground
+	filled occupancy
 	pass   uint8   // of all solids together
 	large  []Solid // solids too wide for the ray grid, tested by every ray
 }
@@ -64,6 +65,7 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 		return nil, err
 	}
 	a.ground = newGround(a)
+	a.filled = newOccupancy(a.Solids, a.Bounds)
 	a.hash = a.computeHash()
 	return a, nil
 }

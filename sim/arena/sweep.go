@@ -33,6 +33,16 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		!(geom.Abs(r.Dir.LenSq()-1) <= 2e-5) {
 		return Touch{}, false
 	}
+	if r.Max <= longestBox {
+		if lo, hi := box(r.Origin, r.At(r.Max), radius+rayMargin); !a.filled.meets(lo, hi) {
+			return Touch{}, false
+		}
+	}
+	return a.sweepPieces(r, radius)
+}
+
+// sweepPieces is Sweep for rays and radii that it takes, piece by piece along the way.
+func (a *Arena) sweepPieces(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	b := beam{max: r.Max} // the rest of it when something is met: most ways meet nothing
 	from, last, made := float32(0), r.Max, false
 	if !a.within(&r) {

@@ -113,7 +113,9 @@ func TestPaces(t *testing.T) {
 	if got, ok := ParseUpdateIntervals(p.Append(nil)); !ok || got != p {
 		t.Errorf("%v %v", got, ok)
 	}
-	for _, src := range [][]byte{nil, {TagUpdateIntervals}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 0}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 17}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 1, 1}, {0x91, 1, 1, 1, 1, 1, 1}} {
+	for _, src := range [][]byte{nil, {TagUpdateIntervals}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 0},
+		{TagUpdateIntervals, 1, 1, 1, 1, 1, 17}, {TagUpdateIntervals, 1, 1, 1, 1, 1, 1, 1},
+		{0x91, 1, 1, 1, 1, 1, 1}} {
 		if got, ok := ParseUpdateIntervals(src); ok {
 			t.Errorf("%x: %v", src, got)
 		}

@@ -57,6 +57,10 @@ func (b *Barrel) touched(k *BarrelKind, p geom.Vec3, radius float32) bool {
 // SweepBarrels returns the row of the whole barrel that a sphere flying along a ray touches first,
 // and after how many metres; the first row of two equally near. Radius 0 is a ray.
 func (s *Scene) SweepBarrels(r geom.Ray, radius float32) (row int, t float32, ok bool) {
+	if n := len(s.barrelGrid.rows); n > 0 && n == len(s.Barrels) && !s.barrelGrid.mayHold(&r,
+		s.BarrelKind.Radius+radius) {
+		return 0, 0, false
+	}
 	if strip, narrow := s.gridStrip(r, s.BarrelKind.Radius+radius); narrow {
 		return s.sweepBarrelGrid(r, radius, &strip)
 	}

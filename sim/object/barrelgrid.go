@@ -1,6 +1,10 @@
 package object
 
-import "github.com/tickrate/tickrate/ecs/geom"
+import (
+	"math/bits"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+)
 
 // Implementation constants of the barrel grid.
 const (
@@ -13,8 +17,9 @@ const (
 // barrelGrid lists barrels by grid square: rows[start[c]:start[c+1]]. Barrels do not move, so it
 // is built once. The zero value is empty.
 type barrelGrid struct {
-	start [gridSide*gridSide + 1]int32
-	rows  []int32
+	start    [gridSide*gridSide + 1]int32
+	rows     []int32
+	occupied [gridSide]uint32 // bit x of word z: the square has barrels
 }
 
 // PlaceBarrels builds the grid after many barrels were placed; without it, and for few barrels,
@@ -26,8 +31,11 @@ func (s *Scene) PlaceBarrels() {
 		return
 	}
 	clear(y.start[:])
+	clear(y.occupied[:])
 	for i := range s.Barrels {
-		y.start[gridCell(s.Barrels[i].square())]++
+		c := gridCell(s.Barrels[i].square())
+		y.start[c]++
+		y.occupied[c>>gridBits] |= 1 << (c & (gridSide - 1))
 		y.rows = append(y.rows, 0)
 	}
 	total := int32(0)
@@ -43,9 +51,32 @@ func (s *Scene) PlaceBarrels() {
 }
 
 // square is the grid square of a barrel. Positions are within 16 km.
-func (b *Barrel) square() (x, z int) {
+func (b *Barrel) square() (x, z int) { return gridSquare(b.Pos.X), gridSquare(b.Pos.Z) }
+
+func gridSquare(x float32) int {
 	const far = 1 << 11
-	return int(float32(b.Pos.X*(1/gridSize))+far) - far, int(float32(b.Pos.Z*(1/gridSize))+far) - far
+	return int(float32(x*(1/gridSize))+far) - far
+}
+
+// mayHold reports false if the squares around a way, grown by a reach, have no barrels. It answers
+// for ways within a few squares; others it does not look at.
+func (y *barrelGrid) mayHold(r *geom.Ray, reach float32) bool {
+	if !(r.Max <= gridSize) || !(reach <= gridSize) || !(geom.Abs(r.Origin.X) <= 8000) ||
+		!(geom.Abs(r.Origin.Z) <= 8000) {
+		return true
+	}
+	reach += geom.StripSlack
+	end := r.At(r.Max)
+	x0, x1 := gridSquare(min(r.Origin.X, end.X)-reach), gridSquare(max(r.Origin.X, end.X)+reach)
+	z0, z1 := gridSquare(min(r.Origin.Z, end.Z)-reach), gridSquare(max(r.Origin.Z, end.Z)+reach)
+	if uint(z1-z0) >= gridSide || uint(x1-x0) >= gridSide {
+		return true
+	}
+	found := uint32(0)
+	for z := z0; z <= z1; z++ {
+		found |= bits.RotateLeft32(y.occupied[z&(gridSide-1)], -x0)
+	}
+	return found&(2<<(x1-x0)-1) != 0
 }
 
 func gridCell(x, z int) int { return z&(gridSide-1)<<gridBits | x&(gridSide-1) }

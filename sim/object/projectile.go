@@ -127,90 +127,143 @@ func (p *Projectile) Expired(r *CompiledProjectile, now tick.Tick) bool {
 	return p.Hit == OutOfRange || p.Hit != Flying && now >= p.Ended+r.Linger
 }
 
+// flight is a projectile that moves in the tick at hand.
+type flight struct {
+	row    int32
+	hit    HitKind // of the obstacle that cuts its way short; Flying: none does
+	last   bool    // its range ends with the tick
+	free   bool    // nothing of the arena is near
+	victim netid.ID
+	normal geom.Vec3
+	probe  arena.Probe
+	ground float32 // radius against the arena
+}
+
+var _ [36]byte = [unsafe.Sizeof(flight{})]byte{}
+
 // StepProjectiles moves all projectiles: against the arena, barrels and cubes as they stand, and
 // against players as the shooter saw them. A hit queues damage and a blast. Of equally near hits
-// the ground counts before barrels, these before cubes, these before players.
+// the ground counts before barrels, these before cubes, these before players. It returns the rows
+// that need not be sent any more, ascending; they are valid until the next call.
 //
-// Movement is tested in parallel; its results are applied in the order of rows.
-func (s *Scene) StepProjectiles(all []Projectile) {
-	s.sweeps, s.rows = s.sweeps[:0], s.rows[:0]
-	h := s.Players.History()
-	var last tick.View // that was prepared
+// The tick goes in passes: the rows that fly, their ways, what stands in those, the players along
+// what is left of them. All but the first may go in parallel; results are applied in the order of
+// rows.
+func (s *Scene) StepProjectiles(all []Projectile) (expired []int32) {
+	s.collectFlights(all)
+	s.sweeps = slices.Grow(s.sweeps[:0], len(s.flights))[:len(s.flights)]
+	s.growHits()
+	s.prepareFlights(all)
+	s.shared.projectiles = all
+	s.loop.Run(s, len(s.flights), castGrain, stepProjectilesPart)
+	s.shared = loopArgs{}
+	ended := len(s.expired)
+	for j := range s.flights {
+		if f := &s.flights[j]; s.hits[j].ID != 0 || f.hit != Flying {
+			s.impact(&all[f.row], f, &s.sweeps[j], &s.hits[j])
+		} else if f.last {
+			p := &all[f.row]
+			p.Hit, p.Ended = OutOfRange, s.Now
+			s.expired = append(s.expired, f.row)
+		}
+	}
+	if ended > 0 && len(s.expired) > ended {
+		slices.Sort(s.expired)
+	}
+	return s.expired
+}
+
+// collectFlights lists the rows that move in this tick, and those that are over.
+func (s *Scene) collectFlights(all []Projectile) {
+	s.flights, s.expired = s.flights[:0], s.expired[:0]
 	for i := range all {
 		p := &all[i]
-		if p.Hit != Flying || s.Now <= p.Tick {
-			continue
-		}
-		if int(p.Type) >= len(s.ProjectileKinds) {
-			p.Hit, p.Ended = OutOfRange, s.Now
-			continue
-		}
-		if s.loop.Parallel() {
-			if v := h.DelayedView(s.Now, p.Delay); v.From != last.From || v.To != last.To || v.Frac != 0 &&
-				last.Frac == 0 {
-				s.Players.Prepare(v)
-				last = v
+		switch {
+		case int(p.Type) >= len(s.ProjectileKinds):
+			if p.Hit == Flying && s.Now > p.Tick {
+				p.Hit, p.Ended = OutOfRange, s.Now
 			}
+			s.expired = append(s.expired, int32(i))
+		case p.Hit != Flying:
+			if p.Expired(&s.ProjectileKinds[p.Type], s.Now) {
+				s.expired = append(s.expired, int32(i))
+			}
+		case s.Now > p.Tick:
+			s.flights = append(s.flights, flight{row: int32(i)})
 		}
-		s.rows = append(s.rows, int32(i))
-	}
-	s.sweeps = slices.Grow(s.sweeps, len(s.rows))[:len(s.rows)]
-	s.growHits()
-	s.shared.projectiles = all
-	s.loop.Run(s, len(s.sweeps), castGrain, stepProjectilesPart)
-	s.shared = loopArgs{}
-	for j, i := range s.rows {
-		s.finishStep(&all[i], &s.sweeps[j], &s.hits[j])
 	}
 }
 
-// stepProjectilesPart finds what the projectiles of some sweeps hit.
+// prepareFlights prepares the views of all flights for the forks.
+func (s *Scene) prepareFlights(all []Projectile) {
+	if !s.loop.Parallel() {
+		return
+	}
+	h := s.Players.History()
+	var last tick.View // that was prepared
+	for i := range s.flights {
+		if v := h.DelayedView(s.Now, all[s.flights[i].row].Delay); v.From != last.From || v.To != last.To ||
+			v.Frac != 0 && last.Frac == 0 {
+			s.Players.Prepare(v)
+			last = v
+		}
+	}
+}
+
+// stepProjectilesPart finds what some flights hit.
 func stepProjectilesPart(s *Scene, part parallel.Part) {
 	h := s.Players.History()
 	for j := part.From; j < part.To; j++ {
-		p := &s.shared.projectiles[s.rows[j]]
+		f, w := &s.flights[j], &s.sweeps[j] // in place: a copy would wait for its parts
+		p := &s.shared.projectiles[f.row]
 		r := &s.ProjectileKinds[p.Type]
-		way := r.Travelled(p.age(s.Now - 1))
-		ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Travelled(p.age(s.Now)) - way}
-		s.cutAtObstacles(p, r, &ray)
-		w := &s.sweeps[j] // in place: a copy would wait for its parts
-		w.Ray, w.Radius, w.View = ray, r.Radius, h.DelayedView(s.Now, p.Delay)
+		age := s.Now - p.Tick
+		way := r.Travelled(age - 1)
+		f.last, f.ground = age >= r.Life, min(r.Ground, arena.MaxSweep)
+		w.Ray.Origin, w.Ray.Dir, w.Ray.Max = p.Start.Mad(p.dir, way), p.dir, r.Travelled(age)-way
+		w.Radius, w.View = r.Radius, h.DelayedView(s.Now, p.Delay)
 		w.Except, w.Team = uint32(p.Owner), p.Team
+		f.probe = s.Arena.Probe(&w.Ray, f.ground)
+	}
+	for j := part.From; j < part.To; j++ { // reads what is scattered: many reads are under way at once
+		f := &s.flights[j]
+		f.free = s.Arena.Free(f.probe)
+	}
+	for j := part.From; j < part.To; j++ {
+		s.cutAtObstacles(&s.flights[j], &s.sweeps[j])
 	}
 	s.sweeperFor(part).Cast(s.sweeps[part.From:part.To], s.hits[part.From:part.To])
 }
 
 // cutAtObstacles cuts a movement at objects other than players, and notes the obstacle.
-func (s *Scene) cutAtObstacles(p *Projectile, r *CompiledProjectile, ray *geom.Ray) {
-	if hit, ok := s.Arena.Sweep(*ray, min(r.Ground, arena.MaxSweep)); ok {
-		ray.Max, p.Hit, p.Normal = hit.Distance, HitGround, hit.Normal
+func (s *Scene) cutAtObstacles(f *flight, w *lagcomp.Sweep) {
+	ray := &w.Ray
+	if !f.free {
+		if hit, ok := s.Arena.Sweep(*ray, f.ground); ok {
+			ray.Max, f.hit, f.normal = hit.Distance, HitGround, hit.Normal
+		}
 	}
-	if len(s.Barrels)+len(s.Cubes) == 0 {
-		return
+	if len(s.Barrels) > 0 {
+		if i, t, ok := s.SweepBarrels(*ray, w.Radius); ok && t < ray.Max {
+			ray.Max, f.hit, f.normal, f.victim = t, HitBarrel, ray.Dir.Scale(-1), s.Barrels[i].ID
+		}
 	}
-	if i, t, ok := s.SweepBarrels(*ray, r.Radius); ok && t < ray.Max {
-		ray.Max, p.Hit, p.Normal, p.Victim = t, HitBarrel, p.dir.Scale(-1), s.Barrels[i].ID
-	}
-	if i, t, ok := s.SweepCubes(*ray, r.Radius); ok && t < ray.Max {
-		ray.Max, p.Hit, p.Normal, p.Victim = t, HitCube, p.dir.Scale(-1), s.Cubes[i].ID
+	if len(s.Cubes) > 0 {
+		if i, t, ok := s.SweepCubes(*ray, w.Radius); ok && t < ray.Max {
+			ray.Max, f.hit, f.normal, f.victim = t, HitCube, ray.Dir.Scale(-1), s.Cubes[i].ID
+		}
 	}
 }
 
-// finishStep ends a projectile if its movement ended at something.
-func (s *Scene) finishStep(p *Projectile, w *lagcomp.Sweep, hit *lagcomp.Hit) {
-	r := &s.ProjectileKinds[p.Type]
+// impact ends a projectile at the nearest of what is in its way.
+func (s *Scene) impact(p *Projectile, f *flight, w *lagcomp.Sweep, hit *lagcomp.Hit) {
 	t := w.Ray.Max
+	p.Hit, p.Normal, p.Victim = f.hit, f.normal, f.victim
 	if hit.ID != 0 {
 		t, p.Hit, p.Normal, p.Victim = hit.Distance, HitBody, p.dir.Scale(-1), netid.ID(hit.ID)
 	}
-	if p.Hit == Flying {
-		if s.Now-p.Tick >= r.Life {
-			p.Hit, p.Ended = OutOfRange, s.Now
-		}
-		return
-	}
 	p.Ended, p.Point = s.Now, onGrid(w.Ray.At(t))
-	s.applyImpact(p, r, w.View)
+	s.applyImpact(p, &s.ProjectileKinds[p.Type], w.View)
 }
 
 func (s *Scene) applyImpact(p *Projectile, r *CompiledProjectile, view tick.View) {

@@ -36,7 +36,9 @@ type Scene struct {
 // sceneScratch is a step's temporary memory.
 type sceneScratch struct {
 	sweeps    []lagcomp.Sweep
-	rows      []int32 // of sweeps
+	rows      []int32  // of sweeps
+	flights   []flight // of sweeps
+	expired   []int32  // rows of projectiles
 	hits      []lagcomp.Hit
 	loop      parallel.Loop[Scene]
 	forks     []*lagcomp.Sweeper // by part of a loop
@@ -49,6 +51,7 @@ type sceneScratch struct {
 // blast.
 func (s *Scene) Reserve(flights, blasts, near int) {
 	s.sweeps, s.rows = slices.Grow(s.sweeps, flights), slices.Grow(s.rows, flights)
+	s.flights, s.expired = slices.Grow(s.flights, flights), slices.Grow(s.expired, flights)
 	s.hits, s.near = slices.Grow(s.hits, flights), slices.Grow(s.near, near)
 	s.Blasts.list = slices.Grow(s.Blasts.list, blasts)
 }

@@ -112,7 +112,8 @@ func (r *Recorder) Tick() *RawChunk {
 	full := c.ticks >= r.ticks
 	r.prepare()
 	switch {
-	case full && r.keyNext() && r.next != nil: // the next chunk begins with a state, which is compared instead
+	case full && r.keyNext() && r.next != nil:
+		// the next chunk begins with a state, which is compared instead
 	case full || c.ticks%ChecksumEvery == 0:
 		c.copyCheckpoint(r.match)
 	}

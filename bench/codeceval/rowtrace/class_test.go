@@ -81,9 +81,12 @@ func TestMotionClassAgainstBest(t *testing.T) {
 			class.add(joint, 0) // one symbol for the row, which is less than two bits a field
 		}
 	}
-	a, b, c, d := hold.bits()/float64(rows), best.bits()/float64(rows), told.bits()/float64(rows), class.bits()/float64(rows)
-	t.Logf("bits of a position: held %.2f, best of recent error %.2f, by a class %.2f and %.2f for the class", a, b, c, d)
+	a, b, c, d := hold.bits()/float64(rows), best.bits()/float64(rows), told.bits()/float64(rows),
+		class.bits()/float64(rows)
+	t.Logf("bits of a position: held %.2f, best of recent error %.2f, by a class %.2f and %.2f for the class",
+		a, b, c, d)
 	if b >= a || c+d <= b {
-		t.Errorf("held %.2f, best %.2f, class %.2f + %.2f: the decision on three baselines rests on another order", a, b, c, d)
+		t.Errorf("held %.2f, best %.2f, class %.2f + %.2f: the decision on three baselines "+
+			"rests on another order", a, b, c, d)
 	}
 }

@@ -21,8 +21,10 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Snapshots) != 120 || a.Entities != 5 || a.TickRate != 60 || a.TicksPerSnapshot != 3 || len(a.Fields) != len(netstate.Public.Fields) {
-		t.Fatalf("%d snapshots of %d players, %d fields, every %d of %d ticks", len(a.Snapshots), a.Entities, len(a.Fields), a.TicksPerSnapshot, a.TickRate)
+	if len(a.Snapshots) != 120 || a.Entities != 5 || a.TickRate != 60 || a.TicksPerSnapshot != 3 ||
+		len(a.Fields) != len(netstate.Public.Fields) {
+		t.Fatalf("%d snapshots of %d players, %d fields, every %d of %d ticks", len(a.Snapshots), a.Entities,
+			len(a.Fields), a.TicksPerSnapshot, a.TickRate)
 	}
 	moved := make([]bool, 5)
 	for s := range a.Snapshots {
@@ -30,7 +32,8 @@ func TestRecord(t *testing.T) {
 			row := a.Row(s, e)
 			for f, v := range row {
 				if lo, hi := netstate.Public.Fields[f].Range(); v < lo || v > hi {
-					t.Fatalf("snapshot %d, player %d: %s is %d, expected %d to %d", s, e, a.Fields[f].Name, v, lo, hi)
+					t.Fatalf("snapshot %d, player %d: %s is %d, expected %d to %d", s, e, a.Fields[f].Name, v,
+						lo, hi)
 				}
 			}
 			moved[e] = moved[e] || row[netstate.PlayerStateX] != a.Row(0, e)[netstate.PlayerStateX]
@@ -63,13 +66,15 @@ func TestRecordRest(t *testing.T) {
 }
 
 func TestRecordRefuses(t *testing.T) {
-	for _, cfg := range []Config{{}, {Players: 257, Duration: 1 * time.Second}, {Players: 2}, {Players: 2, Duration: 1 * time.Second, Hz: 7}, {Players: 2, Duration: 1 * time.Second, Hz: -1}} {
+	for _, cfg := range []Config{{}, {Players: 257, Duration: 1 * time.Second}, {Players: 2},
+		{Players: 2, Duration: 1 * time.Second, Hz: 7}, {Players: 2, Duration: 1 * time.Second, Hz: -1}} {
 		if _, err := Record(cfg, nil); err == nil {
 			t.Errorf("%+v: no error", cfg)
 		}
 	}
 	enough := errors.New("enough")
-	if _, err := Record(Config{Players: 2, Duration: 100 * time.Second, Hz: 20}, func() error { return enough }); !errors.Is(err, enough) {
+	if _, err := Record(Config{Players: 2, Duration: 100 * time.Second, Hz: 20},
+		func() error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -93,7 +93,8 @@ func TestOwnLobbySizes(t *testing.T) {
 // liveBytes is what snapshots take in a lobby that plays, with the models of this build.
 func liveBytes(t *testing.T, codec schema.Codec, tr *itr.Trace) float64 {
 	t.Helper()
-	s, err := (&codeceval.Trial{Model: codeceval.Of(netstate.Trained().Public), Trace: tr, Delay: late}).Run(codec)
+	s, err := (&codeceval.Trial{Model: codeceval.Of(netstate.Trained().Public), Trace: tr,
+		Delay: late}).Run(codec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ func TestSystems(t *testing.T) {
 	}
 	words := strings.Join(strings.Fields(out.String()), " ")
 	for i, s := range sim.Systems() {
-		if want := fmt.Sprintf("%d %s (%s) %s ", i+1, s.Name, s.Side, s.Purpose); !strings.Contains(words, want) {
+		want := fmt.Sprintf("%d %s (%s) %s ", i+1, s.Name, s.Side, s.Purpose)
+		if !strings.Contains(words, want) {
 			t.Errorf("no %q", want)
 		}
 	}
