@@ -27,7 +27,7 @@ type Fetched struct {
 }
 
 // MaxModelFile is the largest file of models that a server may send, unpacked, in bytes.
-const MaxModelFile = 64 << 10
+const MaxModelFile = protocol.MaxModelFile
 
 // FetchMemory bounds what a server can make a client that fetches allocate for one map, garbage
 // included, in bytes. Most of it is two indexes of an arena, of 32 MB each at most.

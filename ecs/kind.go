@@ -48,7 +48,7 @@ func (w *World) Kind(name string, comps ...Component) Kind {
 // were spawned, whichever of them end. It also panics for a page that is taken and a capacity that
 // is none.
 func (w *World) Declare(s Spec, comps ...Component) Kind {
-	if s.Page < 1 || s.Page >= pages || w.page[s.Page] != nil {
+	if s.Page < 1 || s.Page >= pages || w.page[s.Page].capacity > 0 {
 		panic(fmt.Sprintf("ecs: Declare %s: page %d: want a free one of 1 to %d", s.Name, s.Page, pages-1))
 	}
 	if s.Capacity < 1 || s.Capacity > PageSlots || s.Reserve > s.Capacity {

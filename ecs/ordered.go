@@ -43,19 +43,27 @@ func (w *World) compact(k *kind) {
 		k.moveRows(to, from, n)
 		to, from = to+n, from+n
 	}
-	for row := k.firstEnded; row < to; row++ {
-		if k.sparse != nil {
-			k.sparse.set(ids[row], int32(row)+1)
-			continue
-		}
-		s := &k.pool.slots[ids[row].Index()-k.pool.first]
-		s.row, s.entity = int32(row), k.entities[row]
-	}
+	k.renumber(ids[:to])
 	k.view.Close()
 	for row := len(k.entities) - 1; row >= to; row-- {
 		w.store.RemoveEntity(k.entities[row])
 	}
 	k.entities, k.ended = k.entities[:to], 0
+}
+
+// renumber tells the slots of ids where their rows are now.
+func (k *kind) renumber(ids []netid.ID) {
+	if k.sparse != nil {
+		for row := k.firstEnded; row < len(ids); row++ {
+			k.sparse.set(ids[row], int32(row)+1)
+		}
+		return
+	}
+	slots, entities := k.pool.slots, k.entities[:len(ids)]
+	for row := k.firstEnded; row < len(ids); row++ {
+		s := &slots[ids[row].Index()%PageSlots]
+		s.row, s.entity = int32(row), entities[row]
+	}
 }
 
 // moveRows copies n rows of all columns of the open view, from a row to an earlier one.

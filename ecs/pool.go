@@ -54,10 +54,7 @@ func (w *World) at(index int) *slot {
 		return nil
 	}
 	p := w.page[index>>pageBits]
-	if p == nil {
-		return nil
-	}
-	if i := index - p.first; uint(i) < uint(len(p.slots)) {
+	if i := index % PageSlots; i < len(p.slots) {
 		return &p.slots[i]
 	}
 	return nil

@@ -14,8 +14,7 @@ type World struct {
 	store     arche.World
 	netID     arche.ID                  // component 0 of every entity: its netid.ID
 	types     map[reflect.Type]arche.ID // what Register has seen; never ranged over
-	page      [pages]*pool              // slots by page of net ids
-	shared    []slot                    // of page 0, which never grows
+	page      [pages]*pool              // slots by page of net ids; empty for those without a kind
 	kinds     []kind                    // kinds[0] is no kind
 	sparse    []Kind                    // kinds that are sparse components
 	queue     queue
@@ -43,7 +42,9 @@ func New(slots int) *World {
 	}
 	w.page[0] = newPool(0, slots, slots)
 	w.page[0].grow(slots - 1)
-	w.shared = w.page[0].slots
+	for i, empty := 1, new(pool); i < pages; i++ {
+		w.page[i] = empty
+	}
 	w.netID = arche.ComponentID[netid.ID](&w.store)
 	return w
 }
@@ -86,21 +87,12 @@ func (w *World) KindOf(id netid.ID) Kind {
 	return 0
 }
 
-// find returns the slot that id still owns, or nil. Nearly all calls are about page 0.
+// find returns the slot that id still owns, or nil. Small enough to be inlined: every component
+// that is read by id goes through it.
 func (w *World) find(id netid.ID) *slot {
-	if i := id.Index(); i < len(w.shared) {
-		if s := &w.shared[i]; s.kind != 0 && s.gen == id.Generation() {
-			return s
-		}
-		return nil
-	}
-	return w.findInPage(id)
-}
-
-// findInPage is find for kinds with a page of their own.
-func (w *World) findInPage(id netid.ID) *slot {
-	if s := w.at(id.Index()); s != nil && s.kind != 0 && s.gen == id.Generation() {
-		return s
+	p, i := w.page[id>>(8+pageBits)], id.Index()%PageSlots
+	if i < len(p.slots) && p.slots[i].kind != 0 && p.slots[i].gen == id.Generation() {
+		return &p.slots[i]
 	}
 	return nil
 }

@@ -53,6 +53,10 @@ func ParseFetch(src []byte) (f Fetch, err error) {
 	return Fetch{Content(src[1])}, nil
 }
 
+// MaxModelFile is the largest file of models that a client accepts, dictionaries included, before
+// compression, in bytes.
+const MaxModelFile = 64 << 10
+
 // ContentTransferHead is the length of a ContentTransfer without its content.
 const ContentTransferHead = 1 + 1 + 4
 

@@ -74,6 +74,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)
+	l.timer.Sparse = cfg.SparseTiming
 	if cfg.Record != nil {
 		l.recording.start()
 	}

@@ -3,11 +3,14 @@ package server
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/compress/dict"
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -549,6 +552,33 @@ func TestAckStall(t *testing.T) {
 		s := p.Stats()
 		if state, _ := p.State(); state != client.Joined || s.Undecoded != 0 || s.Resyncs != 0 {
 			t.Errorf("client %d is %v: %+v", n, state, s)
+		}
+	}
+}
+
+// Models that no client accepts are refused when the lobby is made, not when the first client asks.
+func TestModelsTooLargeAreRefused(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var samples [][]byte
+	for range 400 {
+		s := bytes.Repeat([]byte("a row of a block, "), 4)
+		for range 128 {
+			s = append(s, byte(random.Uint32()))
+		}
+		samples = append(samples, s)
+	}
+	large := dict.TrainBlocks(samples, 16<<10-2000)
+	d, err := schema.NewDictionaries(large, large)
+	if err != nil || len(large) < 10<<10 {
+		t.Fatalf("a dictionary of %d bytes: %v", len(large), err)
+	}
+	m := netstate.Trained().WithDictionaries(netstate.Dictionaries{Public: d, Objects: d})
+	for codec, want := range map[schema.Codec]string{schema.Huffman: "",
+		schema.HuffmanZstd: "expected at most 65536, as clients accept no more"} {
+		cfg := Config{Arena: ground(), ArenaName: "arena-16", Netcode: testNetcodeConfig(), Models: m, Codec: codec}
+		if _, err := NewLobby(cfg); want == "" && err != nil || want != "" && (err == nil ||
+			!strings.Contains(err.Error(), want)) {
+			t.Errorf("%v: %v, want %q", codec, err, want)
 		}
 	}
 }

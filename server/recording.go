@@ -97,8 +97,8 @@ func (s *spareRecorder) make(c *Config, m *sim.Match) {
 // start starts to record the match as it stands, right after a tick or before the first.
 func (r *recording) start() {
 	r.reserve()
-	if r.spare.of != r.match || r.spare.rec.Start(r.match) != nil {
-		return // a player joins or leaves: the next tick tries again
+	if r.spare.of != r.match || !r.spare.rec.Approach(r.match) || r.spare.rec.Start(r.match) != nil {
+		return // not yet, or a player joins or leaves: the next tick tries again
 	}
 	h := r.spare.head
 	h.RespawnMillis = r.match.Rules().RespawnMillis

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -122,7 +123,7 @@ func (s *State) CopyAll(m *Match) error {
 		}
 	}
 	s.copyInboxes(m.commandBuffers.of)
-	s.CopyPoses(m, m.Tick())
+	s.CopyPoses(m, m.Tick(), math.MaxInt)
 	return nil
 }
 
@@ -149,9 +150,9 @@ type poseCopy struct {
 	rows        []rig.Pose
 }
 
-// CopyPoses copies the poses that the state of tick at will need and that are not copied yet.
-// Called after each tick, it spreads the work of CopyAll: one tick's poses each.
-func (s *State) CopyPoses(m *Match, at tick.Tick) {
+// CopyPoses copies the poses that the state of tick at will need and that are not copied yet, of at
+// most that many ticks. Called after each tick, it spreads the work of CopyAll.
+func (s *State) CopyPoses(m *Match, at tick.Tick, most int) {
 	reach, now, p := m.reach(), m.Tick(), &s.poses
 	first := at - min(at, reach) + 1
 	if p.rows == nil {
@@ -160,7 +161,8 @@ func (s *State) CopyPoses(m *Match, at tick.Tick) {
 	if p.first != first || p.next > now+1 {
 		p.first, p.next, p.rows = first, first, p.rows[:0]
 	}
-	for ; p.next <= min(now, at); p.next++ {
+	for ; p.next <= min(now, at) && most > 0; p.next++ {
+		most--
 		n := len(p.rows)
 		p.rows = append(p.rows, m.history.Poses(p.next)...)
 		held := len(p.rows)

@@ -20,7 +20,7 @@ func TestStateIsACopy(t *testing.T) {
 			for range 20 {
 				for s.m.Tick() < at {
 					s.step()
-					spread.CopyPoses(s.m, at)
+					spread.CopyPoses(s.m, at, 2)
 				}
 				once := NewState(s.m)
 				if err := spread.CopyAll(s.m); err != nil || once.CopyAll(s.m) != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// BenchmarkTrace codes recordings with every codec that a lobby can have, as codec eval does: model
+// BenchmarkTrace codes recordings with codecs of a lobby, as codec eval does, with a model that is
 // trained on another recording, or on the other half of the same one. The time is that of encoding.
 func BenchmarkTrace(b *testing.B) {
 	const people = "qw_4on4_dm2_8p.csv.gz"
@@ -54,5 +54,6 @@ func runTrial(b *testing.B, trial *Trial, codec schema.Codec) {
 	b.ReportMetric(decode/float64(b.N), "decode-ns/row")
 	b.ReportMetric(s.BitsPerEntity, "bit/row")
 	b.ReportMetric(s.BytesPerSnapshot, "B/snapshot")
-	b.ReportMetric(float64(trial.Model.Bytes()), "model-B")
+	b.ReportMetric(s.FirstBytes, "B/first")
+	b.ReportMetric(float64(s.ModelBytes), "model-B")
 }

@@ -16,6 +16,8 @@ import (
 type Score struct {
 	BytesPerSnapshot  float64 `json:"bytes_per_snapshot"` // blocks of all parts, no run headers
 	BitsPerEntity     float64 `json:"bits_per_entity"`
+	FirstBytes        float64 `json:"first_snapshot_bytes"` // blocks of all parts against nothing
+	ModelBytes        int     `json:"model_bytes"`          // what a client without the model fetches
 	EncodeNsPerEntity float64 `json:"encode_ns_per_entity"`
 	DecodeNsPerEntity float64 `json:"decode_ns_per_entity"`
 	// Snapshots decoded and found equal, warm-up included.
@@ -26,9 +28,9 @@ type Score struct {
 // Warmup is the first snapshot that averages cover. Before it, too few snapshots are acked.
 func Warmup(delay int) int { return 4*delay + 2 }
 
-// DefaultDelay is the default age of an acknowledgement: the snapshots in 100 ms, one at least.
+// DefaultDelay is the default age of an acknowledgement: the snapshots in 100 ms, 1 to MaxDelay.
 func DefaultDelay(t *itr.Trace) int {
-	return max(1, int(0.1*float64(t.TickRate)/float64(t.TicksPerSnapshot)+0.5))
+	return min(max(1, int(0.1*float64(t.TickRate)/float64(t.TicksPerSnapshot)+0.5)), MaxDelay)
 }
 
 // MaxDelay is the greatest age of an acknowledgement, in snapshots. A lobby keeps no older
@@ -54,16 +56,21 @@ func Comparable(a, b *itr.Trace) error {
 	return nil
 }
 
-// Model is the trained models of the parts of a trace's rows.
+// Model is the trained models of the parts of a trace's rows, with dictionaries for the codecs that
+// pack blocks.
 type Model struct {
 	parts  []Part
 	models []*schema.Model
 }
 
-// Bytes is the size of the models as files: what a client without them fetches when it joins.
-func (m *Model) Bytes() (n int) {
+// Bytes is the size of the models and of the dictionaries that a codec uses: what a client without
+// them fetches when it joins.
+func (m *Model) Bytes(codec schema.Codec) (n int) {
 	for _, part := range m.models {
 		n += len(part.Append(nil))
+		if d := part.Dictionaries(); d != nil && codec.Packs() {
+			n += len(d.Delta.Dictionary()) + len(d.Spawn.Dictionary())
+		}
 	}
 	return n
 }
@@ -77,30 +84,48 @@ func Of(m *schema.Model) *Model {
 	return &Model{parts: []Part{p}, models: []*schema.Model{m}}
 }
 
-// Train makes the model for traces of one kind: a coder without training codes them, and counts.
-// delay is the age of an acknowledgement, in snapshots. Warm-up snapshots are coded in no count, so
-// a trace that is shorter adds none. Traces that are not Comparable are an error.
+// Dictionaries of a part: bytes of each, and about how many blocks they are trained on.
+const (
+	dictionaryBytes  = 1 << 10
+	dictionaryBlocks = 1 << 12
+)
+
+// Train makes the model for traces of one kind: a coder without training codes them, counts, and
+// takes samples of blocks for dictionaries. delay is the age of an acknowledgement, in snapshots.
+// Warm-up snapshots are coded in no count, so a trace that is shorter adds none. Traces that are not
+// Comparable are an error.
 func Train(train []*itr.Trace, delay int) (*Model, error) {
 	for _, t := range train {
 		if err := Comparable(train[0], t); err != nil {
 			return nil, err
 		}
 	}
-	m := &Model{parts: layout(train, delay)}
+	m, blocks := &Model{parts: layout(train, delay)}, 0
+	for _, t := range train {
+		blocks += len(t.Snapshots) * (t.Entities/snapshot.GroupRows + 1)
+	}
 	for _, p := range m.parts {
-		counts := schema.NewCounts(p.Schema)
+		counts, samples := schema.NewCounts(p.Schema), snapshot.NewBlockSamples(p.Schema)
 		for _, t := range train {
 			l, a := newLane(p, schema.DefaultModel(p.Schema), t), newAcks(t.Entities, delay)
 			l.encoder.Count(counts)
 			for s := range t.Snapshots {
 				a.advance()
 				l.capture(t, s)
-				if s >= Warmup(delay) {
-					l.encode(a)
+				if s < Warmup(delay) {
+					continue
 				}
+				if l.encoder.Sample(nil); s%(1+blocks/dictionaryBlocks) == 0 {
+					l.encoder.Sample(samples)
+				}
+				l.encode(a)
 			}
 		}
-		m.models = append(m.models, schema.Train(p.Schema, counts))
+		dictionaries, err := samples.Train(dictionaryBytes)
+		if err != nil {
+			return nil, fmt.Errorf("codeceval: %s: %w", train[0].Name, err)
+		}
+		m.models = append(m.models, schema.Train(p.Schema, counts).WithDictionaries(dictionaries))
 	}
 	return m, nil
 }
@@ -117,6 +142,7 @@ type Trial struct {
 func (tr *Trial) Run(codec schema.Codec) (Score, error) {
 	t := tr.Trace
 	r := run{Trial: tr, acks: newAcks(t.Entities, tr.Delay)}
+	r.score.ModelBytes = tr.Model.Bytes(codec)
 	for i, p := range tr.Model.parts {
 		r.lanes = append(r.lanes, newLane(p, tr.Model.models[i].With(codec), t))
 	}
@@ -178,6 +204,15 @@ func (l *lane) encode(a *acks) (bytes int) {
 	return bytes
 }
 
+// firstBytes is the size of the blocks of the captured snapshot against nothing, as a client that
+// joins gets them. It follows encode.
+func (l *lane) firstBytes(a *acks) int {
+	return len(l.encoder.Run(0, a.groups, snapshot.Baselines{}))
+}
+
+// firstEvery is how many snapshots are between two that are also coded against nothing.
+const firstEvery = 16
+
 // run is a trial of one codec under way. Totals begin after the warm-up.
 type run struct {
 	*Trial
@@ -186,6 +221,7 @@ type run struct {
 	score           Score
 	encode, decode  time.Duration // wall-clock time of all lanes
 	bytes, entities int           // of blocks; live rows
+	first, firsts   int           // bytes against nothing; snapshots that were coded so
 }
 
 // snapshot codes, decodes and compares snapshot s. The time of capture and comparison counts for
@@ -224,6 +260,12 @@ func (r *run) snapshot(s int) error {
 	r.score.Snapshots++
 	r.bytes += bytes
 	r.entities += n
+	if r.score.Snapshots%firstEvery == 1 {
+		r.firsts++
+		for _, l := range r.lanes {
+			r.first += l.firstBytes(r.acks)
+		}
+	}
 	r.encode += t1.Sub(t0)
 	r.decode += t2.Sub(t1)
 	return nil
@@ -238,6 +280,7 @@ func (r *run) average() (Score, error) {
 			r.Trace.Name, len(r.Trace.Snapshots), Warmup(r.Delay))
 	}
 	s.BytesPerSnapshot = float64(r.bytes) / float64(s.Snapshots)
+	s.FirstBytes = float64(r.first) / float64(r.firsts)
 	s.BitsPerEntity = float64(r.bytes) * 8 / entities
 	s.EncodeNsPerEntity = float64(r.encode.Nanoseconds()) / entities
 	s.DecodeNsPerEntity = float64(r.decode.Nanoseconds()) / entities

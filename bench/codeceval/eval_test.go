@@ -65,7 +65,7 @@ func judge(t *testing.T, train, test *itr.Trace, delay int, limits map[schema.Co
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("model of %d bytes in %d parts", m.Bytes(), len(m.parts))
+	t.Logf("model of %d bytes in %d parts", m.Bytes(schema.Huffman), len(m.parts))
 	for codec, limit := range limits {
 		s, err := (&Trial{m, test, delay}).Run(codec)
 		if err != nil {
@@ -148,6 +148,10 @@ func TestRunVerifies(t *testing.T) {
 			s.BitsPerEntity <= 0 {
 			t.Errorf("%v: %+v", codec, s)
 		}
+		if codec != schema.Stored && s.FirstBytes <= s.BytesPerSnapshot ||
+			codec.Packs() != (s.ModelBytes > m.Bytes(schema.Huffman)) {
+			t.Errorf("%v: %+v", codec, s)
+		}
 	}
 	if _, err := (&Trial{m, drifters(3, 10), 2}).Run(schema.Range); err == nil {
 		t.Error("10 snapshots are too few for an average: no error")
@@ -159,6 +163,27 @@ func TestRunVerifies(t *testing.T) {
 	}
 	if DefaultDelay(train) != 2 {
 		t.Errorf("100 ms are %d snapshots at 20 Hz", DefaultDelay(train))
+	}
+}
+
+// The default delay at a thousand snapshots a second is the oldest that a lobby has baselines for.
+func TestDefaultDelayHasBaselines(t *testing.T) {
+	fast := drifters(1, 300)
+	fast.TickRate, fast.TicksPerSnapshot = 1000, 1
+	delay := DefaultDelay(fast)
+	a := newAcks(fast.Entities, delay)
+	for range Warmup(delay) {
+		a.advance()
+	}
+	if base := a.baselines(); delay != MaxDelay || base[0] == 0 {
+		t.Errorf("%d snapshots: baselines %v", delay, base)
+	}
+	m, err := Train([]*itr.Trace{fast}, delay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := (&Trial{m, drifters(2, 300), delay}).Run(schema.Huffman); err != nil || s.Snapshots == 0 {
+		t.Errorf("%+v: %v", s, err)
 	}
 }
 

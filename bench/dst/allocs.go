@@ -27,15 +27,15 @@ type allocCheck struct {
 }
 
 // aroundTick plays the server's tick and counts its allocations.
-func (w *world) aroundTick(tick func() error) error {
-	q := &w.allocs
-	if now := w.Now(); w.skip.checks || now < allocCheckFrom || now >= allocCheckTo || !w.allSettled(now) {
+func (r *run) aroundTick(tick func() error) error {
+	q := &r.allocs
+	if now := r.Now(); r.skip.checks || now < allocCheckFrom || now >= allocCheckTo || !r.allSettled(now) {
 		return tick()
 	}
 	runtime.ReadMemStats(&q.before)
 	err := tick()
 	runtime.ReadMemStats(&q.after)
-	if w.recordings.chunkEnded {
+	if r.recordings.chunkEnded {
 		return err
 	}
 	q.ticks++
@@ -47,9 +47,9 @@ func (w *world) aroundTick(tick func() error) error {
 }
 
 // allSettled reports whether every honest client has been connected for a while.
-func (w *world) allSettled(now time.Duration) bool {
-	for i := range w.honest {
-		if s := &w.honest[i]; w.Clients[i] == nil || now < s.settleAt {
+func (r *run) allSettled(now time.Duration) bool {
+	for i := range r.honest {
+		if s := &r.honest[i]; r.Clients[i] == nil || now < s.settleAt {
 			return false
 		}
 	}
@@ -58,9 +58,9 @@ func (w *world) allSettled(now time.Duration) bool {
 
 // check fails the run if more ticks allocated than the Go runtime accounts for. It is called once,
 // at the end of a run.
-func (q *allocCheck) check(w *world) {
+func (q *allocCheck) check(r *run) {
 	if q.allocating > runtimeAllocTicks {
-		w.fail(Bounds, "%d of %d quiet ticks allocated, one of them %d objects",
+		r.fail(Bounds, "%d of %d quiet ticks allocated, one of them %d objects",
 			q.allocating, q.ticks, q.most)
 	}
 }

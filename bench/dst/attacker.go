@@ -40,22 +40,22 @@ type attackSession struct {
 	packets int          // packets received
 }
 
-// newAttacker adds the attacker of a fault to the world and begins its first session.
-func newAttacker(w *world, f *fault) *attacker {
-	n := len(w.attackers)
+// newAttacker adds the attacker of a fault to the run and begins its first session.
+func newAttacker(r *run, f *fault) *attacker {
+	n := len(r.attackers)
 	k := &attacker{kind: f.Kind, addr: attackerAddr(n), rng: f.rng}
-	k.user, k.serverStart = 1000+uint64(n), w.starts
-	w.wire.attackers[k.addr] = k
-	k.newToken(w)
+	k.user, k.serverStart = 1000+uint64(n), r.starts
+	r.wire.attackers[k.addr] = k
+	k.newToken(r)
 	k.begin()
 	return k
 }
 
 // newToken fetches the token of the next session. Without one the attack ends.
-func (k *attacker) newToken(w *world) {
-	token, err := w.Token(k.user)
+func (k *attacker) newToken(r *run) {
+	token, err := r.Token(k.user)
 	if err != nil {
-		w.fail(NoPanic, "no token for an attacker: %v", err)
+		r.fail(NoPanic, "no token for an attacker: %v", err)
 		k.gone = true
 		return
 	}
@@ -79,61 +79,61 @@ func (k *attacker) deliver(data []byte) {
 }
 
 // step plays one tick of the attacker.
-func (k *attacker) step(w *world) {
+func (k *attacker) step(r *run) {
 	if k.gone || k.dial == nil {
 		return
 	}
 	k.steps++
-	now := w.Now()
+	now := r.Now()
 	for _, data := range k.queue {
-		if pkt, err := k.dial.Receive(now, w.ServerAddr(), data, &k.out); err == nil && pkt != nil {
-			k.receive(w, pkt)
+		if pkt, err := k.dial.Receive(now, r.ServerAddr(), data, &k.out); err == nil && pkt != nil {
+			k.receive(r, pkt)
 		}
 	}
 	k.queue = k.queue[:0]
 	k.dial.Update(now, &k.out)
 	if k.dial.State() == netcode.Connected {
-		k.attack(w)
+		k.attack(r)
 	}
-	k.flush(w)
+	k.flush(r)
 	if k.kind == TokenReuse && k.steps%150 == 149 || k.dial.State() < netcode.Disconnected {
 		k.dial.Disconnect(now, &k.out)
-		k.flush(w)
+		k.flush(r)
 		if k.kind != TokenReuse || k.rng.IntN(4) == 0 {
-			k.newToken(w)
+			k.newToken(r)
 		}
 		k.begin()
 	}
 }
 
 // flush injects the datagrams of the outbox into the server's socket.
-func (k *attacker) flush(w *world) {
+func (k *attacker) flush(r *run) {
 	for i := range k.out.Len() {
 		_, data := k.out.At(i)
-		w.Inject(k.addr, data)
+		r.Inject(k.addr, data)
 	}
 	k.out.Reset()
 }
 
 // leave ends the attack, with or without a disconnect.
-func (k *attacker) leave(w *world) {
+func (k *attacker) leave(r *run) {
 	if k.gone || k.dial == nil {
 		return
 	}
 	if k.gone = true; k.rng.IntN(2) == 0 {
-		k.dial.Disconnect(w.Now(), &k.out)
-		k.flush(w)
+		k.dial.Disconnect(r.Now(), &k.out)
+		k.flush(r)
 	}
 }
 
 // receive opens a packet: it answers a Welcome with Ready and notes the tick of a snapshot. Nothing
 // else of the packet is read.
-func (k *attacker) receive(w *world, pkt []byte) {
+func (k *attacker) receive(r *run, pkt []byte) {
 	if k.peer == nil {
-		k.peer = packet.NewPeer(w.Now(), packet.Config{})
+		k.peer = packet.NewPeer(r.Now(), packet.Config{})
 	}
 	k.packets++
-	rest, err := k.peer.Receive(w.Now(), pkt)
+	rest, err := k.peer.Receive(r.Now(), pkt)
 	if err == nil {
 		rest, err = k.peer.Sections(rest)
 	}
@@ -142,9 +142,9 @@ func (k *attacker) receive(w *world, pkt []byte) {
 	}
 	for e, ok := k.peer.NextReliable(); ok; e, ok = k.peer.NextReliable() {
 		if _, err := protocol.ParseWelcome(e); err == nil {
-			r := protocol.Ready{Version: protocol.Version, Name: "attacker"}
-			r.Schema, r.Model = netstate.SchemaHash(), netstate.Trained().Hash()
-			_ = k.peer.QueueReliable(r.Append(nil))
+			ready := protocol.Ready{Version: protocol.Version, Name: "attacker"}
+			ready.Schema, ready.Model = netstate.SchemaHash(), netstate.Trained().Hash()
+			_ = k.peer.QueueReliable(ready.Append(nil))
 		}
 	}
 	if packet.SectionOf(rest) == packet.SectionSnapshot {
@@ -155,28 +155,28 @@ func (k *attacker) receive(w *world, pkt []byte) {
 }
 
 // attack sends the packets of the attacker's kind.
-func (k *attacker) attack(w *world) {
+func (k *attacker) attack(r *run) {
 	if k.peer == nil {
-		k.peer = packet.NewPeer(w.Now(), packet.Config{})
+		k.peer = packet.NewPeer(r.Now(), packet.Config{})
 	}
 	d := k.rng
-	pkt, _ := k.peer.Append(w.Now(), nil)
+	pkt, _ := k.peer.Append(r.Now(), nil)
 	pkt = k.peer.AppendReliable(pkt, 512)
 	switch k.kind {
 	case Flooder:
 		for range 30 {
-			more, _ := k.peer.Append(w.Now(), nil)
-			k.send(w, more)
+			more, _ := k.peer.Append(r.Now(), nil)
+			k.send(r, more)
 		}
 	case AckForger:
 		if k.steps > 60 {
-			k.forgeAck(w, pkt)
+			k.forgeAck(r, pkt)
 		}
 		pkt = k.commands(pkt, 1)
 	case SpeedHacker:
 		pkt = k.commands(pkt, 1+d.IntN(sim.MaxWindow))
-		more, _ := k.peer.Append(w.Now(), nil)
-		k.send(w, k.commands(more, 1+d.IntN(sim.MaxWindow)))
+		more, _ := k.peer.Append(r.Now(), nil)
+		k.send(r, k.commands(more, 1+d.IntN(sim.MaxWindow)))
 	case Backtracker, TokenReuse:
 		pkt = k.commands(pkt, 4)
 	case Garbage:
@@ -187,12 +187,12 @@ func (k *attacker) attack(w *world) {
 			pkt[packet.HeaderSize] = byte(d.IntN(8))
 		}
 	}
-	k.send(w, pkt)
-	k.actedAt = w.Lobby.Match().Tick()
+	k.send(r, pkt)
+	k.actedAt = r.Lobby.Match().Tick()
 }
 
 // forgeAck changes the ack fields in the header of pkt.
-func (k *attacker) forgeAck(w *world, pkt []byte) {
+func (k *attacker) forgeAck(r *run, pkt []byte) {
 	d, le := k.rng, binary.LittleEndian
 	ack, ackBits := pkt[2:], pkt[4:]
 	kinds := 1
@@ -203,7 +203,7 @@ func (k *attacker) forgeAck(w *world, pkt []byte) {
 	case 0: // acks a sequence that was never sent
 		le.PutUint16(ack, le.Uint16(ack)+uint16(1+d.IntN(30000)))
 		// A stalled server refuses packets above the session's budget before it reads their acks.
-		if k.newest > 0 && k.actedAt != w.Lobby.Match().Tick() {
+		if k.newest > 0 && k.actedAt != r.Lobby.Match().Tick() {
 			k.forged++
 		}
 	case 1: // acks everything before, received or not
@@ -214,7 +214,7 @@ func (k *attacker) forgeAck(w *world, pkt []byte) {
 }
 
 // send seals a packet into the outbox.
-func (k *attacker) send(w *world, pkt []byte) { _ = k.dial.Send(w.Now(), pkt, &k.out) }
+func (k *attacker) send(r *run, pkt []byte) { _ = k.dial.Send(r.Now(), pkt, &k.out) }
 
 // commands appends a window of n commands that no honest client makes: conflicting commands for
 // one tick, commands far ahead, and arbitrary views.

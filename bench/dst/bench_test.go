@@ -11,7 +11,7 @@ import (
 // BenchmarkMinute plays a virtual minute of a lobby with encryption and faults, on one core, and
 // reports how many times faster than life it runs. lobby is the server, its clients, links and
 // attackers alone; whole is the same minute, to the bit (TestWithoutChecks), with all checks, the
-// shadow match and the recording. setup-ms is the time to make a world, which both include.
+// shadow match and the recording. setup-ms is the time to make a run, which both include.
 func BenchmarkMinute(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -27,12 +27,12 @@ func BenchmarkMinute(b *testing.B) {
 			var setup, spent time.Duration
 			for range b.N {
 				from := clock.ThreadCPU()
-				w, err := newWorld(Case{Seed: c.seed}, c.skip)
+				r, err := newRun(Case{Seed: c.seed}, c.skip)
 				if err != nil {
 					b.Fatal(err)
 				}
 				setup += clock.ThreadCPU() - from
-				if v := w.run(); v != nil {
+				if v := r.play(); v != nil {
 					b.Fatal(v)
 				}
 				spent += clock.ThreadCPU() - from

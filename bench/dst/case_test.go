@@ -59,39 +59,39 @@ func TestDraw(t *testing.T) {
 // Every fault of every kind ends before the last fifth of a run, those of disks and clocks too.
 func TestFaultsEnd(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
-		w, err := newWorld(Case{Seed: seed}, skipped{})
+		r, err := newRun(Case{Seed: seed}, skipped{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for w.Now() <= faultsEnd+w.rate.Period() {
-			w.updateFaults()
-			for _, k := range w.attackers {
-				k.step(w)
+		for r.Now() <= faultsEnd+r.rate.Period() {
+			r.updateFaults()
+			for _, k := range r.attackers {
+				k.step(r)
 			}
-			if err := w.Step(); err != nil {
+			if err := r.Step(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for i := range w.faults {
-			if f := &w.faults[i]; !f.ended {
+		for i := range r.faults {
+			if f := &r.faults[i]; !f.ended {
 				t.Errorf("seed %d: %v is not over", seed, &f.Fault)
 			}
 		}
-		for i := range w.honest {
-			s := &w.honest[i]
+		for i := range r.honest {
+			s := &r.honest[i]
 			if s.stalls != 0 || s.blackholes != 0 || s.badLink != nil || s.congested {
 				t.Errorf("seed %d: client %d has %d stalls, %d blackholes, link %v, congestion %v",
 					seed, i, s.stalls, s.blackholes, s.badLink, s.congested)
 			}
 		}
-		for _, k := range w.attackers {
+		for _, k := range r.attackers {
 			if !k.gone {
 				t.Errorf("seed %d: the %v still attacks", seed, k.kind)
 			}
 		}
-		if d := &w.recordings.disk; d.failing || d.space >= 0 || w.noTick {
+		if d := &r.recordings.disk; d.failing || d.space >= 0 || r.noTick {
 			t.Errorf("seed %d: the disk fails: %v, has %d bytes left; the server is stalled: %v",
-				seed, d.failing, d.space, w.noTick)
+				seed, d.failing, d.space, r.noTick)
 		}
 	}
 }

@@ -14,16 +14,16 @@ func TestWithoutChecks(t *testing.T) {
 		seeds = seeds[:1]
 	}
 	for _, seed := range seeds {
-		var made [2]*world
+		var made [2]*run
 		for i, as := range []skipped{{}, {checks: true}} {
-			w, err := newWorld(Case{Seed: seed}, as)
+			r, err := newRun(Case{Seed: seed}, as)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := w.run(); v != nil {
+			if v := r.play(); v != nil {
 				t.Fatal(v)
 			}
-			made[i] = w
+			made[i] = r
 		}
 		checked, unchecked := made[0], made[1]
 		if len(unchecked.trace) < 400 {

@@ -12,23 +12,23 @@
 // fault acts in the last fifth of a run (the quiet part), and every honest client must then play
 // normally.
 //
-//	 0 no panic       nothing panics                            world.run, errors of lobbysim
+//	 0 no panic       nothing panics                            run.play, errors of lobbysim
 //	 1 authority      replaying the inputs gives the same match shadow.check
-//	 2 once a tick    each command is applied once, unchanged   world.checkInputs
-//	 3 movement       speed, solids, finite numbers             world.checkMoves
-//	 4 rewind         clamped views, hits by plain history      shots.check, world.checkShown
-//	 5 snapshots      clients hold the server's rows            world.checkRows, checkOwnState
-//	 6 forwards       snapshots and views never go back         world.checkForwards
-//	 7 no leak        brute-force visibility of each snapshot   visibility.update, world.checkRows
-//	 8 sessions       one address, client and player each       world.checkSessions, checkChat
-//	 9 nonces         no sequence twice under one key           world.checkSequence
-//	10 amplification  few bytes to unvalidated addresses        world.onSend
-//	11 accounts       each datagram counts once                 traffic.check, world.checkLife
-//	12 bounds         rates, leads, queues, allocations         world.checkRate, allocCheck
-//	13 isolation      outsiders do not change the match         world.compare
-//	14 liveness       everybody joins and plays in the end      world.recordSettled, checkLife
-//	15 replay file    a recording repeats the match             world.checkRecording
-//	16 determinism    equal seeds give equal bits               world.compare
+//	 2 once a tick    each command is applied once, unchanged   run.checkInputs
+//	 3 movement       speed, solids, finite numbers             run.checkMoves
+//	 4 rewind         clamped views, hits by plain history      shots.check, run.checkShown
+//	 5 snapshots      clients hold the server's rows            run.checkRows, checkOwnState
+//	 6 forwards       snapshots and views never go back         run.checkForwards
+//	 7 no leak        brute-force visibility of each snapshot   visibility.update, run.checkRows
+//	 8 sessions       one address, client and player each       run.checkSessions, checkChat
+//	 9 nonces         no sequence twice under one key           run.checkSequence
+//	10 amplification  few bytes to unvalidated addresses        run.onSend
+//	11 accounts       each datagram counts once                 traffic.check, run.checkLife
+//	12 bounds         rates, leads, queues, allocations         run.checkRate, allocCheck
+//	13 isolation      outsiders do not change the match         run.compare
+//	14 liveness       everybody joins and plays in the end      run.recordSettled, checkLife
+//	15 replay file    a recording repeats the match             run.checkRecording
+//	16 determinism    equal seeds give equal bits               run.compare
 //
 // Less often than each tick: the hash of the whole match (1) every 60th, solids (3) every 4th, rows
 // (5) 12 ticks after they were sent, isolation and determinism (13, 16) for each fifth seed at

@@ -18,31 +18,31 @@ type fault struct {
 }
 
 // updateFaults starts and ends faults and reconnects clients.
-func (w *world) updateFaults() {
-	now := w.Now()
-	for i := range w.faults {
-		f := &w.faults[i]
+func (r *run) updateFaults() {
+	now := r.Now()
+	for i := range r.faults {
+		f := &r.faults[i]
 		switch {
 		case f.ended || now < f.At:
 		case !f.started && now < faultsEnd:
 			f.started = true
-			w.startFault(f)
+			r.startFault(f)
 		case now >= f.At+f.For || now >= faultsEnd:
 			f.ended = true
-			w.endFault(f)
+			r.endFault(f)
 		default:
-			w.runFault(f)
+			r.runFault(f)
 		}
 	}
-	for i := range w.honest {
-		w.reconnect(i)
+	for i := range r.honest {
+		r.reconnect(i)
 	}
 }
 
 // setLinkProfile applies the faults that act on a client's links, both directions alike. A
 // blackhole wins over congestion, congestion over a drawn profile.
-func (w *world) setLinkProfile(i int) {
-	s, p := &w.honest[i], cleanLink
+func (r *run) setLinkProfile(i int) {
+	s, p := &r.honest[i], cleanLink
 	if s.badLink != nil {
 		p = *s.badLink
 	}
@@ -53,15 +53,15 @@ func (w *world) setLinkProfile(i int) {
 	if s.blackholes > 0 {
 		p = impair.Profile{Loss: 1}
 	}
-	up, down := w.Links(i)
+	up, down := r.Links(i)
 	up.SetProfile(p)
 	down.SetProfile(p)
 }
 
 // startFault begins a fault. Faults of attackers without a session begin with their first runFault.
-func (w *world) startFault(f *fault) {
-	i, now := f.Client, w.Now()
-	s := &w.honest[i]
+func (r *run) startFault(f *fault) {
+	i, now := f.Client, r.Now()
+	s := &r.honest[i]
 	switch f.Kind {
 	case BadLink:
 		s.badLink = &f.Link
@@ -70,47 +70,47 @@ func (w *world) startFault(f *fault) {
 	case Blackhole:
 		s.blackholes++
 	case Rebind:
-		w.Rebind(i)
+		r.Rebind(i)
 	case ClientStall:
 		s.stalls++
-		w.Suspend(i)
+		r.Suspend(i)
 	case ClockDrift:
-		s.clockOffset[1], s.clockOffset[0], s.drift = w.clock(i, now), now, f.Amount
+		s.clockOffset[1], s.clockOffset[0], s.drift = r.clock(i, now), now, f.Amount
 	case Leave:
-		if c := w.Clients[i]; c != nil && s.stalls == 0 {
-			w.Leave(i)
+		if c := r.Clients[i]; c != nil && s.stalls == 0 {
+			r.Leave(i)
 			s.reconnectAt = now + f.For
 		}
 	case Crash:
-		if w.Clients[i] != nil {
-			w.Crash(i)
+		if r.Clients[i] != nil {
+			r.Crash(i)
 			s.reconnectAt = now + f.For
 		}
 	case ServerStall:
-		w.StallServer(int(f.For / w.rate.Period()))
+		r.StallServer(int(f.For / r.rate.Period()))
 	case WallJump:
-		w.wallJump += int64(f.Amount)
+		r.wallJump += int64(f.Amount)
 	case Kill:
-		w.kill(f)
+		r.kill(f)
 	case DiskFull:
-		w.recordings.disk.space = int(f.Amount)
+		r.recordings.disk.space = int(f.Amount)
 	case DiskError:
-		w.recordings.disk.failing = true
+		r.recordings.disk.failing = true
 	default:
 		if f.Kind.insider() {
-			f.attacker = newAttacker(w, f)
-			w.attackers = append(w.attackers, f.attacker)
+			f.attacker = newAttacker(r, f)
+			r.attackers = append(r.attackers, f.attacker)
 		}
 	}
 	if f.Kind <= Blackhole {
-		w.setLinkProfile(i)
+		r.setLinkProfile(i)
 	}
 }
 
 // endFault ends a fault. A client that left or crashed comes back by reconnect, drifted clocks and
 // jumped wall clocks stay as they are, and a killed server has been replaced at once.
-func (w *world) endFault(f *fault) {
-	s := &w.honest[f.Client]
+func (r *run) endFault(f *fault) {
+	s := &r.honest[f.Client]
 	switch f.Kind {
 	case BadLink:
 		if s.badLink == &f.Link {
@@ -122,55 +122,55 @@ func (w *world) endFault(f *fault) {
 		s.blackholes--
 	case ClientStall:
 		if s.stalls--; s.stalls == 0 {
-			w.Resume(f.Client)
+			r.Resume(f.Client)
 		}
 	case ServerStall:
-		w.StallServer(0)
+		r.StallServer(0)
 	case DiskFull:
-		w.recordings.disk.space = -1
+		r.recordings.disk.space = -1
 	case DiskError:
-		w.recordings.disk.failing = false
+		r.recordings.disk.failing = false
 	}
 	if f.Kind <= Blackhole {
-		w.setLinkProfile(f.Client)
+		r.setLinkProfile(f.Client)
 	}
 	if f.attacker != nil {
-		f.attacker.leave(w)
+		f.attacker.leave(r)
 	}
 }
 
 // runFault plays one tick of a fault that acts in every tick.
-func (w *world) runFault(f *fault) {
-	if f.Kind.outsider() && !w.skip.outsiders {
-		w.runOutsider(f)
+func (r *run) runFault(f *fault) {
+	if f.Kind.outsider() && !r.skip.outsiders {
+		r.runOutsider(f)
 	}
 }
 
 // kill stops the server at once and starts another. Half of the kills model a power loss: an
 // unused record of the journal is left half written.
-func (w *world) kill(f *fault) {
+func (r *run) kill(f *fault) {
 	if f.rng.IntN(2) == 0 {
-		n := f.rng.IntN(len(w.journal) / netcode.JournalRecord)
-		r := w.journal[n*netcode.JournalRecord:][:netcode.JournalRecord]
-		if allZero(r) {
+		n := f.rng.IntN(len(r.journal) / netcode.JournalRecord)
+		record := r.journal[n*netcode.JournalRecord:][:netcode.JournalRecord]
+		if allZero(record) {
 			for i := range netcode.JournalRecord / 2 {
-				r[i] = byte(f.rng.Uint32())
+				record[i] = byte(f.rng.Uint32())
 			}
 		}
 	}
-	if !w.skip.checks {
-		w.recordings.serverKilled(w)
+	if !r.skip.checks {
+		r.recordings.serverKilled(r)
 	}
-	w.captured.serverKilled(func(t netcode.TokenTag) bool { return w.wire.windows[t] != nil })
-	err := w.Restart(func(cfg *server.Config) {
-		w.entropy(cfg)
-		cfg.Netcode.StartUnix = w.wallClock(w.Now())
+	r.captured.serverKilled(func(t netcode.TokenTag) bool { return r.wire.windows[t] != nil })
+	err := r.Restart(func(cfg *server.Config) {
+		r.entropy(cfg)
+		cfg.Netcode.StartUnix = r.wallClock(r.Now())
 	})
 	if err != nil {
-		w.fail(NoPanic, "the server does not restart: %v", err)
+		r.fail(NoPanic, "the server does not restart: %v", err)
 		return
 	}
-	w.serverStarted()
+	r.serverStarted()
 }
 
 func allZero(b []byte) bool {

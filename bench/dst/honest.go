@@ -41,16 +41,16 @@ type honest struct {
 
 // client returns the client of honest player i, nil if there is none or if it belongs to a server
 // that was killed.
-func (w *world) client(i int) *client.Client {
-	if w.honest[i].serverStart != w.starts {
+func (r *run) client(i int) *client.Client {
+	if r.honest[i].serverStart != r.starts {
 		return nil
 	}
-	return w.Clients[i]
+	return r.Clients[i]
 }
 
 // joined returns client i if it is in the match by its own account, nil otherwise.
-func (w *world) joined(i int) *client.Client {
-	if c := w.client(i); c != nil {
+func (r *run) joined(i int) *client.Client {
+	if c := r.client(i); c != nil {
 		if state, _ := c.State(); state == client.Joined {
 			return c
 		}
@@ -59,49 +59,49 @@ func (w *world) joined(i int) *client.Client {
 }
 
 // clock converts virtual time to the clock of client n, with its offset and drift.
-func (w *world) clock(n int, now time.Duration) time.Duration {
-	s := &w.honest[n]
+func (r *run) clock(n int, now time.Duration) time.Duration {
+	s := &r.honest[n]
 	passed := now - s.clockOffset[0]
 	return s.clockOffset[1] + passed + time.Duration(float64(passed)*s.drift)
 }
 
 // reconnect replaces a client that is missing or whose connection failed.
-func (w *world) reconnect(i int) {
-	s, now := &w.honest[i], w.Now()
-	c := w.Clients[i]
+func (r *run) reconnect(i int) {
+	s, now := &r.honest[i], r.Now()
+	c := r.Clients[i]
 	if c != nil {
 		state, _ := c.State()
 		slow := state < client.Joined && now-s.startedAt > 4*time.Second
 		if state > client.Joined || slow && s.stalls == 0 && s.blackholes == 0 {
-			w.Crash(i)
+			r.Crash(i)
 			s.reconnectAt = now + time.Second
 		}
 		return
 	}
 	if s.reconnectAt != 0 && (now >= s.reconnectAt || now >= faultsEnd) && s.stalls == 0 {
-		if err := w.Connect(i); err != nil {
-			w.fail(NoPanic, "client %d cannot connect: %v", i, err)
+		if err := r.Connect(i); err != nil {
+			r.fail(NoPanic, "client %d cannot connect: %v", i, err)
 		}
 		*s = honest{machine: s.machine, linesSent: s.linesSent,
-			startedAt: now, settleAt: max(settled, now+time.Second), serverStart: w.starts}
-		w.visibility.forget(i)
+			startedAt: now, settleAt: max(settled, now+time.Second), serverStart: r.starts}
+		r.visibility.forget(i)
 	}
 }
 
 // playHonestClients lets honest players chat now and then. When checks are skipped it also drains
 // the messages that they would read.
-func (w *world) playHonestClients() {
-	for i := range w.honest {
-		speaks, hears := w.speaks(i), w.skip.checks && w.checksMessages(i)
+func (r *run) playHonestClients() {
+	for i := range r.honest {
+		speaks, hears := r.speaks(i), r.skip.checks && r.checksMessages(i)
 		if !speaks && !hears {
 			continue
 		}
-		c := w.joined(i)
+		c := r.joined(i)
 		if c == nil {
 			continue
 		}
 		if speaks {
-			w.speak(i, c)
+			r.speak(i, c)
 		}
 		for ok := hears; ok; _, ok = c.NextEvent() {
 		}
@@ -112,4 +112,4 @@ func (w *world) playHonestClients() {
 
 // checksMessages reports whether client i reads its messages in this tick: every fourth, before
 // the queue can fill.
-func (w *world) checksMessages(i int) bool { return (w.played+tick.Tick(i))%4 == 0 }
+func (r *run) checksMessages(i int) bool { return (r.played+tick.Tick(i))%4 == 0 }

@@ -8,38 +8,38 @@ import (
 
 // checkInputs checks that each player's tick used at most one command of its own, exactly as its
 // client made it.
-func (w *world) checkInputs() {
-	m := w.Lobby.Match()
-	for _, id := range w.players {
+func (r *run) checkInputs() {
+	m := r.Lobby.Match()
+	for _, id := range r.players {
 		in := m.CommandBuffer(id)
 		if in == nil {
 			continue
 		}
-		was := w.shadow.used[id]
+		was := r.shadow.used[id]
 		if in.Count.Used > was+1 {
-			w.fail(OnceATick, "%v: %d commands in one tick", id, in.Count.Used-was)
+			r.fail(OnceATick, "%v: %d commands in one tick", id, in.Count.Used-was)
 		}
 		if in.Count.Used == was+1 && in.Last().Tick != m.Tick() {
-			w.fail(OnceATick, "%v: the command for tick %d in tick %d", id, in.Last().Tick, m.Tick())
+			r.fail(OnceATick, "%v: the command for tick %d in tick %d", id, in.Last().Tick, m.Tick())
 		}
 		if in.Count.Used > in.Count.Accepted {
-			w.fail(OnceATick, "%v: %d commands applied of %d that came", id, in.Count.Used, in.Count.Accepted)
+			r.fail(OnceATick, "%v: %d commands applied of %d that came", id, in.Count.Used, in.Count.Accepted)
 		}
 		if lead := in.Lead(m.Tick()); lead > 64 {
-			w.fail(Bounds, "%v: commands up to %d ticks ahead", id, lead)
+			r.fail(Bounds, "%v: commands up to %d ticks ahead", id, lead)
 		}
 	}
-	for i := range w.Clients {
-		c := w.joined(i)
+	for i := range r.Clients {
+		c := r.joined(i)
 		if c == nil {
 			continue
 		}
 		in := m.CommandBuffer(c.ID())
-		if in == nil || in.Count.Used == w.shadow.used[c.ID()] {
+		if in == nil || in.Count.Used == r.shadow.used[c.ID()] {
 			continue
 		}
 		if made, ok := c.Issued(m.Tick()); ok && made != in.Last() {
-			w.fail(OnceATick, "client %d issued for tick %d %+v, and the server applied %+v",
+			r.fail(OnceATick, "client %d issued for tick %d %+v, and the server applied %+v",
 				i, m.Tick(), made, in.Last())
 		}
 	}
@@ -47,14 +47,14 @@ func (w *world) checkInputs() {
 
 // checkMoves checks that each player has finite coordinates outside solids and moves no faster
 // than a body can.
-func (w *world) checkMoves() {
-	m := w.Lobby.Match()
-	s := &w.shots
-	for _, id := range w.players {
+func (r *run) checkMoves() {
+	m := r.Lobby.Match()
+	s := &r.shots
+	for _, id := range r.players {
 		motion, _, vital := m.Self(id)
 		p, v := motion.Pos, motion.Vel
 		if notFinite(p.X, p.Y, p.Z, v.X, v.Y, v.Z) {
-			w.fail(Movement, "%v is at %v with %v", id, p, v)
+			r.fail(Movement, "%v is at %v with %v", id, p, v)
 			continue
 		}
 		if m.Spectates(id) {
@@ -63,18 +63,18 @@ func (w *world) checkMoves() {
 		at := &s.stood[id.Index()%len(s.stood)]
 		if at.id == id && at.life == vital.Life && at.tick+1 == m.Tick() {
 			d := p.Sub(at.pos)
-			far := max(at.speed, horizontalSpeed(v))*float32(w.rate.Period().Seconds()) + 0.1
+			far := max(at.speed, horizontalSpeed(v))*float32(r.rate.Period().Seconds()) + 0.1
 			if horizontalSpeed(d) > far {
-				w.fail(Movement, "%v moved by %g m in a tick: expected at most %g",
+				r.fail(Movement, "%v moved by %g m in a tick: expected at most %g",
 					id, horizontalSpeed(d), far)
 			}
-			if up := float32(move.TopSpeed)/float32(w.rate) + move.StepHeight + 0.05; d.Y > up || d.Y < -up {
-				w.fail(Movement, "%v rose by %g m in a tick", id, d.Y)
+			if up := float32(move.TopSpeed)/float32(r.rate) + move.StepHeight + 0.05; d.Y > up || d.Y < -up {
+				r.fail(Movement, "%v rose by %g m in a tick", id, d.Y)
 			}
 		}
 		*at = lastStance{id, vital.Life, m.Tick(), p, horizontalSpeed(v)}
-		if m.Tick()%4 == 0 && vital.Alive() && w.insideSolid(torso(p)) {
-			w.fail(Movement, "%v is inside a solid at %v", id, p)
+		if m.Tick()%4 == 0 && vital.Alive() && r.insideSolid(torso(p)) {
+			r.fail(Movement, "%v is inside a solid at %v", id, p)
 		}
 	}
 }
@@ -92,9 +92,9 @@ func horizontalSpeed(v geom.Vec3) float32 { return geom.Sqrt(float32(v.X*v.X) + 
 
 // insideSolid reports whether b overlaps a box of the arena. Ramps are skipped: their shape is not
 // a box.
-func (w *world) insideSolid(b geom.AABB) bool {
+func (r *run) insideSolid(b geom.AABB) bool {
 	mid := b.Min.Lerp(b.Max, 0.5)
-	for _, s := range w.cfg.Arena.Near(mid.X, mid.Z) {
+	for _, s := range r.cfg.Arena.Near(mid.X, mid.Z) {
 		x := b.Min.X < s.Max.X && s.Min.X < b.Max.X
 		y := b.Min.Y < s.Max.Y && s.Min.Y < b.Max.Y
 		z := b.Min.Z < s.Max.Z && s.Min.Z < b.Max.Z

@@ -9,11 +9,11 @@ import (
 
 // checkLife checks at the end of a run that every honest client plays normally and that no other
 // session is left.
-func (w *world) checkLife() {
-	m := w.Lobby.Match()
-	for i, c := range w.Clients {
+func (r *run) checkLife() {
+	m := r.Lobby.Match()
+	for i, c := range r.Clients {
 		if c == nil {
-			w.fail(Liveness, "client %d is not connected", i)
+			r.fail(Liveness, "client %d is not connected", i)
 			continue
 		}
 		s := c.Stats()
@@ -21,59 +21,59 @@ func (w *world) checkLife() {
 		state, why := c.State()
 		switch {
 		case state != client.Joined:
-			w.fail(Liveness, "client %d is %v: %v, %v", i, state, why, c.Err())
+			r.fail(Liveness, "client %d is %v: %v, %v", i, state, why, c.Err())
 		case in == nil:
-			w.fail(Liveness, "client %d is %v, which is not in the match", i, c.ID())
+			r.fail(Liveness, "client %d is %v, which is not in the match", i, c.ID())
 		case in.Last().Tick+4 < m.Tick():
-			w.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
-		case c.Newest()+w.maxSnapshotAge() < m.Tick():
-			w.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
+			r.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, in.Last().Tick, m.Tick())
+		case c.Newest()+r.maxSnapshotAge() < m.Tick():
+			r.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
 		case !s.Datagrams.Balanced() || !s.Packets.Balanced():
-			w.fail(Accounts, "client %d received %d datagrams and accounts for another number",
+			r.fail(Accounts, "client %d received %d datagrams and accounts for another number",
 				i, s.Datagrams.Received)
 		}
-		was := w.honest[i].settled
-		if began := w.honest[i].startedAt; began > lost || was == nil {
-			w.fail(Liveness, "client %d reconnected at %v", i, began)
+		was := r.honest[i].settled
+		if began := r.honest[i].startedAt; began > lost || was == nil {
+			r.fail(Liveness, "client %d reconnected at %v", i, began)
 			return
 		}
 		if n := s.InputsMissing - was.InputsMissing; n > 2 {
-			w.fail(Liveness, "%d ticks of client %d had no input", n, i)
+			r.fail(Liveness, "%d ticks of client %d had no input", n, i)
 		}
 		if n := s.Prediction.Mispredictions - was.Prediction.Mispredictions; n > 0 {
-			w.fail(Liveness, "client %d mispredicted %d rows, the last in tick %d",
+			r.fail(Liveness, "client %d mispredicted %d rows, the last in tick %d",
 				i, n, s.Prediction.LastMispredict)
 		}
 	}
-	if n := w.Lobby.Netcode().Connected(); n != len(w.Clients) {
-		w.fail(Liveness, "%d sessions for %d clients", n, len(w.Clients))
+	if n := r.Lobby.Netcode().Connected(); n != len(r.Clients) {
+		r.fail(Liveness, "%d sessions for %d clients", n, len(r.Clients))
 	}
 }
 
 // maxSnapshotAge is the largest age, in ticks, of a client's newest snapshot: two send intervals
 // and 0.2 s on the way, and more under a byte budget.
-func (w *world) maxSnapshotAge() tick.Tick {
-	if w.drawn.Kbps > 0 {
+func (r *run) maxSnapshotAge() tick.Tick {
+	if r.drawn.Kbps > 0 {
 		return 60
 	}
-	return tick.Tick(w.rate) / 5
+	return tick.Tick(r.rate) / 5
 }
 
 // recordSettled saves each client's counters at the time from which it must play normally.
-func (w *world) recordSettled() {
-	if w.Now() < faultsEnd {
+func (r *run) recordSettled() {
+	if r.Now() < faultsEnd {
 		return
 	}
-	for i, c := range w.Clients {
-		s := &w.honest[i]
+	for i, c := range r.Clients {
+		s := &r.honest[i]
 		if c == nil {
 			continue
 		}
-		late := s.startedAt >= faultsEnd && w.Now() > s.startedAt+3*time.Second
+		late := s.startedAt >= faultsEnd && r.Now() > s.startedAt+3*time.Second
 		if state, _ := c.State(); state < client.Joined && late {
-			w.fail(Liveness, "client %d, which started at %v, is still %v", i, s.startedAt, state)
+			r.fail(Liveness, "client %d, which started at %v, is still %v", i, s.startedAt, state)
 		}
-		if s.settled == nil && w.Now() >= s.settleAt {
+		if s.settled == nil && r.Now() >= s.settleAt {
 			st := c.Stats()
 			s.settled = &st
 		}

@@ -22,8 +22,8 @@ type kill struct {
 type decodeErrors struct{ undecoded, diverged uint64 }
 
 // stats returns the decode errors of a client every eighth tick, and none in the ticks between.
-func (w *world) stats(c *client.Client) decodeErrors {
-	if w.Lobby.Match().Tick()%8 != 0 { // copying all counters is costly, and these never go back
+func (r *run) stats(c *client.Client) decodeErrors {
+	if r.Lobby.Match().Tick()%8 != 0 { // copying all counters is costly, and these never go back
 		return decodeErrors{}
 	}
 	s := c.Stats()
@@ -31,39 +31,39 @@ func (w *world) stats(c *client.Client) decodeErrors {
 }
 
 // recordKills keeps the kill messages of a tick.
-func (w *world) recordKills() {
-	for _, e := range w.Lobby.Match().Outcome().Events {
+func (r *run) recordKills() {
+	for _, e := range r.Lobby.Match().Outcome().Events {
 		if e.Kind == sim.EventKill {
-			w.kills = append(w.kills, kill{e.Tick, e.Actor, e.Victim})
+			r.kills = append(r.kills, kill{e.Tick, e.Actor, e.Victim})
 		}
 	}
 }
 
 // checkKillMessages checks that a client hears every kill after the first it heard of, once each,
 // in order.
-func (w *world) checkKillMessages(i int, c *client.Client) {
-	s := &w.honest[i]
+func (r *run) checkKillMessages(i int, c *client.Client) {
+	s := &r.honest[i]
 	for e, ok := c.NextEvent(); ok; e, ok = c.NextEvent() {
 		if e.Kind != sim.EventKill {
 			continue
 		}
 		at := 0
-		for n := len(w.kills); n > 0; n-- {
-			if k := w.kills[n-1]; k == (kill{e.Tick, e.Actor, e.Victim}) {
+		for n := len(r.kills); n > 0; n-- {
+			if k := r.kills[n-1]; k == (kill{e.Tick, e.Actor, e.Victim}) {
 				at = n
 				break
 			}
 		}
-		lossy := w.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
+		lossy := r.Lobby.Stats.Count[metrics.ReliableDropped].Load() != 0
 		switch {
 		case at == 0:
-			w.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send",
+			r.fail(Sessions, "client %d heard that %v killed %v in tick %d, which the server did not send",
 				i, e.Actor, e.Victim, e.Tick)
 		case s.kills != 0 && at <= s.kills:
-			w.fail(Sessions, "client %d heard twice that %v killed %v in tick %d",
+			r.fail(Sessions, "client %d heard twice that %v killed %v in tick %d",
 				i, e.Actor, e.Victim, e.Tick)
 		case s.kills != 0 && at > s.kills+1 && !lossy:
-			w.fail(Sessions, "client %d did not hear of %d kills before that of tick %d",
+			r.fail(Sessions, "client %d did not hear of %d kills before that of tick %d",
 				i, at-s.kills-1, e.Tick)
 		}
 		s.kills = at
@@ -78,11 +78,11 @@ type lastLines struct {
 }
 
 // speaks reports whether client i sends a chat line in this tick.
-func (w *world) speaks(i int) bool { return (int(w.played)+i*37)%240 == 0 && w.Now() < chatEnds }
+func (r *run) speaks(i int) bool { return (int(r.played)+i*37)%240 == 0 && r.Now() < chatEnds }
 
 // speak sends a numbered chat line.
-func (w *world) speak(i int, c *client.Client) {
-	s := &w.honest[i]
+func (r *run) speak(i int, c *client.Client) {
+	s := &r.honest[i]
 	s.linesSent++
 	line := fmt.Sprintf("all %d", s.linesSent)
 	if s.linesSent%2 == 0 {
@@ -93,8 +93,8 @@ func (w *world) speak(i int, c *client.Client) {
 
 // checkChat checks that a client hears each line of a speaker once and in order, and none of the
 // other team.
-func (w *world) checkChat(i int, c *client.Client) {
-	s, m := &w.honest[i], w.Lobby.Match()
+func (r *run) checkChat(i int, c *client.Client) {
+	s, m := &r.honest[i], r.Lobby.Match()
 	for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
 		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
 			continue
@@ -112,12 +112,12 @@ func (w *world) checkChat(i int, c *client.Client) {
 			kind = 1
 		}
 		if n <= of.n[kind] {
-			w.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, of.n[kind])
+			r.fail(Sessions, "client %d heard line %d of %v after its line %d", i, n, l.From, of.n[kind])
 		}
 		of.n[kind] = n
 		a, b := m.Vital(l.From), m.Vital(c.ID())
 		if l.Kind == client.LineTeam && a != nil && b != nil && a.Team != b.Team {
-			w.fail(NoLeak, "client %d heard what %v said to the other team", i, l.From)
+			r.fail(NoLeak, "client %d heard what %v said to the other team", i, l.From)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (c *capture) set(at netip.AddrPort, data []byte) {
 // in captures one in seven of the datagrams that reach the server in a session, and the newest
 // connection request. It captures after the link: a datagram that the link lost would be no
 // replay.
-func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
+func (c *captures) in(r *run, from netip.AddrPort, data []byte) {
 	if len(data) == 0 || from.Addr().As4()[0] != 10 {
 		return
 	}
@@ -43,22 +43,22 @@ func (c *captures) in(w *world, from netip.AddrPort, data []byte) {
 		c.newest.set(from, data)
 		return
 	}
-	if w.wire.received%7 != 0 {
+	if r.wire.received%7 != 0 {
 		return
 	}
-	if _, connected := w.Lobby.Netcode().At(from); connected {
+	if _, connected := r.Lobby.Netcode().At(from); connected {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}
 }
 
 // out captures one in seven of the server's datagrams, and the request that a challenge answers.
-func (c *captures) out(w *world, to netip.AddrPort, data []byte) {
+func (c *captures) out(r *run, to netip.AddrPort, data []byte) {
 	if netcode.KindOf(data) == netcode.KindChallenge && to == c.newest.at {
 		c.requests[c.nReq%len(c.requests)].set(to, c.newest.data)
 		c.nReq++
 	}
-	if w.wire.sent%7 == 0 {
+	if r.wire.sent%7 == 0 {
 		c.down[c.nDn%len(c.down)].set(to, data)
 		c.nDn++
 	}
@@ -80,31 +80,31 @@ func (c *captures) serverKilled(had func(netcode.TokenTag) bool) {
 
 // runOutsider plays one tick of an attacker without a session. It sends from its own addresses and
 // from forged ones.
-func (w *world) runOutsider(f *fault) {
+func (r *run) runOutsider(f *fault) {
 	d := f.rng
 	host := netip.AddrFrom4([4]byte{203, 0, byte(d.Uint32()), byte(d.Uint32())})
 	own := netip.AddrPortFrom(host, uint16(1+d.IntN(65535)))
 	switch f.Kind {
 	case Spoof:
-		w.spoof(f, own)
+		r.spoof(f, own)
 	case Replay:
-		w.replay(f, own)
+		r.replay(f, own)
 	case RequestFlood:
-		if w.noTick {
+		if r.noTick {
 			return // a stalled server's socket queue is full
 		}
 		for range 40 {
 			host := netip.AddrFrom4([4]byte{203, byte(d.Uint32()), byte(d.Uint32()), byte(d.Uint32())})
 			from := netip.AddrPortFrom(host, uint16(1+d.IntN(65535)))
-			w.Inject(from, w.forge(f))
+			r.Inject(from, r.forge(f))
 		}
 	}
 }
 
 // forge returns a connection request that is right but for its token. It is valid until the next
 // call.
-func (w *world) forge(f *fault) []byte {
-	c := &w.captured
+func (r *run) forge(f *fault) []byte {
+	c := &r.captured
 	req := c.forged[:]
 	if clear(req); c.nReq > 0 {
 		copy(req, c.requests[f.rng.IntN(min(c.nReq, len(c.requests)))].data)
@@ -114,7 +114,7 @@ func (w *world) forge(f *fault) []byte {
 }
 
 // spoof sends garbage, a forged request, or random bytes in the frame of a client's session.
-func (w *world) spoof(f *fault, own netip.AddrPort) {
+func (r *run) spoof(f *fault, own netip.AddrPort) {
 	d := f.rng
 	switch d.IntN(4) {
 	case 0:
@@ -122,11 +122,11 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 		for i := range b {
 			b[i] = byte(d.Uint32())
 		}
-		w.Inject(own, b)
+		r.Inject(own, b)
 	case 1:
-		w.Inject(own, w.forge(f))
+		r.Inject(own, r.forge(f))
 	default:
-		from := w.ClientAddr(d.IntN(len(w.Clients)))
+		from := r.ClientAddr(d.IntN(len(r.Clients)))
 		b := make([]byte, 30+d.IntN(200))
 		for i := range b {
 			b[i] = byte(d.Uint32())
@@ -135,14 +135,14 @@ func (w *world) spoof(f *fault, own netip.AddrPort) {
 			netcode.KindPath, netcode.KindResponse}
 		n := 1 + d.IntN(8)
 		b[0] = byte(n)<<4 | byte(kinds[d.IntN(len(kinds))])
-		w.Inject(from, b)
+		r.Inject(from, b)
 	}
 }
 
 // replay repeats a captured datagram: from its own address, from the attacker's, or from another
 // client's.
-func (w *world) replay(f *fault, own netip.AddrPort) {
-	c, d := &w.captured, f.rng
+func (r *run) replay(f *fault, own netip.AddrPort) {
+	c, d := &r.captured, f.rng
 	if c.nUp == 0 || c.nDn == 0 || c.nReq == 0 {
 		return
 	}
@@ -150,18 +150,18 @@ func (w *world) replay(f *fault, own netip.AddrPort) {
 	req := &c.requests[d.IntN(min(c.nReq, len(c.requests)))]
 	if c.raced != c.nReq { // races the request of a client that is just connecting
 		c.raced = c.nReq
-		w.Inject(own, c.requests[(c.nReq-1)%len(c.requests)].data)
+		r.Inject(own, c.requests[(c.nReq-1)%len(c.requests)].data)
 	}
 	switch d.IntN(6) {
 	case 0, 1:
-		w.Inject(up.at, up.data)
+		r.Inject(up.at, up.data)
 	case 2:
-		w.Inject(own, up.data)
+		r.Inject(own, up.data)
 	case 3: // the server's own datagram, sent back to it
-		w.Inject(down.at, down.data)
+		r.Inject(down.at, down.data)
 	case 4:
-		w.Inject(own, req.data)
+		r.Inject(own, req.data)
 	case 5:
-		w.Inject(w.ClientAddr(d.IntN(len(w.Clients))), up.data)
+		r.Inject(r.ClientAddr(d.IntN(len(r.Clients))), up.data)
 	}
 }

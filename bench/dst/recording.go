@@ -81,17 +81,17 @@ type tickHash struct {
 }
 
 // begin starts the recording of a server that has just started.
-func (f *recordings) begin(w *world) {
+func (f *recordings) begin(r *run) {
 	old := f.disk
 	*f = recordings{disk: old}
 	if f.disk.rng == nil {
-		f.disk = disk{space: -1, rng: rand.New(rand.NewPCG(w.c.Seed, 0x6469736b))} // "disk"
+		f.disk = disk{space: -1, rng: rand.New(rand.NewPCG(r.c.Seed, 0x6469736b))} // "disk"
 	}
-	f.noteHash(w.Lobby.Match())
-	f.inputs = make([]sim.TickInputs, 0, int(w.rate)*int(Length/time.Second)+1)
+	f.noteHash(r.Lobby.Match())
+	f.inputs = make([]sim.TickInputs, 0, int(r.rate)*int(Length/time.Second)+1)
 	f.writer = replay.FileWriter{
 		Create: func(first tick.Tick) (replay.File, string, error) {
-			w.checkRecording(replay.Complete)
+			r.checkRecording(replay.Complete)
 			f.file = &diskFile{on: &f.disk, data: make([]byte, 0, 1<<20)}
 			f.first, f.last, f.phase = first, 0, (first-1)%hashEvery
 			f.cut, f.reports = false, 0
@@ -103,8 +103,8 @@ func (f *recordings) begin(w *world) {
 }
 
 // onChunk takes a chunk from the server, as its Config.Record.
-func (w *world) onChunk(c server.RecordingChunk) {
-	f := &w.recordings
+func (r *run) onChunk(c server.RecordingChunk) {
+	f := &r.recordings
 	f.chunkEnded = true
 	was := f.cut
 	write := f.writer.Write
@@ -120,7 +120,7 @@ func (w *world) onChunk(c server.RecordingChunk) {
 		end = replay.NoFooter // a failing disk cannot take the footer
 	}
 	if !was {
-		w.checkRecording(end)
+		r.checkRecording(end)
 		f.file = nil
 	}
 }
@@ -164,21 +164,21 @@ func (f *recordings) noteInputs(d *sim.TickInputs) {
 }
 
 // serverKilled checks the file that a killed server leaves: at most one second may be missing.
-func (f *recordings) serverKilled(w *world) {
-	if m := w.Lobby.Match(); f.file != nil && f.last+tick.Tick(w.rate)+1 < m.Tick() {
-		w.fail(ReplayFile, "of %d ticks before the server was killed %d are recorded", m.Tick(), f.last)
+func (f *recordings) serverKilled(r *run) {
+	if m := r.Lobby.Match(); f.file != nil && f.last+tick.Tick(r.rate)+1 < m.Tick() {
+		r.fail(ReplayFile, "of %d ticks before the server was killed %d are recorded", m.Tick(), f.last)
 	}
-	w.checkRecording(replay.Unfinished)
+	r.checkRecording(replay.Unfinished)
 }
 
 // finish ends the recording as a server does that stops in order.
-func (f *recordings) finish(w *world) {
-	if w.Lobby.FinishRecording(); f.file == nil {
+func (f *recordings) finish(r *run) {
+	if r.Lobby.FinishRecording(); f.file == nil {
 		return
 	}
 	f.writer.Close()
-	if m := w.Lobby.Match(); f.last != m.Tick() {
-		w.fail(ReplayFile, "the recording ends with tick %d, the match with %d", f.last, m.Tick())
+	if m := r.Lobby.Match(); f.last != m.Tick() {
+		r.fail(ReplayFile, "the recording ends with tick %d, the match with %d", f.last, m.Tick())
 	}
-	w.checkRecording(replay.Complete)
+	r.checkRecording(replay.Complete)
 }

@@ -17,48 +17,48 @@ func playsWholeRecording(seed uint64) bool { return seed%10 == 0 }
 // checkRecording reads the newest file and checks its end, the inputs of each tick, and each
 // checksum and saved state against the match as it was. The shadow match has played all of it
 // already, so only a drawn part is played again; for some seeds the whole file is.
-func (w *world) checkRecording(end replay.Ending) {
-	f := &w.recordings
-	if f.file == nil || w.violation != nil || f.last == 0 && len(f.file.data) == 0 {
+func (r *run) checkRecording(end replay.Ending) {
+	f := &r.recordings
+	if f.file == nil || r.violation != nil || f.last == 0 && len(f.file.data) == 0 {
 		return
 	}
 	if f.cut && f.reports != 1 {
-		w.fail(ReplayFile, "%d messages about a recording that could not be written, expected 1", f.reports)
+		r.fail(ReplayFile, "%d messages about a recording that could not be written, expected 1", f.reports)
 	}
-	if err := w.readRecording(f.file.data, end); err != nil {
-		w.fail(ReplayFile, "%v", err)
+	if err := r.readRecording(f.file.data, end); err != nil {
+		r.fail(ReplayFile, "%v", err)
 	}
 }
 
 // readRecording returns what is wrong with a file, nil if nothing is.
-func (w *world) readRecording(data []byte, end replay.Ending) error {
-	f := &w.recordings
-	r, err := replay.NewReader(bytes.NewReader(data))
+func (r *run) readRecording(data []byte, end replay.Ending) error {
+	f := &r.recordings
+	file, err := replay.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer file.Close()
 	var chunks []*replay.Chunk
-	for c, err := r.Next(); err != io.EOF; c, err = r.Next() {
+	for c, err := file.Next(); err != io.EOF; c, err = file.Next() {
 		if err != nil {
 			return err
 		}
 		chunks = append(chunks, c)
 	}
-	if n := len(chunks); n == 0 || chunks[n-1].Last() != f.last || r.End != end {
+	if n := len(chunks); n == 0 || chunks[n-1].Last() != f.last || file.End != end {
 		return fmt.Errorf("the recording from tick %d has %d chunks and ends %v, expected tick %d and %v",
-			f.first, n, r.End, f.last, end)
+			f.first, n, file.End, f.last, end)
 	}
-	if err := w.readChunks(r, chunks); err != nil {
+	if err := r.readChunks(file, chunks); err != nil {
 		return err
 	}
-	return w.playChunks(r, chunks)
+	return r.playChunks(file, chunks)
 }
 
 // readChunks compares the contents of a file with the match as it was.
-func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
-	f, m := &w.recordings, w.Lobby.Match()
-	rules, err := r.Head.Rules(m.Rules().Game, w.cfg.Arena)
+func (r *run) readChunks(file *replay.Reader, chunks []*replay.Chunk) error {
+	f, m := &r.recordings, r.Lobby.Match()
+	rules, err := file.Head.Rules(m.Rules().Game, r.cfg.Arena)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 		}
 		next = c.Last() + 1
 		if len(c.Key) > 0 {
-			state, err := sim.Load(r.Head.Slots, rules, w.cfg.Arena, c.Key)
+			state, err := sim.Load(file.Head.Slots, rules, r.cfg.Arena, c.Key)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 					c.First, state.Tick())
 			}
 		}
-		pages, err := replay.NewInputReader(c, r.Head.Slots, checksums)
+		pages, err := replay.NewInputReader(c, file.Head.Slots, checksums)
 		if err != nil {
 			return err
 		}
@@ -104,14 +104,14 @@ func (w *world) readChunks(r *replay.Reader, chunks []*replay.Chunk) error {
 }
 
 // playChunks plays a drawn range of chunks and compares checksums and the state at its end.
-func (w *world) playChunks(r *replay.Reader, chunks []*replay.Chunk) error {
-	p, err := replay.NewPlayer(&r.Head, w.Lobby.Match().Rules().Game, w.cfg.Arena)
+func (r *run) playChunks(file *replay.Reader, chunks []*replay.Chunk) error {
+	p, err := replay.NewPlayer(&file.Head, r.Lobby.Match().Rules().Game, r.cfg.Arena)
 	if err != nil {
 		return err
 	}
 	from, to := 0, len(chunks)
-	if !playsWholeRecording(w.c.Seed) {
-		rng := rand.New(rand.NewPCG(w.c.Seed, 0x66696c6d^uint64(w.recordings.first))) // "film"
+	if !playsWholeRecording(r.c.Seed) {
+		rng := rand.New(rand.NewPCG(r.c.Seed, 0x66696c6d^uint64(r.recordings.first))) // "film"
 		from, to = drawChunkRange(chunks, rng)
 	}
 	for _, c := range chunks[from:to] {

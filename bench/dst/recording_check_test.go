@@ -12,31 +12,31 @@ import (
 
 // Every wrong byte of a recording is found, wherever it is and whatever range is played.
 func TestRecordingErrorsAreFound(t *testing.T) {
-	w, err := newWorld(Case{Seed: 6, Clients: 4}, skipped{})
+	r, err := newRun(Case{Seed: 6, Clients: 4}, skipped{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := w.run(); v != nil {
+	if v := r.play(); v != nil {
 		t.Fatal(v)
 	}
-	f := &w.recordings
+	f := &r.recordings
 	read := func() (*replay.Head, []*replay.Chunk) {
-		r, err := replay.NewReader(bytes.NewReader(f.file.data))
+		file, err := replay.NewReader(bytes.NewReader(f.file.data))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.Close()
+		defer file.Close()
 		var all []*replay.Chunk
-		for c, err := r.Next(); err == nil; c, err = r.Next() {
+		for c, err := file.Next(); err == nil; c, err = file.Next() {
 			all = append(all, c)
 		}
-		return &r.Head, all
+		return &file.Head, all
 	}
 	_, chunks := read()
 	if len(chunks) < 12 {
 		t.Fatalf("%d chunks", len(chunks))
 	}
-	checksums := len(w.Lobby.Match().Checksums(nil))
+	checksums := len(r.Lobby.Match().Checksums(nil))
 	d := rand.New(rand.NewPCG(1, 1))
 	for i, c := range []struct {
 		name    string
@@ -94,22 +94,22 @@ func TestRecordingErrorsAreFound(t *testing.T) {
 				}
 			}
 			writer.Close()
-			err := w.readRecording(file.data, replay.Complete)
+			err := r.readRecording(file.data, replay.Complete)
 			if valid := i == 0; valid != (err == nil) || !valid && !strings.Contains(err.Error(), c.wantErr) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
 	}
-	for w.c.Seed = 10; w.c.Seed < 30; w.c.Seed++ { // two seeds play the whole file, the others a drawn range
-		if err := w.readRecording(f.file.data, replay.Complete); err != nil {
-			t.Errorf("seed %d: %v", w.c.Seed, err)
+	for r.c.Seed = 10; r.c.Seed < 30; r.c.Seed++ { // two seeds play the whole file, the others a drawn range
+		if err := r.readRecording(f.file.data, replay.Complete); err != nil {
+			t.Errorf("seed %d: %v", r.c.Seed, err)
 		}
 	}
-	if err := w.readRecording(f.file.data, replay.Unfinished); err == nil {
+	if err := r.readRecording(f.file.data, replay.Unfinished); err == nil {
 		t.Error("a whole file passes as an unfinished one")
 	}
 	f.inputs[700].Commands[0].Command.Pitch++
-	if err := w.readRecording(f.file.data, replay.Complete); err == nil {
+	if err := r.readRecording(f.file.data, replay.Complete); err == nil {
 		t.Error("a changed command is not found")
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 // checkSessions checks that addresses, client ids and slots of sessions map to each other one to
 // one, and that no two clients control one player.
-func (w *world) checkSessions() {
-	nc := w.Lobby.Netcode()
+func (r *run) checkSessions() {
+	nc := r.Lobby.Netcode()
 	used := 0
 	for slot := range nc.Clients() {
 		s, ok := nc.Session(slot)
@@ -16,31 +16,31 @@ func (w *world) checkSessions() {
 		}
 		used++
 		if at, ok := nc.At(s.Address); !ok || at != slot {
-			w.fail(Sessions, "the session in slot %d is at %v, which leads to slot %d, %v",
+			r.fail(Sessions, "the session in slot %d is at %v, which leads to slot %d, %v",
 				slot, s.Address, at, ok)
 		}
 		if at, ok := nc.Find(s.ClientID); !ok || at != slot {
-			w.fail(Sessions, "the session in slot %d is of client %d, which leads to slot %d, %v",
+			r.fail(Sessions, "the session in slot %d is of client %d, which leads to slot %d, %v",
 				slot, s.ClientID, at, ok)
 		}
 	}
 	if n := nc.Connected(); n != used {
-		w.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
+		r.fail(Sessions, "%d slots are used, and %d sessions are there", used, n)
 	}
 	// Each session has exactly one address and one client id, so an index of another size is stale.
 	if addresses, clients := nc.IndexedSessions(); addresses != used || clients != used {
-		w.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
+		r.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
 	var owner [64]netid.ID // player by its slot
 	var of [64]int         // client that controls it
-	for i := range w.Clients {
-		c := w.joined(i)
+	for i := range r.Clients {
+		c := r.joined(i)
 		if c == nil {
 			continue
 		}
 		at := c.ID().Index() % len(owner)
 		if owner[at] == c.ID() {
-			w.fail(Sessions, "clients %d and %d are both %v", of[at], i, c.ID())
+			r.fail(Sessions, "clients %d and %d are both %v", of[at], i, c.ID())
 		}
 		owner[at], of[at] = c.ID(), i
 	}

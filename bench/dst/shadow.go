@@ -48,10 +48,10 @@ type givenInput struct {
 // begin makes the shadow match of a server that has just started. It wraps the hit filter and the
 // view resolver of the server's match, which depend on what connections were sent, and gives their
 // answers to the shadow match.
-func (t *shadow) begin(w *world) {
+func (t *shadow) begin(r *run) {
 	*t = shadow{used: map[netid.ID]uint64{}}
-	m := w.Lobby.Match()
-	t.match = sim.New(w.cfg.Players, *m.Rules(), w.cfg.Arena)
+	m := r.Lobby.Match()
+	t.match = sim.New(r.cfg.Players, *m.Rules(), r.cfg.Arena)
 	t.match.SetInputLog(&t.logged)
 	filter := m.HitFilter()
 	m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool {
@@ -71,7 +71,7 @@ func (t *shadow) begin(w *world) {
 	})
 	t.match.SetViewResolver(func(*sim.Shot) ([]sim.TargetView, []uint64) {
 		if t.viewsUsed == len(t.views) {
-			w.fail(Authority, "tick %d: played again, a shot calls the view resolver once more", t.tick)
+			r.fail(Authority, "tick %d: played again, a shot calls the view resolver once more", t.tick)
 			return nil, nil
 		}
 		v := &t.views[t.viewsUsed]
@@ -80,7 +80,7 @@ func (t *shadow) begin(w *world) {
 	})
 	t.match.SetHitFilter(func(*lagcomp.Sweep, uint32) bool {
 		if t.hitsAsked == len(t.hits) {
-			w.fail(Authority, "tick %d: played again, a shot calls the hit filter once more", t.tick)
+			r.fail(Authority, "tick %d: played again, a shot calls the hit filter once more", t.tick)
 			return true
 		}
 		t.hitsAsked++
@@ -90,11 +90,11 @@ func (t *shadow) begin(w *world) {
 
 // onStage keeps the inputs of a tick when its systems begin, after all of them have arrived. It is
 // the EnterStage of the server's Config.
-func (w *world) onStage(s metrics.Stage) {
-	if s != metrics.StageSystems || w.Sim == nil {
+func (r *run) onStage(s metrics.Stage) {
+	if s != metrics.StageSystems || r.Sim == nil {
 		return
 	}
-	t, m := &w.shadow, w.Lobby.Match()
+	t, m := &r.shadow, r.Lobby.Match()
 	t.changes, t.given = t.changes[:0], t.given[:0]
 	t.hits, t.hitsAsked = t.hits[:0], 0
 	t.views, t.viewsUsed = t.views[:0], 0
@@ -118,8 +118,8 @@ func (t *shadow) known(id netid.ID) lagcomp.ClampLimits {
 }
 
 // check plays the tick that the server has played and compares the matches.
-func (t *shadow) check(w *world) {
-	m := w.Lobby.Match()
+func (t *shadow) check(r *run) {
+	m := r.Lobby.Match()
 	t.tick = m.Tick()
 	for _, c := range t.changes {
 		switch {
@@ -127,7 +127,7 @@ func (t *shadow) check(w *world) {
 			t.match.Leave(c.id)
 		default:
 			if id := t.match.Join(); id != c.id {
-				w.fail(Sessions, "tick %d: the match spawned %v, the shadow match %v", t.tick, c.id, id)
+				r.fail(Sessions, "tick %d: the match spawned %v, the shadow match %v", t.tick, c.id, id)
 				return
 			}
 		}
@@ -152,23 +152,23 @@ func (t *shadow) check(w *world) {
 	}
 	t.match.End()
 	if t.match.Tick() != m.Tick() {
-		w.fail(Authority, "the server's tick is %d after %d ticks", m.Tick(), t.match.Tick())
+		r.fail(Authority, "the server's tick is %d after %d ticks", m.Tick(), t.match.Tick())
 		return
 	}
 	if !slices.Equal(t.match.Poses(), m.Poses()) {
 		for slot, p := range m.Poses() {
 			if other := t.match.Poses()[slot]; other != p {
-				w.fail(Authority, "tick %d: slot %d is %v, and %v when the inputs are played again",
+				r.fail(Authority, "tick %d: slot %d is %v, and %v when the inputs are played again",
 					t.tick, slot, p, other)
 			}
 		}
 	}
 	if !slices.Equal(t.match.Outcome().Events, m.Outcome().Events) {
-		w.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again",
+		r.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again",
 			t.tick, m.Outcome().Events, t.match.Outcome().Events)
 	}
-	if was, ok := w.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
-		w.fail(Authority, "tick %d: the match differs when its inputs are played again", t.tick)
+	if was, ok := r.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
+		r.fail(Authority, "tick %d: the match differs when its inputs are played again", t.tick)
 	}
-	w.recordings.noteInputs(&t.logged)
+	r.recordings.noteInputs(&t.logged)
 }

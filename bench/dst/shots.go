@@ -18,7 +18,7 @@ type shots struct {
 	poses [historyTicks][]rig.Pose // by tick, then by slot
 	at    [historyTicks]tick.Tick  // ticks of the entries of poses
 	last  [64]lastView             // by slot of the shooter
-	stood [64]lastStance           // by slot; see world.checkMoves
+	stood [64]lastStance           // by slot; see run.checkMoves
 }
 
 // lastView is the instant at which a player's last shot looked, ticks in 24.8.
@@ -38,39 +38,39 @@ type lastStance struct {
 
 // check compares the shots of a tick with the poses kept and with the snapshots that the shooters
 // had.
-func (s *shots) check(w *world) {
-	m := w.Lobby.Match()
+func (s *shots) check(r *run) {
+	m := r.Lobby.Match()
 	now := m.Tick()
 	i := now % historyTicks
 	s.poses[i], s.at[i] = append(s.poses[i][:0], m.Poses()...), now
 	out := m.Outcome()
 	for i := range out.Shots {
-		s.checkShot(w, &out.Shots[i], &out.Hits[i])
+		s.checkShot(r, &out.Shots[i], &out.Hits[i])
 	}
 }
 
 // checkShot checks one shot: its view lies within the clamp limits and does not go back, and the
 // hit agrees with a plain test of the target's interpolated pose.
-func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
-	m, v, id := w.Lobby.Match(), shot.View, netid.ID(shot.Shooter)
+func (s *shots) checkShot(r *run, shot *sim.Shot, hit *lagcomp.Hit) {
+	m, v, id := r.Lobby.Match(), shot.View, netid.ID(shot.Shooter)
 	now, rules := m.Tick(), m.Rules()
 	if v == (tick.View{}) {
 		if hit.ID != 0 {
-			w.fail(Rewind, "a shot of %v, which had no snapshot, hit %v", id, netid.ID(hit.ID))
+			r.fail(Rewind, "a shot of %v, which had no snapshot, hit %v", id, netid.ID(hit.ID))
 		}
 		return
 	}
-	limits := w.shadow.known(id)
+	limits := r.shadow.known(id)
 	oldest := int64(now)<<8 - int64(rules.RewindMillis)*int64(rules.Rate)*256/1000
 	at := lagcomp.Instant(v)
 	switch last := &s.last[id.Index()%len(s.last)]; {
 	case !v.Valid() || v.To > limits.Newest:
-		w.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, limits.Newest)
+		r.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, limits.Newest)
 	// Fractions are rounded down.
 	case at < oldest-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
-		w.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
+		r.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
 	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
-		w.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks",
+		r.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks",
 			id, v, last.at-at)
 	default:
 		*last = lastView{id, at}
@@ -82,22 +82,22 @@ func (s *shots) checkShot(w *world, shot *sim.Shot, hit *lagcomp.Hit) {
 	// An instant was rounded down by as much as its view spans.
 	round := max(v.To-v.From, shot.View.To-shot.View.From)
 	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(limits.Newest)<<8 {
-		w.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
+		r.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
 		return
 	}
 	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)
 	if from == nil || to == nil {
-		w.fail(Rewind, "a shot of %v in tick %d was judged by %v, which is not in the history", id, now, v)
+		r.fail(Rewind, "a shot of %v in tick %d was judged by %v, which is not in the history", id, now, v)
 		return
 	}
 	there := rig.Lerp(from, to, v.Frac)
 	touch, ok := lagcomp.Test(shot.Ray, shot.Radius, &there)
 	equal := ok && touch.Bone == hit.Bone && touch.Distance == hit.Distance
 	if !equal || there.ID != hit.ID || !there.Alive() || there.Team() == shot.Team {
-		w.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v",
+		r.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v",
 			id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}
-	w.checkShown(id, netid.ID(hit.ID), v)
+	r.checkShown(id, netid.ID(hit.ID), v)
 }
 
 // pose returns the pose of a slot after a tick, nil if it was not kept.
@@ -110,17 +110,17 @@ func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 
 // checkShown checks that an honest shooter's client held the victim's row in the newest snapshot
 // that mentions it, up to the first tick of the view.
-func (w *world) checkShown(shooter, victim netid.ID, v tick.View) {
+func (r *run) checkShown(shooter, victim netid.ID, v tick.View) {
 	var row [netstate.PublicFields]int32
-	for i := range w.Clients {
-		c := w.client(i)
+	for i := range r.Clients {
+		c := r.client(i)
 		if c == nil || c.ID() != shooter {
 			continue
 		}
 		for t := v.From; t > 0 && t+120 > v.From; t-- {
 			if id, ok := c.Row(t, victim.Index(), row[:]); ok {
 				if id != victim {
-					w.fail(Rewind, "a shot of %v at %v hit %v, which its client was not sent",
+					r.fail(Rewind, "a shot of %v at %v hit %v, which its client was not sent",
 						shooter, v, victim)
 				}
 				return

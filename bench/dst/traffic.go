@@ -24,7 +24,7 @@ type traffic struct {
 	sent      uint64
 	last      [metrics.NumCounts]uint64      // the server's counters after the last tick
 	buckets   map[netip.AddrPort]*rateExcess // of clients
-	scratch   [256]byte                      // memory of world.traceHash
+	scratch   [256]byte                      // memory of run.traceHash
 }
 
 // sessionOf caches what the checks need of a session for each datagram.
@@ -62,12 +62,12 @@ func (p *traffic) reset() {
 const amplification = 0.31
 
 // onReceive counts each datagram that reaches the server, before the server opens it.
-func (w *world) onReceive(from netip.AddrPort, data []byte) {
-	p := &w.wire
+func (r *run) onReceive(from netip.AddrPort, data []byte) {
+	p := &r.wire
 	p.received++
-	w.captured.in(w, from, data)
+	r.captured.in(r, from, data)
 	cached := &p.recent[from.Port()%64]
-	if *cached == from || w.skip.checks {
+	if *cached == from || r.skip.checks {
 		return
 	}
 	if p.validated[from] {
@@ -117,28 +117,28 @@ func (p *traffic) window(t netcode.TokenTag) *netcode.ReplayWindow {
 
 // onSend checks each datagram that the server sends. Hosts 10.x are clients, 172.16.x attackers
 // with a session, 203.x attackers without one.
-func (w *world) onSend(to netip.AddrPort, data []byte) {
-	p := &w.wire
+func (r *run) onSend(to netip.AddrPort, data []byte) {
+	p := &r.wire
 	p.sent++
 	host := to.Addr().As4()[0]
 	var s *sessionOf // nil without a session
-	if slot, connected := w.Lobby.Netcode().At(to); connected {
-		session, _ := w.Lobby.Netcode().Session(slot)
+	if slot, connected := r.Lobby.Netcode().At(to); connected {
+		session, _ := r.Lobby.Netcode().Session(slot)
 		s = p.session(slot, to, session.Token)
-	} else if !p.validated[to] && !w.skip.checks {
+	} else if !p.validated[to] && !r.skip.checks {
 		t := p.unvalidatedBytes(to)
 		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
-			w.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d", to, t[0], t[1])
+			r.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d", to, t[0], t[1])
 		}
 		if host == 203 {
-			w.fail(Amplification, "an attacker at %v without a token was sent %d bytes", to, len(data))
+			r.fail(Amplification, "an attacker at %v without a token was sent %d bytes", to, len(data))
 		}
 	}
-	w.captured.out(w, to, data)
-	if !w.skip.checks {
-		w.checkSequence(to, s, data)
-		if w.drawn.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
-			w.checkRate(to, s.bucket, len(data))
+	r.captured.out(r, to, data)
+	if !r.skip.checks {
+		r.checkSequence(to, s, data)
+		if r.drawn.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
+			r.checkRate(to, s.bucket, len(data))
 		}
 	}
 	if host != 172 {
@@ -151,18 +151,18 @@ func (w *world) onSend(to netip.AddrPort, data []byte) {
 
 // checkSequence checks that no other datagram has this one's sequence under the same key. s is nil
 // for a datagram without a session.
-func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
-	p := &w.wire
+func (r *run) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
+	p := &r.wire
 	kind, n := netcode.Kind(data[0]&15), int(data[0]>>4)
 	if n < 1 || n > 8 || len(data) < 9 {
-		w.fail(Nonces, "a datagram with a sequence of %d bytes", n)
+		r.fail(Nonces, "a datagram with a sequence of %d bytes", n)
 		return
 	}
 	seq := binary.LittleEndian.Uint64(data[1:]) & (^uint64(0) >> (64 - 8*n))
 	switch kind {
 	case netcode.KindChallenge, netcode.KindDenied:
 		if seq < 1<<63 || p.global[seq] {
-			w.fail(Nonces, "a %v with sequence %d, which belongs to a session or was used before", kind, seq)
+			r.fail(Nonces, "a %v with sequence %d, which belongs to a session or was used before", kind, seq)
 		}
 		p.global[seq] = true
 		return
@@ -176,7 +176,7 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 		return // a path challenge to an address that is not validated yet
 	}
 	if why := win.Check(seq); why != netcode.DropNone {
-		w.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v",
+		r.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v",
 			seq, kind, to)
 	}
 	win.Record(seq)
@@ -184,20 +184,20 @@ func (w *world) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 
 // checkRate counts the bytes sent to a client under a byte budget. One datagram of the largest
 // size, and the start and end of a session, may exceed it.
-func (w *world) checkRate(to netip.AddrPort, b *rateExcess, n int) {
-	rate, now := float64(w.drawn.Kbps)*125, w.Now()
+func (r *run) checkRate(to netip.AddrPort, b *rateExcess, n int) {
+	rate, now := float64(r.drawn.Kbps)*125, r.Now()
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now
 	if most := rate/10 + 3000; b.bytes > most {
-		w.fail(Bounds, "%v was sent %.0f bytes more than a link of %d kbit/s carries: expected at most %.0f",
-			to, b.bytes, w.drawn.Kbps, most)
+		r.fail(Bounds, "%v was sent %.0f bytes more than a link of %d kbit/s carries: expected at most %.0f",
+			to, b.bytes, r.drawn.Kbps, most)
 	}
 }
 
 // check compares the server's counters after a tick with what passed here. Each datagram counts
 // once, counters never go back, and some must stay zero.
-func (p *traffic) check(w *world) {
-	s, nc := &w.Lobby.Stats, w.Lobby.Netcode()
+func (p *traffic) check(r *run) {
+	s, nc := &r.Lobby.Stats, r.Lobby.Netcode()
 	count := func(c metrics.Count) uint64 { return s.Count[c].Load() }
 	sum := count(metrics.Accepted)
 	for i := range s.AuthDrops {
@@ -207,43 +207,43 @@ func (p *traffic) check(w *world) {
 		sum += s.PacketDrops[i].Load()
 	}
 	if rx := count(metrics.Received); rx != sum || rx != p.received {
-		w.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d",
+		r.fail(Accounts, "%d datagrams reached the server, which counted %d and accounts for %d",
 			p.received, rx, sum)
 	}
 	if n := nc.Counters().Received; n != p.received {
-		w.fail(Accounts, "%d datagrams reached the server, and netcode counted %d", p.received, n)
+		r.fail(Accounts, "%d datagrams reached the server, and netcode counted %d", p.received, n)
 	}
 	tx := uint64(0)
 	for _, n := range nc.Counters().Sent {
 		tx += n
 	}
 	if out := count(metrics.Sent); out != p.sent || out != tx {
-		w.fail(Accounts, "%d datagrams left the server, which counted %d, and netcode %d", p.sent, out, tx)
+		r.fail(Accounts, "%d datagrams left the server, which counted %d, and netcode %d", p.sent, out, tx)
 	}
 	for i := range p.last {
 		n := s.Count[i].Load()
 		if n < p.last[i] {
-			w.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
+			r.fail(Accounts, "%v went from %d to %d", metrics.Count(i), p.last[i], n)
 		}
 		p.last[i] = n
 	}
 	zero := [...]metrics.Count{metrics.UnbalancedTicks, metrics.AmplificationBlocked, metrics.SealFailed}
 	for _, never := range zero {
 		if n := count(never); n != 0 {
-			w.fail(Accounts, "%v is %d", never, n)
+			r.fail(Accounts, "%v is %d", never, n)
 		}
 	}
 	if n := s.PacketDrops[packet.DropDuplicate].Load(); n != 0 {
-		w.fail(Sessions, "%d packets were opened twice", n)
+		r.fail(Sessions, "%d packets were opened twice", n)
 	}
 	refused := s.PacketDrops[packet.DropAck].Load()
-	for _, k := range w.attackers {
-		if k.serverStart == w.starts && k.forged > 64 && refused < uint64(k.forged/4) {
-			w.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused",
+	for _, k := range r.attackers {
+		if k.serverStart == r.starts && k.forged > 64 && refused < uint64(k.forged/4) {
+			r.fail(Accounts, "of %d packets with acks of sequences never sent, %d were refused",
 				k.forged, refused)
 		}
 	}
-	if nc.PendingHandshakes() > 4*w.cfg.Players {
-		w.fail(Bounds, "%d handshakes wait", nc.PendingHandshakes())
+	if nc.PendingHandshakes() > 4*r.cfg.Players {
+		r.fail(Bounds, "%d handshakes wait", nc.PendingHandshakes())
 	}
 }

@@ -57,13 +57,13 @@ type ownState struct {
 	state netstate.Self
 }
 
-func (s *visibility) init(w *world) {
-	g := server.GridConfig(w.cfg.Arena, w.cfg.CellSize)
-	s.on = w.drawn.Walls
+func (s *visibility) init(r *run) {
+	g := server.GridConfig(r.cfg.Arena, r.cfg.CellSize)
+	s.on = r.drawn.Walls
 	s.grid = grid{g.MinX, g.MinZ, g.Cell, g.Wide, g.Deep}
-	s.rangeCells = int((w.cfg.ViewDistance+g.Cell-1)/g.Cell) + 1
-	s.cells = make([]cell, w.cfg.Players)
-	s.clients = make([]clientView, len(w.honest))
+	s.rangeCells = int((r.cfg.ViewDistance+g.Cell-1)/g.Cell) + 1
+	s.cells = make([]cell, r.cfg.Players)
+	s.clients = make([]clientView, len(r.honest))
 }
 
 // begin clears the visible sets when a server starts.
@@ -77,22 +77,22 @@ func (s *visibility) begin() {
 func (s *visibility) forget(i int) { s.clients[i] = clientView{hysteresis: map[netid.ID]int{}} }
 
 // update computes the visible sets of the clients that were sent a snapshot of this tick.
-func (s *visibility) update(w *world) {
+func (s *visibility) update(r *run) {
 	if !s.on {
 		return
 	}
-	m := w.Lobby.Match()
+	m := r.Lobby.Match()
 	now, filled := m.Tick(), false
-	for i := range w.Clients {
-		c := w.client(i)
-		if c == nil || c.ID() == 0 || w.Lobby.Sent(c.ID()) != now {
+	for i := range r.Clients {
+		c := r.client(i)
+		if c == nil || c.ID() == 0 || r.Lobby.Sent(c.ID()) != now {
 			continue
 		}
 		if !filled {
-			s.fill(w.Lobby.Frame(now), m.Poses())
+			s.fill(r.Lobby.Frame(now), m.Poses())
 			filled = true
 		}
-		s.clients[i].update(s, w, c.ID(), now)
+		s.clients[i].update(s, r, c.ID(), now)
 	}
 }
 
@@ -109,7 +109,7 @@ func (s *visibility) fill(f *snapshot.Frame, poses []rig.Pose) {
 
 // update computes what one client may be sent in a snapshot: itself, its team, players in view, and
 // players that left view less than the hysteresis ago.
-func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tick) {
+func (e *clientView) update(s *visibility, r *run, self netid.ID, now tick.Tick) {
 	me, visible := s.cells[self.Index()], uint64(0)
 	for slot := range s.cells {
 		c := &s.cells[slot]
@@ -119,9 +119,9 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 		dx, dz := c.x-me.x, c.z-me.z
 		near := dx*dx+dz*dz <= s.rangeCells*s.rangeCells
 		from, to := me.z*s.grid.wide+me.x, c.z*s.grid.wide+c.x
-		if c.id == self || c.team == me.team || near && w.cfg.CellVisible(from, to) {
+		if c.id == self || c.team == me.team || near && r.cfg.CellVisible(from, to) {
 			visible |= 1 << slot
-			e.hysteresis[c.id] = w.cfg.Hysteresis
+			e.hysteresis[c.id] = r.cfg.Hysteresis
 		} else if e.hysteresis[c.id] > 0 {
 			visible |= 1 << slot
 			e.hysteresis[c.id]--
@@ -136,107 +136,107 @@ func (e *clientView) update(s *visibility, w *world, self netid.ID, now tick.Tic
 }
 
 // checkClient checks one honest client after a tick.
-func (w *world) checkClient(i int, c *client.Client) {
-	s := &w.honest[i]
+func (r *run) checkClient(i int, c *client.Client) {
+	s := &r.honest[i]
 	if state, why := c.State(); state == client.Denied {
-		w.fail(Liveness, "client %d was denied: %v, %v", i, why, c.Err())
+		r.fail(Liveness, "client %d was denied: %v, %v", i, why, c.Err())
 		return
 	} else if state != client.Joined {
 		return
 	}
 	if id := c.ID(); s.id != id && s.id != 0 {
-		w.fail(Sessions, "client %d changed from %v to %v", i, s.id, id)
+		r.fail(Sessions, "client %d changed from %v to %v", i, s.id, id)
 	} else {
 		s.id = id
 	}
-	w.checkForwards(i, c)
-	w.checkOwnState(i, c)
-	if w.checksMessages(i) {
-		w.checkKillMessages(i, c)
-		w.checkChat(i, c)
+	r.checkForwards(i, c)
+	r.checkOwnState(i, c)
+	if r.checksMessages(i) {
+		r.checkKillMessages(i, c)
+		r.checkChat(i, c)
 	}
-	if w.Now() > settled+2*time.Second && w.Lobby.Match().Tick()%8 == 0 {
-		w.checkShownPlayers(i, c)
+	if r.Now() > settled+2*time.Second && r.Lobby.Match().Tick()%8 == 0 {
+		r.checkShownPlayers(i, c)
 	}
 	// Delayed datagrams of ticks up to arrived are there by now.
 	arrived := c.Newest() - min(c.Newest(), 12)
 	for t := max(s.compared+1, arrived-min(arrived, 60)); t <= arrived; t++ {
-		w.checkRows(i, c, t)
+		r.checkRows(i, c, t)
 	}
 	s.compared = max(s.compared, arrived)
-	if st := w.stats(c); st.undecoded != 0 || st.diverged != 0 {
-		w.fail(Snapshots, "client %d could not decode %d sections, and decoded %d to other rows",
+	if st := r.stats(c); st.undecoded != 0 || st.diverged != 0 {
+		r.fail(Snapshots, "client %d could not decode %d sections, and decoded %d to other rows",
 			i, st.undecoded, st.diverged)
 	}
 }
 
 // checkRows checks that a client's rows of a tick equal the server's frame and hold no player that
 // it must not see.
-func (w *world) checkRows(i int, c *client.Client, t tick.Tick) {
+func (r *run) checkRows(i int, c *client.Client, t tick.Tick) {
 	got := c.Frame(t)
 	if got == nil {
 		return
 	}
-	frame := w.Lobby.Frame(t)
+	frame := r.Lobby.Frame(t)
 	if frame == nil {
 		return
 	}
-	e := &w.visibility.clients[i]
+	e := &r.visibility.clients[i]
 	visible := ^uint64(0)
-	if w.visibility.on && e.at[t%visibilityTicks] == t {
+	if r.visibility.on && e.at[t%visibilityTicks] == t {
 		visible = e.visible[t%visibilityTicks]
 	}
 	for g := range got.Slots() / snapshot.GroupRows {
 		first := g * snapshot.GroupRows
 		known, occupied := got.Occupied(g)
 		differ := got.DiffRows(frame, g) & known
-		if w.visibility.on || w.drawn.Kbps > 0 {
+		if r.visibility.on || r.drawn.Kbps > 0 {
 			differ &= occupied // the client was told that the other rows are not visible
 		}
 		for ; differ != 0; differ &= differ - 1 {
-			w.failRow(i, got, frame, first+bits.TrailingZeros16(differ))
+			r.failRow(i, got, frame, first+bits.TrailingZeros16(differ))
 		}
 		if leak := known & occupied &^ uint16(visible>>first); leak != 0 {
-			w.fail(NoLeak, "client %d was sent in tick %d the row of %v, which it must not see",
+			r.fail(NoLeak, "client %d was sent in tick %d the row of %v, which it must not see",
 				i, t, got.ID(first+bits.TrailingZeros16(leak)))
 		}
 	}
 }
 
 // failRow reports a row that differs.
-func (w *world) failRow(i int, got, frame *snapshot.Frame, slot int) {
+func (r *run) failRow(i int, got, frame *snapshot.Frame, slot int) {
 	var row, want [netstate.PublicFields]int32
 	id, wantID := got.Row(slot, row[:]), frame.Row(slot, want[:])
-	w.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v",
+	r.fail(Snapshots, "client %d has %v %v in slot %d of tick %d, the server %v %v",
 		i, id, row, slot, frame.Tick, wantID, want)
 }
 
 // checkShownPlayers checks that each player a client shows exists and is, or was a moment ago,
 // visible to it.
-func (w *world) checkShownPlayers(i int, c *client.Client) {
-	now, e := w.Lobby.Match().Tick(), &w.visibility.clients[i]
-	for slot := range w.cfg.Players {
+func (r *run) checkShownPlayers(i int, c *client.Client) {
+	now, e := r.Lobby.Match().Tick(), &r.visibility.clients[i]
+	for slot := range r.cfg.Players {
 		p, ok := c.Pose(slot)
 		if !ok {
 			continue
 		}
-		exists, visible := false, !w.visibility.on
+		exists, visible := false, !r.visibility.on
 		for t := now; t > 0 && t+100 > now; t-- {
-			at := w.shots.pose(t, slot)
+			at := r.shots.pose(t, slot)
 			exists = exists || at != nil && at.ID == p.ID
 			visible = visible || e.at[t%visibilityTicks] == t && e.visible[t%visibilityTicks]>>slot&1 != 0
 		}
 		if !exists || !visible {
-			w.fail(Snapshots, "client %d still shows %v, which left: exists %v, visible %v",
+			r.fail(Snapshots, "client %d still shows %v, which left: exists %v, visible %v",
 				i, netid.ID(p.ID), exists, visible)
 		}
 	}
 }
 
 // checkOwnState checks that a client's own-player state equals the server's at the tick it names.
-func (w *world) checkOwnState(i int, c *client.Client) {
-	m, s := w.Lobby.Match(), &w.honest[i]
-	if now := m.Tick(); w.Lobby.Sent(c.ID()) == now {
+func (r *run) checkOwnState(i int, c *client.Client) {
+	m, s := r.Lobby.Match(), &r.honest[i]
+	if now := m.Tick(); r.Lobby.Sent(c.ID()) == now {
 		k := &s.ownStates[now%selfTicks]
 		k.at, k.id, k.state = now, c.ID(), netstate.GatherSelf(m, c.ID())
 	}
@@ -246,19 +246,19 @@ func (w *world) checkOwnState(i int, c *client.Client) {
 	}
 	s.ownTick = at
 	if k := &s.ownStates[at%selfTicks]; k.at != at || k.id != c.ID() {
-		w.fail(Snapshots, "client %d has the own state %+v of tick %d, for which it was sent none",
+		r.fail(Snapshots, "client %d has the own state %+v of tick %d, for which it was sent none",
 			i, got, at)
 	} else if k.state != got {
-		w.fail(Snapshots, "client %d has the own state %+v of tick %d, the server %+v", i, got, at, k.state)
+		r.fail(Snapshots, "client %d has the own state %+v of tick %d, the server %+v", i, got, at, k.state)
 	}
 }
 
 // checkForwards checks that snapshots and views never go back, and that no view lies beyond the
 // newest snapshot.
-func (w *world) checkForwards(i int, c *client.Client) {
-	s, v := &w.honest[i], c.View()
+func (r *run) checkForwards(i int, c *client.Client) {
+	s, v := &r.honest[i], c.View()
 	if n := c.Newest(); n < s.newest {
-		w.fail(Forwards, "client %d went back from snapshot %d to %d", i, s.newest, n)
+		r.fail(Forwards, "client %d went back from snapshot %d to %d", i, s.newest, n)
 	} else {
 		s.newest = n
 	}
@@ -267,7 +267,7 @@ func (w *world) checkForwards(i int, c *client.Client) {
 	}
 	at := lagcomp.Instant(v)
 	if at < s.view || !v.Valid() || v.To > c.Newest() {
-		w.fail(Forwards, "client %d has view %v after %d/256, its newest snapshot is %d",
+		r.fail(Forwards, "client %d has view %v after %d/256, its newest snapshot is %d",
 			i, v, s.view, c.Newest())
 	}
 	s.view = at

@@ -16,7 +16,7 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// newcomer is who joins which lobby.
+// newcomer is a lobby and how a client joins it.
 type newcomer struct {
 	name      string
 	players   int // in the lobby
@@ -108,7 +108,7 @@ func catchUp(tb testing.TB, codec schema.Codec, n newcomer) (bytes int, wait tim
 }
 
 // holdsAll reports whether a client has all players and objects of the lobby.
-func (b *Sim) holdsAll(c *client.Client, things int) bool {
+func (b *Sim) holdsAll(c *client.Client, objects int) bool {
 	f := b.Lobby.Frame(c.Newest())
 	if c.Newest() == 0 || f == nil {
 		return false
@@ -121,5 +121,5 @@ func (b *Sim) holdsAll(c *client.Client, things int) bool {
 			}
 		}
 	}
-	return len(c.Objects.Append(nil)) >= things
+	return len(c.Objects.Append(nil)) >= objects
 }

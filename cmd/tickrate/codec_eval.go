@@ -26,7 +26,7 @@ type evalFlags struct {
 	delay  int      // age of the acknowledged snapshot, in snapshots; 0 for 100 ms
 	pose   string   // quantization steps of recorded human play, as itr.ParsePose reads them
 	hz     int      // snapshots a second of recorded human play
-	codecs []string // names in codeceval.Names
+	codecs []string // names in schema.Codecs
 	json   bool
 }
 
@@ -36,11 +36,12 @@ func newCodecEval() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "eval",
 		Short: "Train snapshot codecs on traces and judge them on another",
-		Long: `eval trains the models of lobbies on one or more entity-state traces (.itr) and
-codes another one with every codec that a lobby can have: each snapshot against
-those that are at least --delay snapshots old, decoded from the decoder's own
-memory, and compared. Schemas come from the heads of the traces; rows of more
-than 12 fields are cut into parts. Averages begin at snapshot 4*delay+2.
+		Long: `eval trains the models and dictionaries of lobbies on one or more entity-state
+traces (.itr) and codes another one with every codec that a lobby can have: each
+snapshot against those that are at least --delay snapshots old, decoded from the
+decoder's own memory, and compared. Some are also coded against nothing, as for a
+client that joins: bytes/first. Schemas come from the heads of the traces; rows
+of more than 12 fields are cut into parts. Averages begin at snapshot 4*delay+2.
 Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`,
 		Example: `  tickrate codec eval --train lobby_16_train.itr --test lobby_64_train.itr --delay 2
   tickrate codec eval --train duel.csv.gz --test match.csv.gz --pose 1cm,0.1deg --hz 20 --delay 2 --json`,
@@ -51,7 +52,8 @@ Recorded human play (.csv, .csv.gz) is read as poses when --pose says how fine.`
 	fl.StringArrayVar(&f.train, "train", nil,
 		"trace `file` to train on; may be given more than once (required)")
 	fl.StringVar(&f.test, "test", "", "trace `file` to judge by (required)")
-	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means 100 ms")
+	fl.IntVar(&f.delay, "delay", 0, "age of the newest acknowledged snapshot, in `snapshots`; 0 means "+
+		"100 ms, or the oldest that a lobby has baselines for")
 	fl.StringVar(&f.pose, "pose", "", "read recorded human play in these `steps` of position and "+
 		"angle, such as 1cm,0.1deg; default none: it is not read")
 	fl.IntVar(&f.hz, "hz", 20, "`snapshots` a second of recorded human play")
@@ -67,7 +69,7 @@ type evaluation struct {
 	Delay      int                        `json:"delay"`       // snapshots
 	Entities   int                        `json:"entities"`    // rows of a snapshot
 	Fields     int                        `json:"fields"`      // columns of a row
-	ModelBytes int                        `json:"model_bytes"` // of the trained model
+	ModelBytes int                        `json:"model_bytes"` // of the trained model, no dictionaries
 	Codecs     map[string]codeceval.Score `json:"codecs"`      // by name
 }
 
@@ -111,7 +113,7 @@ func evaluate(c *cobra.Command, f evalFlags) error {
 	if err != nil {
 		return err
 	}
-	out.ModelBytes = model.Bytes()
+	out.ModelBytes = model.Bytes(schema.Huffman)
 	trial := codeceval.Trial{Model: model, Trace: test, Delay: out.Delay}
 	for _, name := range f.codecs {
 		if err := c.Context().Err(); err != nil {
@@ -176,11 +178,12 @@ func printEvaluation(c *cobra.Command, out evaluation, names []string) error {
 		"%s: %d entities of %d fields, acknowledged %d snapshots late, model of %d bytes trained on %s\n\n",
 		out.Test, out.Entities, out.Fields, out.Delay, out.ModelBytes, strings.Join(out.Train, ", "))
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "codec\tbytes/snapshot\tbits/entity\tencode ns/entity\tdecode ns/entity\tverified\t")
+	fmt.Fprintln(t, "codec\tbytes/snapshot\tbits/entity\tbytes/first\tmodel bytes\t"+
+		"encode ns/entity\tdecode ns/entity\tverified\t")
 	for _, name := range names {
 		s := out.Codecs[name]
-		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot,
-			s.BitsPerEntity, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
+		fmt.Fprintf(t, "%s\t%.1f\t%.2f\t%.0f\t%d\t%.0f\t%.0f\t%d\t\n", name, s.BytesPerSnapshot,
+			s.BitsPerEntity, s.FirstBytes, s.ModelBytes, s.EncodeNsPerEntity, s.DecodeNsPerEntity, s.Verified)
 	}
 	return t.Flush()
 }

@@ -54,6 +54,12 @@ func TestReplayCommand(t *testing.T) {
 		got.From != 300 || got.To != 500 || len(got.Players) != 8 {
 		t.Fatalf("%v: %+v", err, got)
 	}
+	for n, want := range map[string]string{"1800": "", "1801": "--tick 1801: ", "99999": "ends with tick 18"} {
+		if _, err := output(t, "inspect", "world", path, "--tick", n); want == "" && err != nil ||
+			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("tick %s: %v, want %q", n, err, want)
+		}
+	}
 	out, err = output(t, "replay", path, "--json")
 	whole := playback.Result{}
 	if err != nil || json.Unmarshal([]byte(out), &whole) != nil {

@@ -68,7 +68,7 @@ type Dictionaries struct {
 var noDictionaries = sync.OnceValue(func() *Dictionaries {
 	d, err := NewDictionaries(nil, nil)
 	if err != nil {
-		panic("schema: " + err.Error()) // nothing is wrong with nothing
+		panic("schema: " + err.Error()) // an empty dictionary is always usable
 	}
 	return d
 })

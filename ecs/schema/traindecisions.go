@@ -54,10 +54,10 @@ func (c *cell) add(o *cell) {
 	}
 }
 
-// symbolBits is what it takes to learn of a symbol that a cell has.
+// symbolBits is the cost of learning one symbol of a cell.
 const symbolBits = 6
 
-// bits is what the cell takes, and what it takes to learn it.
+// bits is the cost of coding what the cell counts, and of learning the symbols that it has.
 func (c *cell) bits() (bits float64) {
 	for _, n := range c {
 		if n > 0 {
@@ -69,12 +69,12 @@ func (c *cell) bits() (bits float64) {
 
 // trainDecisions returns the file's part for what was counted.
 func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
-	here, gone := 8.0, 0.1
+	var here, gone uint64 // integers, as sums of floats depend on the order of a map
 	count := func(sym int, n uint64) {
 		if sym < Update {
-			gone += float64(n)
+			gone += n
 		} else {
-			here += float64(n)
+			here += n
 		}
 	}
 	for sym, n := range c.Masks[0] {
@@ -83,7 +83,7 @@ func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
 	for k, n := range c.ContextSymbols {
 		count(int(k&0xffff), n)
 	}
-	raw := []byte{chance(255, 1), chance(here, gone)}
+	raw := []byte{chance(255, 1), chance(8+float64(here), 0.1+float64(gone))}
 	columns := columnsOf(s, c.samples.rows, classes)
 	for f := range s.Fields {
 		raw = append(raw, columns.field(s, f)...)

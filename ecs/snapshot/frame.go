@@ -102,9 +102,9 @@ func cut[T any](all []T, n int) (first, rest []T) { return all[:n:n], all[n:] }
 
 // Reset empties every slot and stamps the frame with a tick. All its slots count as known.
 func (f *Frame) Reset(t tick.Tick) {
-	f.Tick, f.groups = t, 0
-	clear(f.ids)
+	clear(f.ids[:f.groups])
 	clear(f.occupied)
+	f.Tick, f.groups = t, 0
 	for i := range f.known {
 		f.known[i] = ^uint64(0)
 	}

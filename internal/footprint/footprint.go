@@ -29,7 +29,7 @@ type Part struct {
 
 // Measure returns the bytes that each owner keeps alive, in the order of owners. Memory counts
 // once, for the first owner that reaches it; the struct itself counts for the owner with no path.
-// Bytes are those of types: what the allocator rounds up is not in them. Contents of closures and
+// What the allocator rounds up is in them, as far as spans of memory show. Contents of closures and
 // of channels count as nothing, and maps by their entries. It panics if a path names no field.
 func Measure[T any](root *T, owners []Owner) []Part {
 	w := walk{seen: map[visit]bool{}, maps: map[int]uint64{}}
@@ -83,14 +83,24 @@ func (w *walk) add() map[int]uint64 {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size),
 			cmp.Compare(a.owner, b.owner))
 	})
-	bytes, counted := w.maps, uintptr(0)
+	bytes, begun, counted, last := w.maps, uintptr(0), uintptr(0), 0
 	for _, s := range w.spans {
+		if s.start > counted { // what was counted last ends
+			bytes[last] += uint64(allocated(counted-begun) - (counted - begun))
+			begun = s.start
+		}
 		if from, end := max(s.start, counted), s.start+s.size; end > from {
 			bytes[s.owner] += uint64(end - from)
-			counted = end
+			counted, last = end, s.owner
 		}
 	}
+	bytes[last] += uint64(allocated(counted-begun) - (counted - begun))
 	return bytes
+}
+
+// allocated is the size that the allocator gives an object of size bytes.
+func allocated(size uintptr) uintptr {
+	return uintptr(cap(append([]byte(nil), make([]byte, size)...)))
 }
 
 // follow walks what lies at the rest of a path from a value of type t at p.

@@ -21,13 +21,13 @@ type branch struct {
 	near *leaves
 }
 
-type leaves struct{ green [100]byte }
+type leaves struct{ green [112]byte }
 
 // Bytes count once, for the first owner that reaches them, through slices, interfaces, maps and
 // atomic pointers; a pointer back into the struct leads nowhere.
 func TestMeasure(t *testing.T) {
 	common := new(leaves)
-	v := &tree{name: string([]byte("oak")), shared: common, any: new(leaves),
+	v := &tree{name: string([]byte("an oak, sixteen.")), shared: common, any: new(leaves),
 		byName: map[string]*leaves{"": new(leaves)}}
 	v.back = v
 	v.parts = make([]branch, 2, 4)
@@ -37,8 +37,9 @@ func TestMeasure(t *testing.T) {
 	v.latest.Store(new(leaves))
 	got := Measure(v, []Owner{{Path: "shared"}, {Path: "parts.leaves"}, {Path: "parts"}, {Path: "byName"},
 		{}})
-	// a branch has two pointers; a map has a head and eight slots of a string, a pointer and a byte
-	want := []uint64{100, 200, 4*16 + 100, mapHead + 8*25 + 100, 3 + 100 + 100}
+	// A branch has two pointers; the allocator gives 352 bytes to three leaves. A map has a head and
+	// eight slots of a string, a pointer and a byte.
+	want := []uint64{112, 224, 4*16 + 112 + 16, mapHead + 8*25 + 112, 16 + 112 + 112}
 	want[4] += 8 + 16 + 8 + 24 + 8 + 16 + 8 + 8 // the struct itself; its atomic pointer has 8 bytes
 	for i, part := range got {
 		if part.Bytes != want[i] {

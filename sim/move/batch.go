@@ -91,7 +91,7 @@ func (b *Batch) StepBodies(r Rows, bodies []*Body, a *arena.Arena, rate uint16) 
 	b.rows = Rows{}
 }
 
-// stepAlone steps the rows at hand one by motion.
+// stepAlone steps the rows at hand one by one.
 func (b *Batch) stepAlone() {
 	for i := range b.rows.Pos {
 		b.stepRow(i)
@@ -105,7 +105,7 @@ func (b *Batch) step() {
 	b.wishes()
 	c.sincos()
 	c.accelerate(b.locos, b.dt)
-	c.fall(b.locos)
+	c.applyGravity(b.locos)
 	c.integrate(b.dt)
 	b.resolve(b.broadPhase())
 	b.dropAlone()

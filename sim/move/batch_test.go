@@ -79,7 +79,7 @@ func freeRows(r Rows, bodies []*Body, a *arena.Arena) int {
 	b.wishes()
 	b.columns.sincos()
 	b.columns.accelerate(b.locos, b.dt)
-	b.columns.fall(b.locos)
+	b.columns.applyGravity(b.locos)
 	b.columns.integrate(b.dt)
 	return batchRows - len(b.alone) - len(b.broadPhase())
 }

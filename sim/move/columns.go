@@ -98,7 +98,7 @@ func (c *batchColumns) accelerate(locos []locoTerms, dt float32) {
 	vek32.Mul_Into(sum, c.velX, c.velX)
 	vek32.Mul_Into(keep, c.velZ, c.velZ)
 	vek32.Add_Inplace(sum, keep)
-	c.rub(locos, dt)
+	c.frictionShare(locos, dt)
 	vek32.Mul_Inplace(c.velX, keep)
 	vek32.Mul_Inplace(c.velZ, keep)
 
@@ -113,13 +113,13 @@ func (c *batchColumns) accelerate(locos []locoTerms, dt float32) {
 	vek32.Add_Inplace(c.velZ, c.cos)
 }
 
-// rub sets keep to the share of its speed, whose square is in sum, that friction leaves a row.
+// frictionShare sets keep to the share of its speed, whose square is in sum, that friction leaves a row.
 //
 // Roots and quotients are not vek's: its vector code takes both from estimates of 12 bits and one
 // step of Newton's method, which is not what the last lanes and other processors get. Nor are
 // minima and maxima: they store by mask, which takes some processors ten times as long. Floats that
 // are not negative order as their bits do.
-func (c *batchColumns) rub(locos []locoTerms, dt float32) {
+func (c *batchColumns) frictionShare(locos []locoTerms, dt float32) {
 	const unit, tiny = 0x3f800000, 0x35800000 // 1, and VelUnit squared: below any speed
 	keep, sum, modes := c.keep, c.sum[:len(c.keep)], c.modes[:len(c.keep)]
 	for i, square := range sum {
@@ -145,8 +145,8 @@ func notNegative(x float32) float32 {
 	return math.Float32frombits(bits &^ uint32(int32(bits)>>31))
 }
 
-// fall is gravity, and the fixed speed of a jump.
-func (c *batchColumns) fall(locos []locoTerms) {
+// applyGravity adds gravity, and the fixed speed of a jump.
+func (c *batchColumns) applyGravity(locos []locoTerms) {
 	velY, modes := c.velY, c.modes[:len(c.velY)]
 	for i, y := range velY {
 		of := &locos[modes[i].loco]

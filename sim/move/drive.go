@@ -21,12 +21,12 @@ func (b *Body) drive(m *Motion, in Input, rate uint16, dt float32) {
 		m.Vel.Y = b.jumpSpeed
 	case InAir:
 		m.Vel = accelerate(m.Vel, in, grip{b.airFriction, b.airAccel}, speed, dt)
-		m.Vel.Y = b.fall(m.Vel.Y, dt)
+		m.Vel.Y = b.fallVelocity(m.Vel.Y, dt)
 	case Launched:
 		m.Vel = b.flight(geom.Angle(m.Held&heading), m.Since, rate)
 	default:
 		m.Vel = accelerate(m.Vel, in, grip{b.friction, 0}, speed, dt)
-		m.Vel.Y = b.fall(m.Vel.Y, dt)
+		m.Vel.Y = b.fallVelocity(m.Vel.Y, dt)
 	}
 }
 
@@ -79,7 +79,8 @@ func (b *Body) next(s *State, in *Input, rate uint16) Loco {
 	return s.Loco
 }
 
-func (b *Body) fall(y, dt float32) float32 {
+// fallVelocity is an upward velocity after gravity of a tick.
+func (b *Body) fallVelocity(y, dt float32) float32 {
 	y -= float32(b.gravity * dt)
 	if y < -b.fallSpeed {
 		y = -b.fallSpeed

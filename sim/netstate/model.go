@@ -17,9 +17,9 @@ type Models struct{ Public, Owner, Objects *schema.Model }
 func (m Models) Hash() uint64 { return mixHashes(m.Public.Hash(), m.Owner.Hash(), m.Objects.Hash()) }
 
 // mixHashes combines three hashes.
-func mixHashes(public, owner, things uint64) uint64 {
+func mixHashes(public, owner, objects uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
-	return max(1, (public*odd^owner)*odd^things)
+	return max(1, (public*odd^owner)*odd^objects)
 }
 
 // WithCodec returns the models for a codec of the public rows. Objects have that codec if it packs
@@ -110,7 +110,7 @@ func ParseModels(src []byte) (m Models, err error) {
 	if err != nil {
 		return m, err
 	}
-	owner, things, err := cutModel("owner", rest)
+	owner, objects, err := cutModel("owner", rest)
 	if err != nil {
 		return m, err
 	}
@@ -120,7 +120,7 @@ func ParseModels(src []byte) (m Models, err error) {
 	if m.Owner, err = schema.ParseModel(owner, Owner); err != nil {
 		return Models{}, fmt.Errorf("owner rows: %w", err)
 	}
-	if m.Objects, err = schema.ParseModel(things, Objects); err != nil {
+	if m.Objects, err = schema.ParseModel(objects, Objects); err != nil {
 		return Models{}, fmt.Errorf("objects: %w", err)
 	}
 	return m.WithDictionaries(d), nil

@@ -43,7 +43,7 @@ func (s *sheet) Truncate(size int64) error {
 
 func (s *sheet) Close() error { s.closed = true; return nil }
 
-// bound is a tape and the files that it made.
+// bound is a FileWriter and the files that it made.
 type bound struct {
 	FileWriter
 	sheets []*sheet
@@ -102,7 +102,7 @@ func whole(t *testing.T, data []byte) (tick.Tick, Ending) {
 }
 
 // After every chunk a file has a footer, and plays again; a closed one says that it is over.
-func TestTapeIsWholeAfterEveryChunk(t *testing.T) {
+func TestFileIsWholeAfterEveryChunk(t *testing.T) {
 	h, all := pieces(t, 9)
 	for i, c := range all {
 		if (len(c.Key) > 0) != (i%KeyEvery == 0) {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"math"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -37,6 +38,7 @@ type Recorder struct {
 	next    *RawChunk      // for the chunk after now; nil: all memory is in use
 	free    chan *RawChunk // encoded, or never used
 	dropped uint64
+	starts  tick.Tick // that Approach approaches
 }
 
 // NewRecorder begins to record a match, right after a Step or before the first, in chunks of 1 to
@@ -51,14 +53,36 @@ func NewRecorder(m *sim.Match, ticks, every int) (*Recorder, error) {
 	return r, r.Start(m)
 }
 
-// Start begins a recording of m with the memory of an earlier one, which is over. m must have the
-// slots and the map of the match that NewRecorder was given. Errors are sim.ErrPending and ErrBusy.
-func (r *Recorder) Start(m *sim.Match) error {
+// Approach spreads the work of a Start over approachTicks ticks: the state that a recording begins
+// with has the poses of up to a second. Called after each tick, it copies some of them and reports
+// whether Start, called now, has little left to copy. The recorder must not be recording.
+func (r *Recorder) Approach(m *sim.Match) bool {
+	now := m.Tick()
+	if r.match != m || r.starts < now || r.starts > now+approachTicks {
+		r.starts = now + approachTicks
+	}
+	if r.claim(m) && r.starts > now {
+		r.now.key.CopyPoses(m, r.starts, int(m.Rules().Rate)/approachTicks+1)
+	}
+	return now <= approachTicks || r.starts == now // a match that has just begun has few poses
+}
+
+// claim takes memory for the first chunk of a recording of m, and reports whether there was some.
+func (r *Recorder) claim(m *sim.Match) bool {
 	r.match, r.count = m, 0
 	if r.prepare(); r.now == nil {
 		r.now, r.next = r.next, nil
 	}
-	if r.now == nil {
+	return r.now != nil
+}
+
+// approachTicks is how many ticks before its first state a recording within a match prepares it.
+const approachTicks = 16
+
+// Start begins a recording of m with the memory of an earlier one, which is over. m must have the
+// slots and the map of the match that NewRecorder was given. Errors are sim.ErrPending and ErrBusy.
+func (r *Recorder) Start(m *sim.Match) error {
+	if !r.claim(m) {
 		return ErrBusy
 	}
 	if err := r.begin(r.now); err != nil {
@@ -80,7 +104,7 @@ func (r *Recorder) prepare() {
 		}
 	}
 	if r.now != nil && r.count >= r.every {
-		r.next.key.CopyPoses(r.match, r.now.first+tick.Tick(r.ticks)-1)
+		r.next.key.CopyPoses(r.match, r.now.first+tick.Tick(r.ticks)-1, math.MaxInt)
 	}
 }
 

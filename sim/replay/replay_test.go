@@ -506,3 +506,32 @@ func FuzzRecording(f *testing.F) {
 		}
 	})
 }
+
+// TestRecordingBeginsWithinAMatch: Approach takes its time and copies nothing that Start would not.
+func TestRecordingBeginsWithinAMatch(t *testing.T) {
+	p := newPlay(t, 16, 3)
+	rec, err := NewRecorder(p.m, 60, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec.Close(); !rec.Approach(p.m) {
+		t.Error("a match that has just begun is not recorded at once")
+	}
+	for range 200 {
+		p.step()
+	}
+	calls := 1
+	for ; !rec.Approach(p.m); calls++ {
+		p.step()
+	}
+	want, err := p.m.Save(nil)
+	if err != nil || rec.Start(p.m) != nil {
+		t.Fatal("cannot record", err)
+	}
+	p.step()
+	rec.Tick()
+	if got := rec.Close().Encode().Key; !bytes.Equal(got, want) || calls != approachTicks+1 {
+		t.Errorf("after %d calls, a state of %d bytes, want after %d that of %d bytes", calls, len(got),
+			approachTicks+1, len(want))
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// taped is a recording of some seconds as a tape writes it.
-func taped(t testing.TB, pack *Packer) []byte {
+// recordedFile is a recording of some seconds as a FileWriter writes it.
+func recordedFile(t testing.TB, pack *Packer) []byte {
 	h, all := pieces(t, 3)
 	b := newBound(1 << 30)
 	b.Pack = pack
@@ -52,7 +52,7 @@ func refused(t testing.TB, file []byte) error {
 // TestThreat37HostileReplay: a file in which any bit is another is refused, and the error names the
 // byte at which the piece begins that is wrong; one that says it is enormous costs no memory.
 func TestThreat37HostileReplay(t *testing.T) {
-	file := taped(t, NewPacker())
+	file := recordedFile(t, NewPacker())
 	if err := refused(t, file); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ func TestThreat37HostileReplay(t *testing.T) {
 // FuzzReplay reads and plays any bytes: it ends, and says where a file is wrong. What is read is
 // never longer than the file says that it may become.
 func FuzzReplay(f *testing.F) {
-	whole := taped(f, NewPacker())
+	whole := recordedFile(f, NewPacker())
 	f.Add(whole)
-	f.Add(taped(f, nil))
+	f.Add(recordedFile(f, nil))
 	f.Add(whole[:len(whole)-footerSize])
 	f.Add(whole[:len(whole)/2])
 	f.Add(whole[:headSize(whole)])

@@ -44,8 +44,8 @@ func Memory(ctx context.Context, out io.Writer, o MemoryOptions) error {
 
 // memoryFoot explains the table.
 const memoryFoot = `
-Of a lobby alone, without its host: sockets, HTTP, journal. What the allocator
-rounds up is not counted. Lobbies of one configuration share what is shared.
+Of a lobby alone, without its host: sockets, HTTP, journal. Lobbies of one
+configuration share what is shared.
 `
 
 // writeMemory writes a line for each owner, with those that are shared at the end.

@@ -54,7 +54,7 @@ func (o *WorldOptions) match(ctx context.Context, source string) (*sim.Match, er
 }
 
 // replay plays a recording up to o.Tick or its end. A recording that ends before its first tick is
-// an error.
+// an error, and so is a tick that it does not have.
 func (o *WorldOptions) replay(ctx context.Context, path string) (*sim.Match, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -76,14 +76,22 @@ func (o *WorldOptions) replay(ctx context.Context, path string) (*sim.Match, err
 			if p.Match == nil {
 				return nil, fmt.Errorf("%s: no ticks are recorded", path)
 			}
+			if now := uint32(p.Match.Tick()); now < o.Tick {
+				return nil, usage.Errorf("--tick %d: %s ends with tick %d", o.Tick, path, now)
+			}
 			return p.Match, nil
 		}
 		if err == nil {
 			err = p.Load(chunk)
 		}
 		for err == nil && !p.Done() && ctx.Err() == nil {
-			if o.Tick != 0 && uint32(p.Match.Tick()) >= o.Tick {
+			switch now := uint32(p.Match.Tick()); {
+			case o.Tick == 0 || now < o.Tick:
+			case now == o.Tick:
 				return p.Match, nil
+			default:
+				return nil, usage.Errorf("--tick %d: the recording %s has no state of it, the next is of tick %d",
+					o.Tick, path, now)
 			}
 			err = p.Step()
 		}
