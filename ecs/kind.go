@@ -11,7 +11,7 @@ import (
 // is none.
 type Kind uint8
 
-// kind is what the world keeps of a Kind.
+// kind is the world's state of a Kind.
 type kind struct {
 	name    string
 	ids     []arche.ID // of the components, the world's netid.ID first
@@ -21,10 +21,10 @@ type kind struct {
 	refused uint64 // spawns beyond the capacity
 	moved   bool   // rows came, went or moved since the last refresh
 
-	ordered    bool           // rows keep the order of their births
+	ordered    bool           // rows keep the order in which they were spawned
 	entities   []arche.Entity // of an ordered kind, by row
-	ended      int            // rows of an ordered kind that wait for compact
-	firstEnded int            // the first of them
+	ended      int            // despawned rows of an ordered kind, which compact will remove
+	firstEnded int            // the lowest of them
 	sparse     *sparseIndex   // of a sparse component
 }
 
@@ -44,9 +44,9 @@ func (w *World) Kind(name string, comps ...Component) Kind {
 	return w.declare(kind{name: name, pool: w.page[0]}, comps)
 }
 
-// Declare is Kind for entities with slots of their own. Their rows keep the order in which they
-// were spawned, whichever of them end. It also panics for a page that is taken and a capacity that
-// is none.
+// Declare declares a kind whose entities have slots of their own. Its rows keep the order in which
+// they were spawned, also when some are despawned. It panics as Kind does, and for a page that is
+// taken or a capacity out of range.
 func (w *World) Declare(s Spec, comps ...Component) Kind {
 	if s.Page < 1 || s.Page >= pages || w.page[s.Page].capacity > 0 {
 		panic(fmt.Sprintf("ecs: Declare %s: page %d: want a free one of 1 to %d", s.Name, s.Page, pages-1))
@@ -129,7 +129,7 @@ func (w *World) Capacity(k Kind) int {
 	return kind.pool.capacity
 }
 
-// Refused is how many entities of a kind were not spawned, since the capacity was reached.
+// Refused is how many entities of a kind were not spawned because the capacity was reached.
 func (w *World) Refused(k Kind) uint64 { return w.kind(k).refused }
 
 // RowBytes is the size of a row of a kind in bytes, the id included.

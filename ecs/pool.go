@@ -24,8 +24,8 @@ type slot struct {
 	doomed bool  // Despawn is queued
 }
 
-// pool is the slots of one page. Slots grow up to the capacity, as the lowest free one is taken
-// first.
+// pool is the slots of one page. The lowest free slot is taken first, so the number of slots in use
+// grows up to the capacity.
 type pool struct {
 	first    int // index of slots[0]
 	capacity int

@@ -14,8 +14,9 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// BenchmarkBudget measures the CPU time of a whole tick by byte limit: none, one that never binds,
-// and one that always binds. Clients use all their abilities; their own time is left out.
+// BenchmarkBudget measures the CPU time of a whole tick without a byte budget, with one that is
+// never reached, and with one that is always reached. Clients use all their abilities; their own
+// CPU time is left out.
 func BenchmarkBudget(b *testing.B) {
 	const n = 100
 	for _, kbps := range []int{0, 2000, 24} {
@@ -51,7 +52,7 @@ func benchmarkBudget(b *testing.B, n int, cfg Config) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// firing makes all clients run, look about and use all their abilities.
+// firing makes all clients run, turn and use their abilities at random.
 func (b *clientLobby) firing(seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	b.brain = func(int) client.Intent {

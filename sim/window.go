@@ -1,8 +1,8 @@
 package sim
 
-// OfferWindow is Offer for each command of a window, from the last to the first, which is from the
-// oldest on as ParseCommands orders them. It skips the commands that arrived before, which are
-// nearly all, without a copy.
+// OfferWindow offers every command of a window, the oldest first. ParseCommands puts the newest
+// first, so the window is read backwards. Most commands arrived with earlier packets: those are
+// counted without a copy.
 func (b *CommandBuffer) OfferWindow(window []Command) {
 	for i := len(window) - 1; i >= 0; i-- {
 		c := &window[i]
@@ -10,7 +10,7 @@ func (b *CommandBuffer) OfferWindow(window []Command) {
 		case c.Tick <= b.taken:
 			b.newest = max(b.newest, c.Tick)
 			b.Count.Stale++
-		case *at == *c: // and clean, as what is here is
+		case *at == *c: // and sanitized, as the stored one is
 			b.Count.Duplicate++
 		default:
 			b.Offer(*c)

@@ -26,7 +26,7 @@ type attacker struct {
 	attackSession
 	out     netcode.Outbox
 	steps   int       // ticks since the attack began
-	forged  int       // acks of sequences never sent that a server in its ticks must refuse
+	forged  int       // acks of sequences never sent; a server that keeps its schedule refuses all
 	actedAt tick.Tick // the server's tick of the last attack
 	gone    bool
 }
@@ -196,7 +196,7 @@ func (k *attacker) forgeAck(r *run, pkt []byte) {
 	d, le := k.rng, binary.LittleEndian
 	ack, ackBits := pkt[2:], pkt[4:]
 	kinds := 1
-	if k.packets > 280 { // no server can refuse the kinds above 0 at once
+	if k.packets > 280 { // no server can detect the kinds above 0 at once
 		kinds = 4
 	}
 	switch d.IntN(kinds) {
@@ -206,7 +206,7 @@ func (k *attacker) forgeAck(r *run, pkt []byte) {
 		if k.newest > 0 && k.actedAt != r.Lobby.Match().Tick() {
 			k.forged++
 		}
-	case 1: // acks everything before, received or not
+	case 1: // acks all 64 sequences before, received or not
 		le.PutUint64(ackBits, ^uint64(0))
 	case 2: // acks an old sequence
 		le.PutUint16(ack, le.Uint16(ack)-uint16(d.IntN(200)))

@@ -21,7 +21,7 @@ type shots struct {
 	stood [64]lastStance           // by slot; see run.checkMoves
 }
 
-// lastView is the instant at which a player's last shot looked, ticks in 24.8.
+// lastView is the instant that a player's last shot viewed, in 1/256 of a tick.
 type lastView struct {
 	id netid.ID
 	at int64
@@ -65,12 +65,12 @@ func (s *shots) checkShot(r *run, shot *sim.Shot, hit *lagcomp.Hit) {
 	at := lagcomp.Instant(v)
 	switch last := &s.last[id.Index()%len(s.last)]; {
 	case !v.Valid() || v.To > limits.Newest:
-		r.fail(Rewind, "a shot of %v looks at %v, and the newest snapshot is %d", id, v, limits.Newest)
+		r.fail(Rewind, "a shot of %v views %v, and the newest snapshot is %d", id, v, limits.Newest)
 	// Fractions are rounded down.
 	case at < oldest-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
-		r.fail(Rewind, "a shot of %v in tick %d looks at %v", id, now, v)
+		r.fail(Rewind, "a shot of %v in tick %d views %v", id, now, v)
 	case last.id == id && at < last.at-256-int64(v.To-v.From) && at < int64(limits.Newest)<<8:
-		r.fail(Rewind, "a shot of %v looks at %v, further back than its last by %d/256 ticks",
+		r.fail(Rewind, "a shot of %v views %v, further back than its last by %d/256 ticks",
 			id, v, last.at-at)
 	default:
 		*last = lastView{id, at}
@@ -82,7 +82,7 @@ func (s *shots) checkShot(r *run, shot *sim.Shot, hit *lagcomp.Hit) {
 	// An instant was rounded down by as much as its view spans.
 	round := max(v.To-v.From, shot.View.To-shot.View.From)
 	if at := lagcomp.Instant(v); !v.Valid() || at < oldest-int64(round) && at < int64(limits.Newest)<<8 {
-		r.fail(Rewind, "a shot of %v in tick %d hit %v as that was at %v", id, now, netid.ID(hit.ID), v)
+		r.fail(Rewind, "a shot of %v in tick %d hit %v at the view %v", id, now, netid.ID(hit.ID), v)
 		return
 	}
 	from, to := s.pose(v.From, hit.Slot), s.pose(v.To, hit.Slot)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// Of pairs with noise, most of it common to both, and a hiccup in one of twenty, the interval holds
-// the true ratio as often as it says, within what chance allows; and it is narrow enough to tell 2
-// % from nothing.
+// The pairs have noise, most of it common to both sides, and one side in twenty has an outlier. The
+// interval holds the true ratio about as often as it claims, and it is narrow enough to tell a
+// difference of 2 % from none.
 func TestPairedRatioHoldsTheTruth(t *testing.T) {
 	const trials, pairs, truth = 80, 100, 1.02
 	random := rand.New(rand.NewPCG(1, 2))
@@ -16,8 +16,9 @@ func TestPairedRatioHoldsTheTruth(t *testing.T) {
 	for range trials {
 		a, b := make([]float64, pairs), make([]float64, pairs)
 		for i := range a {
-			mood := math.Exp(0.2 * random.NormFloat64())
-			a[i], b[i] = mood*(1+0.03*random.NormFloat64()), truth*mood*(1+0.03*random.NormFloat64())
+			common := math.Exp(0.2 * random.NormFloat64())
+			a[i] = common * (1 + 0.03*random.NormFloat64())
+			b[i] = truth * common * (1 + 0.03*random.NormFloat64())
 			if random.IntN(20) == 0 {
 				a[i] *= 1 + random.Float64()
 			}

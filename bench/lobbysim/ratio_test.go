@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// ratio is the cost of one side by that of the other, with its 95 % interval. 1: equal cost.
+// ratio is the cost of one side divided by that of the other, with its 95 % confidence interval.
 type ratio struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -15,7 +15,8 @@ type ratio struct {
 
 const (
 	resamples = 1000
-	trimmed   = 10 // one pair in trimmed is left out at each end: a disturbance falls on one side of a pair
+	// One pair in trimmed is left out at each end: a disturbance falls on one side of a pair.
+	trimmed = 10
 )
 
 // pairedRatio is the ratio of b to a over pairs that were measured one after the other: the trimmed

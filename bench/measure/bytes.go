@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Cell is one entry of an account of bytes. Field is empty where the bits belong to no field.
+// Cell is the bits that one field took for one reason. Field is empty for bits of no field.
 type Cell struct {
 	Component string `json:"component"`
 	Field     string `json:"field,omitempty"`
@@ -30,7 +30,7 @@ const (
 	OverIPv6 = 8 + 40
 )
 
-// Bytes accounts for everything that a sample of a step's clients received.
+// Bytes divides the bytes that a sample of a step's clients received into cells.
 type Bytes struct {
 	Clients   int           `json:"clients"` // in the sample
 	Duration  time.Duration `json:"duration_ns"`
@@ -42,7 +42,7 @@ type Bytes struct {
 // Check returns an error unless the cells add up to what was received, to the bit.
 func (b *Bytes) Check() error {
 	if sum := b.bits(); sum != 8*b.Received {
-		return fmt.Errorf("the account of bytes has %d bits, and %d were received", sum, 8*b.Received)
+		return fmt.Errorf("the byte counts add up to %d bits: expected %d, as received", sum, 8*b.Received)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func (b *Bytes) bits() (sum uint64) {
 	return sum
 }
 
-// each turns bits of all clients into bytes a second of one client; 0 if nothing was measured.
+// each converts bits of all clients to bytes per second of one client; 0 if nothing was measured.
 func (b *Bytes) each(bits uint64) float64 {
 	if b.Clients <= 0 || b.Duration <= 0 {
 		return 0
@@ -65,7 +65,7 @@ func (b *Bytes) each(bits uint64) float64 {
 // PerSecond is the UDP payload that one client received, bytes a second.
 func (b *Bytes) PerSecond() float64 { return b.each(8 * b.Received) }
 
-// DatagramsPerSecond is the datagrams that one client received a second.
+// DatagramsPerSecond is how many datagrams one client received per second.
 func (b *Bytes) DatagramsPerSecond() float64 { return b.each(8 * b.Datagrams) }
 
 // Share is one part of the received bytes.
@@ -75,7 +75,8 @@ type Share struct {
 	Percent   float64 // of all
 }
 
-// By sums up the cells of one name, the largest sum first. Cells that name calls "" are left out.
+// By groups the cells by the result of name, the largest group first. Cells with the name "" are
+// left out.
 func (b *Bytes) By(name func(Cell) string) []Share {
 	sums, all := map[string]uint64{}, b.bits()
 	for _, c := range b.Cells {

@@ -72,14 +72,15 @@ func Fit(steps []Step) Cost {
 }
 
 // Errors of CPU times grow with the times, so the weight of a point is the inverse of its time.
-// Points below this part of the largest have one weight.
+// smallestWeighed bounds the weights: a time below this share of the largest weighs as if it had it.
 const smallestWeighed = 0.01
 
-// Relative errors below this are noise: they justify no further part.
+// noiseFloor is a relative error that is noise: a smaller one justifies no further part.
 const noiseFloor = 1e-3
 
-// The parts of a curve are one direction measured twice where less than 1/worstCondition of a
-// column is its own: the sizes are too close to tell the parts apart.
+// worstCondition bounds how alike two parts of a curve may be over the measured sizes. If less than
+// 1/worstCondition of a column is independent of the others, the sizes are too close to separate
+// the parts.
 const worstCondition = 1e3
 
 func fitCurve(name string, points []Residual) Curve {
@@ -93,7 +94,7 @@ func fitCurve(name string, points []Residual) Curve {
 	for parts := uint(1); parts < 8; parts++ { // bit 0: A, bit 1: B, bit 2: C
 		k := bits.OnesCount(parts)
 		if k > most || (most == 1 && parts == 1) {
-			continue // one size: the players are the cost, not the empty tick
+			continue // with one size, all cost counts as that of the players
 		}
 		c, ok := solve(points, parts)
 		if !ok {

@@ -88,7 +88,7 @@ func TestPageSaysTheVerdict(t *testing.T) {
 			"At the knee, with " + count(full.Knee.Players) + " players, each client received ",
 			"a sample of 4 clients, which add up to the ", "sockets gave, bit by bit",
 			"another 28 B a datagram", "By component", "player.yaw", "player mask", "9 others"}},
-		{"1 measured: bytes that do not add up", lame, []string{"but the account of bytes has "}},
+		{"1 measured: bytes that do not add up", lame, []string{"but the byte counts add up to "}},
 		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players",
 			"lower bound: the swarm could not load"}},
 		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players",

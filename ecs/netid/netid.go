@@ -12,8 +12,8 @@ import (
 //	bits 8..31  index       slot in [0, slots), reused lowest first
 //	bits 0..7   generation  1..255, the next one each time the slot is reserved; 1 follows 255
 //
-// An id that is kept over 255 lives of its slot names another entity; nothing in a match keeps one
-// that long.
+// An id that is kept while its slot is reused 255 times names another entity. Nothing in a match
+// keeps one that long.
 type ID uint32
 
 // MaxSlots is the number of slots that an ID can address.

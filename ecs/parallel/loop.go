@@ -1,11 +1,11 @@
 // Package parallel runs a loop over rows in parts, so that several processors can share it. A
 // number of rows and a function over a range of them go in; a Runner calls the function once for
-// each part. Loop starts no goroutine and holds no lock; Pool does, and belongs to the shell of a
-// program.
+// each part. Loop starts no goroutine and holds no lock. Pool does: it is for the program that owns
+// the threads.
 //
 // Parts are contiguous ranges that follow from the number of rows alone, never from the number of
-// workers or their speed. A part may write what belongs to its own rows, and collect other results
-// in memory of its own number, which the caller joins in the order of the parts: the order of the
+// workers or their speed. A part may write to its own rows, and collect other results in memory that
+// its number indexes; the caller joins these in the order of the parts, which is the order of the
 // rows. So the result is that of the plain loop, bit by bit.
 //
 //	type world struct{ pos, vel []float32 }
@@ -31,7 +31,7 @@ type Runner interface {
 	Run(parts int, do func(part int))
 }
 
-// Waker is a Runner with workers that sleep between ticks. Wake announces loops.
+// Waker is a Runner with workers that sleep between ticks. Wake wakes them before the first loop.
 type Waker interface {
 	Runner
 	Wake()
@@ -66,7 +66,7 @@ func (l *Loop[T]) SetRunner(r Runner) {
 // Parallel reports whether loops may be cut.
 func (l *Loop[T]) Parallel() bool { return l.runner != nil }
 
-// Wake announces loops to the runner.
+// Wake tells the runner that loops are about to run.
 func (l *Loop[T]) Wake() {
 	if w, ok := l.runner.(Waker); ok {
 		w.Wake()
