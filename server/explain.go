@@ -208,7 +208,7 @@ func ParseObjectRef(s string) (r ObjectRef, err error) {
 // Explain says what became of an entity in the newest snapshot to a client, both by net id. Call it
 // between ticks.
 func (l *Lobby) Explain(client, entity netid.ID) Explanation {
-	if ref, ok := flightRef(entity); ok {
+	if ref, ok := objectRefOf(entity); ok {
 		return l.ExplainObject(client, ref)
 	}
 	e := Explanation{Client: uint32(client), Entity: uint32(entity), Slot: -1}

@@ -3,6 +3,7 @@ package server
 import (
 	"math"
 
+	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
@@ -34,10 +35,10 @@ func (r *replication) explainPlayer(c *connReplication, e Explanation) Explanati
 		r.addPlayerDetail(c, &e, f)
 		return e
 	}
-	switch v := r.match.Vital(id); {
-	case v == nil:
+	switch {
+	case r.match.Vital(id) == nil:
 		return e.because(ReasonNoEntity)
-	case v.Spectator:
+	case r.match.Spectates(id):
 		return e.because(ReasonSpectator)
 	}
 	return e.because(ReasonNew)
@@ -268,13 +269,18 @@ func (o *objectRows) inMatch(ref ObjectRef) bool {
 	return false
 }
 
-// flightRef is the object that a net id stands for; false if it is no flight's.
-func flightRef(id netid.ID) (ref ObjectRef, ok bool) {
-	switch n := id.Index(); {
-	case n >= sim.FirstGrenade:
-		return ObjectRef{netstate.Grenade, uint32(id)}, true
-	case n >= sim.FirstProjectile:
+// objectRefOf is the object that a net id stands for: a flight, a barrel or a cube. It is false for
+// ids of other pages.
+func objectRefOf(id netid.ID) (ref ObjectRef, ok bool) {
+	switch n := id.Index(); n / ecs.PageSlots * ecs.PageSlots {
+	case sim.FirstProjectile:
 		return ObjectRef{netstate.Projectile, uint32(id)}, true
+	case sim.FirstGrenade:
+		return ObjectRef{netstate.Grenade, uint32(id)}, true
+	case sim.FirstBarrel:
+		return ObjectRef{netstate.Barrel, uint32(n - sim.FirstBarrel)}, true
+	case sim.FirstCube:
+		return ObjectRef{netstate.Cube, uint32(n - sim.FirstCube)}, true
 	}
 	return ref, false
 }

@@ -144,7 +144,7 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 		}
 		t.Logf("%d: the longest wait was %d snapshots of %d, in %d others went before; %d rows told, "+
 			"%d of objects", i, longest, snapshots, passed, told, objectsSent)
-		if longest < 2 || longest > c.most || passed*10 > snapshots || told < 300 || objectsSent < 100 {
+		if longest < 2 || longest > c.most || passed*6 > snapshots || told < 300 || objectsSent < 100 {
 			t.Errorf("%d: the longest wait was %d snapshots; %d rows told, %d of objects",
 				i, longest, told, objectsSent)
 		}

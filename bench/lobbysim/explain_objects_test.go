@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
@@ -120,8 +121,8 @@ func (w *objectsExplainTest) checkSnapshot() {
 			if again := w.Lobby.ExplainObject(c.ID(), ref); again != *v {
 				w.t.Fatalf("one by one %+v, in the list %+v", again, v)
 			}
-			if ref.Kind.Flies() {
-				if again := w.Lobby.Explain(c.ID(), netid.ID(v.Entity)); again != *v {
+			if id := netIDOf(ref); id != 0 {
+				if again := w.Lobby.Explain(c.ID(), id); again != *v {
 					w.t.Fatalf("by its net id %+v, in the list %+v", again, v)
 				}
 			}
@@ -148,6 +149,19 @@ func (w *objectsExplainTest) checkSnapshot() {
 			w.t.Fatalf("tick %d, client %d: %d objects without a reason", now, i, here)
 		}
 	}
+}
+
+// netIDOf is the net id of a flight, a barrel or a cube; 0 for objects without one.
+func netIDOf(ref server.ObjectRef) netid.ID {
+	switch ref.Kind {
+	case netstate.Projectile, netstate.Grenade:
+		return netid.ID(ref.N)
+	case netstate.Barrel:
+		return netid.Make(sim.FirstBarrel+int(ref.N), 1)
+	case netstate.Cube:
+		return netid.Make(sim.FirstCube+int(ref.N), 1)
+	}
+	return 0
 }
 
 // compare compares one explanation with what client i decoded.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -36,6 +37,14 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		cfg := server.Config{Arena: a, ArenaName: "town:64:26", Players: 64, Kbps: c.kbps,
 			ViewDistance: c.far, JoinBytes: c.join, PVS: table, Hysteresis: 3,
 			SampleEvery: 1, Rules: sim.Rules{Seed: 26, RespawnMillis: 2000}}
+		if c.join != 0 {
+			// By the trained models, and without objects, all rows fit a join snapshot.
+			cfg.Models, cfg.Rules.Game = netstate.Untrained(), sim.DefaultGame()
+			for i := range netstate.MaxStanding {
+				at := geom.Vec3{X: float32(i%16)*6 - 45, Z: float32(i/16)*6 - 45}
+				cfg.Rules.Game.Layout.Barrels = append(cfg.Rules.Game.Layout.Barrels, at)
+			}
+		}
 		b, err := New(Config{Clients: 64, Seed: 26, Lobby: cfg, Link: impair.Profile{}})
 		if err != nil {
 			t.Fatal(err)

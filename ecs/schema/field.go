@@ -20,6 +20,31 @@ type Field struct {
 	// Predict says which of the rows known to both ends the difference is taken from. It is part of
 	// the schema's hash.
 	Predict Predictor
+
+	// Spawn says what a new row has here, most of the time. It is part of the schema's hash.
+	Spawn Spawn
+}
+
+// Spawn is the value that a field of a new row is coded as a difference to. See Model.Spawns.
+type Spawn uint8
+
+// The values of new rows.
+const (
+	SpawnZero Spawn = iota // 0, or the value in range that is nearest to it
+	SpawnTick              // the tick of the snapshot, modulo Wrap
+	// As SpawnZero; the lowest 4 bits choose the tables of the fields behind. One field at most.
+	SpawnKind
+	spawns
+)
+
+var spawnNames = [spawns]string{"zero", "tick", "kind"}
+
+// String returns the word that tags use.
+func (s Spawn) String() string {
+	if s < spawns {
+		return spawnNames[s]
+	}
+	return "?"
 }
 
 // Predictor is how a field is predicted from its baselines.

@@ -27,6 +27,7 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: terms, 3 bytes each behind their number · 4 classes, 2 bits a level ·
 //	             for each class its table
+//	   new rows  of entity rows: a table of masks; and fields as above, without terms
 //	   decisions of entity rows, a byte each: spawn, leave; for each field: two features,
 //	             255 for none; how many leaves; the leaf for each level, state of the first feature,
 //	             and of the second; 39 nodes a leaf
@@ -49,8 +50,17 @@ func (m *Model) appendBody(dst []byte) []byte {
 	for _, mask := range m.masks {
 		dst = huffman.AppendLengths(dst, mask.Table.Lengths(nil))
 	}
-	for i := range m.coders {
-		c := &m.coders[i]
+	dst = appendCoders(dst, m.coders)
+	if m.spawns != nil {
+		dst = huffman.AppendLengths(dst, m.spawns.Mask.Table.Lengths(nil))
+		dst = appendCoders(dst, m.spawns.Coders)
+	}
+	return append(dst, m.raw...)
+}
+
+func appendCoders(dst []byte, coders []Coder) []byte {
+	for i := range coders {
+		c := &coders[i]
 		dst = appendTerms(dst, c.terms)
 		word := uint32(0)
 		for level, k := range c.classes {
@@ -63,7 +73,7 @@ func (m *Model) appendBody(dst []byte) []byte {
 			}
 		}
 	}
-	return append(dst, m.raw...)
+	return dst
 }
 
 // ParseModel reads a file of exactly one model of s. Errors wrap ErrModel and say what is wrong.
@@ -105,23 +115,37 @@ func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 		p.contextFields = append(p.contextFields, int(f))
 	}
 	rest = src[n:]
+	rest, err = p.parseTables(rest, s, len(shape(s, contextsOf(p.contextFields))))
+	if err != nil || s.Single {
+		return p, rest, err
+	}
+	p.spawns = &modelPlan{}
+	if rest, err = p.spawns.parseTables(rest, s, 1); err != nil {
+		return p, nil, fmt.Errorf("new rows: %w", err)
+	}
+	p.raw = slices.Clone(rest)
+	return p, nil, nil
+}
+
+// parseTables reads tables of masks and of the fields, and returns what follows.
+func (p *modelPlan) parseTables(rest []byte, s Schema, masks int) (_ []byte, err error) {
 	table := func() (lengths []uint8) {
 		if err == nil {
 			lengths, rest, err = huffman.ParseLengths(rest)
 		}
 		return lengths
 	}
-	for range shape(s, contextsOf(p.contextFields)) {
+	for range masks {
 		p.masks = append(p.masks, table())
 	}
 	for range s.Fields {
 		terms, more, err2 := parseTerms(rest)
 		if err = errors.Join(err, err2); err != nil {
-			return p, nil, err
+			return nil, err
 		}
 		p.terms, rest = append(p.terms, terms), more
 		if len(rest) < 4 {
-			return p, nil, errors.New("cut short")
+			return nil, errors.New("cut short")
 		}
 		word := binary.LittleEndian.Uint32(rest)
 		rest = rest[4:]
@@ -135,8 +159,5 @@ func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 		}
 		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
 	}
-	if err == nil && !s.Single {
-		p.raw, rest = slices.Clone(rest), nil
-	}
-	return p, rest, err
+	return rest, err
 }

@@ -160,7 +160,7 @@ func (b *layouter) fields(n Node, above options, name, path string, index []int,
 			continue
 		}
 		o, at := above, path+"."+f.Field
-		o.name, o.inline, o.often = "", false, nil
+		o.name, o.inline, o.often, o.spawn = "", false, nil, SpawnZero
 		if tagged {
 			if !f.Tagged {
 				return fmt.Errorf("%s: no %s tag: expected one, or %s:\"-\" for what is not replicated",
@@ -269,7 +269,7 @@ func (b *layouter) leaf(n Node, o options, name, path string, index []int) error
 		b.Leaves = append(b.Leaves, l)
 		return nil
 	}
-	f := Field{Name: name, Min: l.Lo, Max: l.Hi, Wrap: l.Wrap, Predict: o.predict}
+	f := Field{Name: name, Min: l.Lo, Max: l.Hi, Wrap: l.Wrap, Predict: o.predict, Spawn: o.spawn}
 	if l.Wrap != 0 || l.Lo == math.MinInt32 && l.Hi == math.MaxInt32 {
 		f.Min, f.Max = 0, 0
 	} else if f.Min == 0 && f.Max == 0 {

@@ -27,6 +27,7 @@ type Model struct {
 	codec         Codec
 	raw           []byte     // of decisions; nil for a single row
 	decide        *Decisions // of raw
+	spawns        *Spawns    // nil for a single row
 	dicts         *Dictionaries
 	codes         *maskCodes
 }
@@ -39,17 +40,20 @@ type maskCodes struct {
 
 // MaskCodes returns the codes of the symbols of an entity row, for encoders: those of each context
 // in turn, code | length<<16. All encoders of the model share them.
-func (m *Model) MaskCodes() []uint32 {
-	m.codes.once.Do(func() {
-		for _, mask := range m.masks {
+func (m *Model) MaskCodes() []uint32 { return m.codes.made(m.masks...) }
+
+// made returns the codes of the masks.
+func (c *maskCodes) made(masks ...Mask) []uint32 {
+	c.once.Do(func() {
+		for _, mask := range masks {
 			for sym := range mask.Table.Symbols() {
 				code, n := mask.Table.Code(sym)
-				m.codes.of = append(m.codes.of, code|uint32(n)<<16)
+				c.of = append(c.of, code|uint32(n)<<16)
 			}
 		}
-		m.codes.of = slices.Clip(m.codes.of)
+		c.of = slices.Clip(c.of)
 	})
-	return m.codes.of
+	return c.of
 }
 
 // Mask is the code of the symbol that says which fields changed. An entity row has one in each
@@ -132,6 +136,7 @@ type modelPlan struct {
 	classes       [][ErrorLevels]uint8
 	fields        [][][]uint8 // by field, by class
 	raw           []byte
+	spawns        *modelPlan // nil for a single row, and for the plan of new rows
 }
 
 // newModel makes a model of a plan.
@@ -154,6 +159,26 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 		m.masks[i].Table = table
 		m.masks[i].prepare(s.Single)
 	}
+	var err error
+	if m.coders, err = p.coders(s); err != nil {
+		return nil, err
+	}
+	if !s.Single {
+		decide, err := parseDecisions(p.raw, len(s.Fields))
+		if err != nil {
+			return nil, fmt.Errorf("decisions of %s: %w", s.Name, err)
+		}
+		m.raw, m.decide = p.raw, decide
+		if m.spawns, err = newSpawns(s, p.spawns); err != nil {
+			return nil, fmt.Errorf("new rows of %s: %w", s.Name, err)
+		}
+	}
+	m.hash = max(uint64(fnvStart.bytes(m.appendBody(nil))), 1)
+	return m, nil
+}
+
+// coders makes the codes of the fields.
+func (p *modelPlan) coders(s Schema) (coders []Coder, err error) {
 	for i, f := range s.Fields {
 		if err := s.checkTerms(i, p.terms[i]); err != nil {
 			return nil, fmt.Errorf("%s.%s: %w", s.Name, f.Name, err)
@@ -169,17 +194,9 @@ func newModel(s Schema, p modelPlan) (*Model, error) {
 			}
 			tables = append(tables, table)
 		}
-		m.coders = append(m.coders, newCoder(f, p.terms[i], p.classes[i], tables))
+		coders = append(coders, newCoder(f, p.terms[i], p.classes[i], tables))
 	}
-	if !s.Single {
-		decide, err := parseDecisions(p.raw, len(s.Fields))
-		if err != nil {
-			return nil, fmt.Errorf("decisions of %s: %w", s.Name, err)
-		}
-		m.raw, m.decide = p.raw, decide
-	}
-	m.hash = max(uint64(fnvStart.bytes(m.appendBody(nil))), 1)
-	return m, nil
+	return coders, nil
 }
 
 // contextsOf is how many contexts an entity row has: nothing known, and each combination of
@@ -271,7 +288,7 @@ func (m *Model) MaxRowBits() int {
 			update += longest
 		} else {
 			update = max(update, longest)
-			spawn = update + GenerationBits
+			spawn = update + GenerationBits + m.spawns.rawBits
 		}
 	}
 	for i := range m.coders {

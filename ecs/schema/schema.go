@@ -40,8 +40,11 @@ func (s Schema) Check() error {
 	if !goodName(s.Name) {
 		return fmt.Errorf("%w: schema %q, want %s", ErrSchema, s.Name, nameRule)
 	}
-	seen := map[string]bool{}
+	seen, kinds := map[string]bool{}, 0
 	for i, f := range s.Fields {
+		if f.Spawn == SpawnKind {
+			kinds++
+		}
 		switch {
 		case f.Name == "" || seen[f.Name]:
 			return fmt.Errorf("%w: %s: field %d is called %q, want a name of its own",
@@ -56,6 +59,10 @@ func (s Schema) Check() error {
 		case f.Wrap != 0 && (f.Wrap < 2 || f.Wrap > MaxWrap || f.Min != 0 || f.Max != 0):
 			return fmt.Errorf("%w: %s.%s: wrap %d with range %d to %d, want 2 to %d and no range",
 				ErrSchema, s.Name, f.Name, f.Wrap, f.Min, f.Max, MaxWrap)
+		case f.Spawn >= spawns, f.Spawn != SpawnZero && s.Single, kinds > 1,
+			f.Spawn == SpawnTick && f.Wrap == 0:
+			return fmt.Errorf("%w: %s.%s: spawn %v, want zero, tick of a field that wraps, or kind, once",
+				ErrSchema, s.Name, f.Name, f.Spawn)
 		case f.Often > 100:
 			return fmt.Errorf("%w: %s.%s: often %d, want a percentage", ErrSchema, s.Name, f.Name, f.Often)
 		}
@@ -91,6 +98,9 @@ func (s Schema) Hash() uint64 {
 		if f.Predict != Hold {
 			// Negative: it cannot be read as the length of the next name.
 			h = h.number(-int32(f.Predict))
+		}
+		if f.Spawn != SpawnZero {
+			h = h.number(-int32(f.Spawn) << 8)
 		}
 	}
 	return max(uint64(h), 1)

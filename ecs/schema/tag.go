@@ -71,6 +71,7 @@ type options struct {
 	section        Section
 	interp         Interp
 	predict        Predictor
+	spawn          Spawn
 	signed         bool
 	inline, single bool
 }
@@ -78,7 +79,7 @@ type options struct {
 // parseTag reads a tag over what is inherited: a name, then options. Errors say which option and
 // what was expected.
 func parseTag(tag string, o options) (options, error) {
-	o.name, o.inline, o.often, o.single = "", false, nil, false // these do not come down from above
+	o.name, o.inline, o.often, o.single, o.spawn = "", false, nil, false, SpawnZero // these do not come down from above
 	name, rest, more := strings.Cut(tag, ",")
 	if name != "" && !goodName(name) {
 		return o, fmt.Errorf("name %q: expected %s", name, nameRule)
@@ -104,7 +105,7 @@ func parseTag(tag string, o options) (options, error) {
 			err = fmt.Errorf("expected %s=value", key)
 		} else {
 			err = fmt.Errorf("unknown; known are quant, step, min, max, wrap, signed, bits, " +
-				"owner, others, everyone, interp, predict, derive, often, inline, single")
+				"owner, others, everyone, interp, predict, spawn, derive, often, inline, single")
 		}
 		if err != nil {
 			return o, fmt.Errorf("option %q: %w", word, err)
@@ -165,6 +166,11 @@ var valued = map[string]func(*options, string) error{
 	"predict": func(o *options, v string) error {
 		i, err := word(v, predictorNames[:])
 		o.predict = Predictor(i)
+		return err
+	},
+	"spawn": func(o *options, v string) error {
+		s, err := word(v, spawnNames[:])
+		o.spawn = Spawn(s)
 		return err
 	},
 }

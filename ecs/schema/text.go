@@ -83,6 +83,9 @@ func (s Schema) appendText(dst []byte) []byte {
 		if f.Predict != Hold {
 			dst = fmt.Appendf(dst, " predict %v", f.Predict)
 		}
+		if f.Spawn != SpawnZero {
+			dst = fmt.Appendf(dst, " spawn %v", f.Spawn)
+		}
 	}
 	return append(dst, '\n')
 }
@@ -164,9 +167,16 @@ func (s *Set) line(line string, last bool) (err error) {
 	return nil
 }
 
-// parseField reads a field's words: name, measure, predictor.
+// parseField reads a field's words: name, measure, predictor, value of new rows.
 func parseField(words []string) (f Field, err error) {
 	f.Name, words = words[0], words[1:]
+	if n := len(words); n >= 2 && words[n-2] == "spawn" {
+		p, err := word(words[n-1], spawnNames[:])
+		if err != nil {
+			return f, err
+		}
+		f.Spawn, words = Spawn(p), words[:n-2]
+	}
 	if n := len(words); n >= 2 && words[n-2] == "predict" {
 		p, err := word(words[n-1], predictorNames[:])
 		if err != nil {

@@ -12,6 +12,9 @@ type Counts struct {
 	ContextSymbols map[uint32]uint64 // of the other entity rows, by ContextSymbol
 	Fields         [][]uint64        // by field, by signal times the field's buckets + bucket
 	samples        samples           // of entity rows
+	Empty          [2]uint64         // slots that were empty, of groups that changed: still, and filled
+	// Of new rows, with the kind of each for its level; nil for a single row.
+	Spawns *Counts
 }
 
 // ContextSymbol is the key of an entity row's symbol in Counts.ContextSymbols. inexact has bit f
@@ -38,6 +41,14 @@ func (c *Counts) Row(r *Row) { c.samples.add(r) }
 // NewCounts returns counts of zero in the shape of s, which must pass Check.
 func NewCounts(s Schema) *Counts {
 	mustCheck(s)
+	c := newCounts(s)
+	if !s.Single {
+		c.Spawns = newCounts(s)
+	}
+	return c
+}
+
+func newCounts(s Schema) *Counts {
 	c := &Counts{ContextSymbols: map[uint32]uint64{}}
 	for _, m := range shape(s, 1) {
 		c.Masks = append(c.Masks, make([]uint64, s.symbols(m)))
@@ -64,6 +75,12 @@ func (c *Counts) Add(o *Counts) {
 	}
 	for k, n := range o.ContextSymbols {
 		c.ContextSymbols[k] += n
+	}
+	for i := range c.Empty {
+		c.Empty[i] += o.Empty[i]
+	}
+	if c.Spawns != nil {
+		c.Spawns.Add(o.Spawns)
 	}
 }
 
@@ -105,6 +122,21 @@ func Train(s Schema, counts *Counts) *Model {
 			p.masks = append(p.masks, lengthsOf(c, all, prior, huffman.MaxLength))
 		}
 	}
+	p.trainFields(s, counts)
+	if !s.Single {
+		p.raw = trainDecisions(s, counts, p.classes)
+		spawns := trainSpawns(s, counts.Spawns)
+		p.spawns = &spawns
+	}
+	m, err := newModel(s, p)
+	if err != nil {
+		panic("schema: a trained model is no model: " + err.Error())
+	}
+	return m
+}
+
+// trainFields plans the tables of the fields.
+func (p *modelPlan) trainFields(s Schema, counts *Counts) {
 	for i, f := range s.Fields {
 		classes, seen := chooseClasses(mirrored(counts.Fields[i], symbolsOf(f)), symbolsOf(f))
 		// One class and Hold: the signal decides nothing, so the differences stay as they are.
@@ -117,14 +149,6 @@ func Train(s Schema, counts *Counts) *Model {
 		}
 		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
 	}
-	if !s.Single {
-		p.raw = trainDecisions(s, counts, p.classes)
-	}
-	m, err := newModel(s, p)
-	if err != nil {
-		panic("schema: a trained model is no model: " + err.Error())
-	}
-	return m
 }
 
 // mirrored is the counts of a field by level: those of a falling field as if it was rising.

@@ -83,7 +83,9 @@ func trainDecisions(s Schema, c *Counts, classes [][ErrorLevels]uint8) []byte {
 	for k, n := range c.ContextSymbols {
 		count(int(k&0xffff), n)
 	}
-	raw := []byte{chance(255, 1), chance(8+float64(here), 0.1+float64(gone))}
+	raw := []byte{
+		chance(255+float64(c.Empty[0]), 1+float64(c.Empty[1])), chance(8+float64(here), 0.1+float64(gone)),
+	}
 	columns := columnsOf(s, c.samples.rows, classes)
 	for f := range s.Fields {
 		raw = append(raw, columns.field(s, f)...)

@@ -246,6 +246,7 @@ func (c *Counts) corrected(s Schema, terms [][]Term) *Counts {
 		return c
 	}
 	out, step := NewCounts(s), uint64(c.samples.step)
+	out.Empty, out.Spawns = c.Empty, c.Spawns // terms are of rows that stay
 	for sym := range Update {
 		out.Masks[0][sym] = c.Masks[0][sym]
 	}

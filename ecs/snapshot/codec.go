@@ -14,16 +14,23 @@ type codec struct {
 	exactContext uint64
 	signalWords  [][schema.Signals]uint64 // by field, by signal: what it flips in the context
 	// By field: predicted as it was, and its signal decides nothing.
-	constant     []bool
-	corrected    uint16            // fields with terms
-	bound        int               // most bytes of a group
-	maxCodedBits int               // most bits of a row of Huffman codes
-	maxRowBits   int               // most bits of a row and of the bit in front of it
-	maxGoneBits  int               // most bits that say that a row is gone
-	gone         rowBits           // with schema.Range: a row that is gone
-	decide       *schema.Decisions // nil but for schema.Range
-	forms        [2]blockForm      // of blocks with a baseline, and without one
-	packed       *packedBlocks     // nil but where zstd packs blocks
+	constant  []bool
+	corrected uint16 // fields with terms
+	rowBounds
+	spawns spawnCoder
+	large  []largeOctaves    // by field; with schema.Range
+	decide *schema.Decisions // nil but for schema.Range
+	forms  [2]blockForm      // of blocks with a baseline, and without one
+	packed *packedBlocks     // nil but where zstd packs blocks
+}
+
+// rowBounds are the most that a group and its rows take.
+type rowBounds struct {
+	bound        int     // bytes of a group
+	maxCodedBits int     // of a row of Huffman codes
+	maxRowBits   int     // of a row and of the bit in front of it
+	maxGoneBits  int     // that say that a row is gone
+	gone         rowBits // with schema.Range: a row that is gone
 }
 
 // blockForm is how a block is laid out.
@@ -52,6 +59,9 @@ func newCodec(m *schema.Model) codec {
 	switch m.Codec() {
 	case schema.Range:
 		c.decide, c.forms[0] = m.Decisions(), rangeBlock
+		for f := range c.coders {
+			c.large = append(c.large, newLargeOctaves(c.coders[f].Table(0)))
+		}
 	case schema.Zstd:
 		c.forms = [2]blockForm{zstdBlock, zstdBlock}
 	case schema.HuffmanZstd:
@@ -61,6 +71,7 @@ func newCodec(m *schema.Model) codec {
 		c.packed = newPackedBlocks(m)
 	}
 	c.maxCodedBits = m.MaxRowBits()
+	c.spawns.init(m)
 	c.initContexts(m)
 	c.initTerms()
 	return c
@@ -70,6 +81,7 @@ func newCodec(m *schema.Model) codec {
 func (c *codec) writes(m *schema.Model) {
 	c.bound, c.maxRowBits = MaxGroupBytes(m), 1+maxRowBits(m)
 	c.codes = m.MaskCodes()
+	c.spawns.codes = c.spawns.MaskCodes()
 	if c.packed != nil {
 		c.packed.writes(c.forms)
 	}

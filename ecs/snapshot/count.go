@@ -22,13 +22,26 @@ func (c *codec) count(n *schema.Counts, h *baselineFrames, g *rowGroup) {
 		return // an idle block has no symbols
 	}
 	for r := range g.ids {
+		if g.was != &empty && g.was[r] == 0 {
+			n.Empty[bit(g.ids[r] != 0)]++
+		}
 		c.countRow(n, h, g, r)
 	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // countRow adds the symbols of a row.
 func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int) {
 	id, was, values := g.ids[r], g.was[r], g.now
+	if id != 0 && id != was {
+		c.countSpawn(n.Spawns, values, r)
+	}
 	if was == 0 {
 		return
 	}

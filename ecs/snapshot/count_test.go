@@ -51,10 +51,7 @@ func TestCountsAddUpToTheBits(t *testing.T) {
 	m := learned(playerSchema)
 	ring := recorded(playerSchema, 64, 6, newWorld(playerSchema, 64, 4, 0.7, 0.1, 0.1))
 	e := NewEncoder(m, 64)
-	spawn := schema.GenerationBits
-	for i := range m.Coders() {
-		spawn += int(m.Coders()[i].Width())
-	}
+	row := make([]int32, len(playerSchema.Fields))
 	for i, base := range []Baselines{{}, {1}, {2}, {3}, {4}, {5}, {5, 4}, {5, 4, 3}, {5, 3, 1}, {4, 3, 1}, {3, 2, 1}} {
 		for g := range ring.Groups() {
 			n := schema.NewCounts(playerSchema)
@@ -74,7 +71,10 @@ func TestCountsAddUpToTheBits(t *testing.T) {
 					want++
 				}
 				if id != 0 && id != was {
-					want += spawn
+					ring.At(6).Row(g*GroupRows+r, row)
+					for _, part := range naiveNew(m, 6, id, row) {
+						want += int(part.bits)
+					}
 				}
 			}
 			if got != (want+7)&^7 {

@@ -91,6 +91,7 @@ func (e *Encoder) Begin(frame *Frame, ring *Ring) {
 	if len(frame.ids) > e.groups {
 		panic(fmt.Sprintf("snapshot: frame of %d groups, encoder has room for %d", len(frame.ids), e.groups))
 	}
+	e.codec.spawns.at(frame.Tick)
 	e.frame, e.ring, e.inUse, e.used = frame, ring, ring.Groups(), 0
 }
 

@@ -35,8 +35,8 @@ func Example() {
 		fmt.Println(len(datagram), "bytes:", id, row)
 	}
 	// Output:
-	// 11 bytes: 5.1 [100 4095]
-	// 6 bytes: 5.1 [103 4095]
-	// 6 bytes: 5.1 [106 4095]
-	// 6 bytes: 5.1 [109 4095]
+	// 8 bytes: 5.1 [100 4095]
+	// 4 bytes: 5.1 [103 4095]
+	// 4 bytes: 5.1 [106 4095]
+	// 4 bytes: 5.1 [109 4095]
 }

@@ -14,7 +14,7 @@ func TestBlocksArePinned(t *testing.T) {
 		schema schema.Schema
 		bytes  int
 		hash   uint64
-	}{{playerSchema, 5182, 0xcb485fc774311050}, {edgeSchema, 2979, 0x7c3a4defcb90b7e}} {
+	}{{playerSchema, 5226, 0x22adf8bf05fc053d}, {edgeSchema, 2879, 0x4dffb027a4ab9d71}} {
 		ring := recorded(c.schema, 100, 6, newWorld(c.schema, 100, 77, 0.7, 0.1, 0.05))
 		e := NewEncoder(schema.DefaultModel(c.schema), 100)
 		e.Begin(ring.At(6), ring)

@@ -111,19 +111,19 @@ func TestBadRowsLeaveNoTrace(t *testing.T) {
 		src  []byte
 		want error
 	}{
-		{[]byte{0, 0, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline}, // tick 2 was never received
-		{[]byte{0, 0, 0, 0x80, 0x02 | 4<<2}, ErrNoBaseline},    // the same, named by the row
-		{[]byte{0, 0, 0, 0x80, 0x02 | 6<<2}, ErrRun},           // age 6 is tick 0
-		{[]byte{3, 0, 0, 0x80, 0x01, 0x00}, ErrGroup},          // no such group
+		{[]byte{0x0f, 0, 0x80 | 4, 0x01, 0x00}, ErrNoBaseline}, // tick 2 was never received
+		{[]byte{0x0f, 0, 0x80, 0x02 | 4<<2}, ErrNoBaseline},    // the same, named by the row
+		{[]byte{0x0f, 0, 0x80, 0x02 | 6<<2}, ErrRun},           // age 6 is tick 0
+		{[]byte{0x3f, 0, 0x80, 0x01, 0x00}, ErrGroup},          // no such group
 		// Behind the run something that is none.
-		{[]byte{0, 0, 0, 0x80, 0x01, 0x01, 0x00}, ErrRun},
-		{[]byte{0, 0, 0, 0x80, 0x08}, ErrBlock},                      // padding
-		{[]byte{0, 0, 0, 0x80 | 0x40, 0x01}, ErrRun},                 // older than none
-		{[]byte{0, 0, 0, 0x80 | 0x41, 0x10, 0x01}, ErrRun},           // as old
-		{[]byte{0, 0, 0, 0x80 | 0x41, 0x41, 0x00}, ErrRun},           // of tick 0
-		{[]byte{0, 0, 0, 0x80 | 0x41, 0x21, 0x00}, ErrNoBaseline},    // of tick 2
-		{[]byte{0, 0, 0, 0x40 | 1, 0x21, 0x00}, ErrNoBaseline},       // the same, of a block
-		{[]byte{1, 0, 0, 0x80, 0x00, 0, 0, 0, 0x80, 0x00}, ErrGroup}, // descending
+		{[]byte{0x0f, 0, 0x80, 0x01, 0xf1, 0x00}, ErrRun},
+		{[]byte{0x0f, 0, 0x80, 0x08}, ErrBlock},                      // padding
+		{[]byte{0x0f, 0, 0x80 | 0x40, 0x01}, ErrRun},                 // older than none
+		{[]byte{0x0f, 0, 0x80 | 0x41, 0x10, 0x01}, ErrRun},           // as old
+		{[]byte{0x0f, 0, 0x80 | 0x41, 0x41, 0x00}, ErrRun},           // of tick 0
+		{[]byte{0x0f, 0, 0x80 | 0x41, 0x21, 0x00}, ErrNoBaseline},    // of tick 2
+		{[]byte{0x00, 0x40 | 1, 0x21, 0x00}, ErrNoBaseline},          // the same, of a block
+		{[]byte{0x1f, 0, 0x80, 0x00, 0x0f, 0, 0x80, 0x00}, ErrGroup}, // descending
 		{append(good[:len(good):len(good)], 9), ErrRun},
 	} {
 		if err := d.Section(6, c.src); !errors.Is(err, c.want) || d.fingerprint() != before {
@@ -177,14 +177,14 @@ func TestBadSectionsLeaveNoTrace(t *testing.T) {
 		{0, good, ErrStale},
 		// Never received.
 		{6, AppendRun(nil, Run{First: 0, Count: 1, Baselines: Baselines{2}}, 6, 1), ErrNoBaseline},
-		{6, []byte{3, 0, 0, 0, 0, 0}, ErrGroup},
-		{6, []byte{0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0, 0}, ErrGroup},
-		{6, []byte{1, 0, 0, 0, 0, 1, 0, 0, 0, 0}, ErrGroup}, // twice the same
-		{6, []byte{0, 0, 0, 0, 0x07, 0x00}, ErrBlock},
-		{6, []byte{0, 0, 0, 0, 0x07, 0x00, 0xff}, ErrBlock}, // generation 0
+		{6, []byte{0x30, 0, 0}, ErrGroup},
+		{6, []byte{0x0f, 255, 0, 0, 0, 0, 0, 0, 0, 0}, ErrGroup},
+		{6, []byte{0x10, 0, 0, 0x10, 0, 0}, ErrGroup}, // twice the same
+		{6, []byte{0x00, 0, 0x07, 0x00}, ErrBlock},
+		{6, []byte{0x00, 0, 0x07, 0x00, 0xff}, ErrBlock}, // generation 0
 		// An idle block with padding that is not 0.
-		{6, []byte{0, 0, 0, 0, 0x02}, ErrBlock},
-		{6, []byte{0, 0, 0}, ErrRun},
+		{6, []byte{0x00, 0, 0x02}, ErrBlock},
+		{6, []byte{0xf0, 0}, ErrRun},
 		{6, append(good[:len(good):len(good)], 9), ErrRun},
 	} {
 		if err := d.Section(c.t, c.src); !errors.Is(err, c.want) || d.fingerprint() != before {
@@ -275,7 +275,7 @@ func decodeBlock(d *Decoder, t tick.Tick, run Run, src []byte) (rest []byte, err
 // FuzzBlock feeds one block: what is refused leaves no trace.
 func FuzzBlock(f *testing.F) {
 	_, good, _ := hostileStart(f)
-	f.Add(good[RunBytes:], uint8(0), uint8(1|1<<4|1<<6))
+	f.Add(good[3:], uint8(0), uint8(1|1<<4|1<<6))
 	f.Fuzz(func(t *testing.T, src []byte, g, age uint8) {
 		d, _, _ := hostileStart(t)
 		before := d.fingerprint()

@@ -124,8 +124,8 @@ func (m *Meter) field(f int, r Reason, n uint) { m.stage[1+f][r] += uint64(n) }
 
 // runHead notes the header of a run.
 func (m *Meter) runHead(run *Run) {
-	m.row(ReasonHead, 8*baseAt)
-	m.row(ReasonBaseline, 8*(run.headBytes()-baseAt))
+	m.row(ReasonHead, 8*run.placeBytes())
+	m.row(ReasonBaseline, 8*(run.headBytes()-run.placeBytes()))
 }
 
 // emptySlot notes the bits that say whether a slot that was empty is filled.

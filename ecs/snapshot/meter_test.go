@@ -93,10 +93,8 @@ func (n *naiveMeter) row(id netid.ID, row []int32, h hope) {
 		}
 		return
 	}
-	n.bits("", why, uint64(id.Generation()), 8)
-	for f := range row {
-		v, k := n.model.Coders()[f].Raw(row[f])
-		n.bits(s.Fields[f].Name, why, v, k)
+	for _, part := range naiveNew(n.model, h.now, id, row) {
+		n.bits(part.field, why, part.code, part.bits)
 	}
 }
 
@@ -143,12 +141,24 @@ func (n *naiveMeter) section(d *Decoder, t tick.Tick, src []byte) {
 			}
 			return
 		}
-		n.bits("", ReasonHead, uint64(src[at])|uint64(src[at+1])<<8|uint64(src[at+2])<<16, 24)
-		n.bits("", ReasonBaseline, uint64(src[at+3]), 8)
-		first, count, age := int(src[at])|int(src[at+1])<<8, int(src[at+2])+1, tick.Tick(src[at+3]&63)
-		byRow, next, last := src[at+3]&128 != 0, tick.Tick(0), tick.Tick(0)
-		sets := src[at+3]&64 != 0
-		at += 4
+		take := func(why Reason) int {
+			at++
+			n.bits("", why, uint64(src[at-1]), 8)
+			return int(src[at-1])
+		}
+		place := take(ReasonHead)
+		first, count := place>>4, place&15+1
+		if first == 15 {
+			first = take(ReasonHead) << 8
+			first |= take(ReasonHead)
+		}
+		if count == 16 {
+			count = take(ReasonHead) + 1
+		}
+		head := take(ReasonBaseline)
+		age := tick.Tick(head & 63)
+		byRow, next, last := head&128 != 0, tick.Tick(0), tick.Tick(0)
+		sets := head&64 != 0
 		if sets {
 			n.bits("", ReasonBaseline, uint64(src[at]), 8)
 			next, last = tick.Tick(src[at]&15), tick.Tick(src[at]>>4)
@@ -615,22 +625,18 @@ func TestMeterAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if len(meter.Cells(nil)) < 11 || meter.Bits(-1, ReasonSpawn) != 2*101*9*uint64(ring.At(6).population()) {
+	heads, row := uint64(0), make([]int32, len(playerSchema.Fields))
+	for slot := range ring.At(6).Slots() {
+		if id := ring.At(6).Row(slot, row); id != 0 {
+			heads += 1 + uint64(naiveNew(m, 6, id, row)[0].bits)
+		}
+	}
+	if len(meter.Cells(nil)) < 11 || meter.Bits(-1, ReasonSpawn) != 2*101*heads {
 		t.Errorf("%v", meter.Cells(nil))
 	}
 	if meter.Reset(); meter.Total() != 0 || meter.Cells(nil) != nil {
 		t.Error("Reset leaves something")
 	}
-}
-
-// population counts who is there.
-func (f *Frame) population() (n int) {
-	for slot := range f.Slots() {
-		if f.ID(slot) != 0 {
-			n++
-		}
-	}
-	return n
 }
 
 func TestReasonNames(t *testing.T) {

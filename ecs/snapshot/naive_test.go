@@ -49,6 +49,7 @@ func framesAt(ring *Ring, b Baselines) (frames []*Frame) {
 
 // hope is what is expected of a row.
 type hope struct {
+	now     tick.Tick
 	id      netid.ID // in the newest baseline
 	row     []int32
 	signals []uint8
@@ -59,7 +60,7 @@ type hope struct {
 // then corrects it by what the values now say of later ones.
 func naiveExpect(m *schema.Model, now tick.Tick, slot int, values []int32, bases ...*Frame) hope {
 	s := m.Schema()
-	h := hope{row: make([]int32, len(s.Fields)), signals: make([]uint8, len(s.Fields))}
+	h := hope{now: now, row: make([]int32, len(s.Fields)), signals: make([]uint8, len(s.Fields))}
 	var known []*Frame
 	var rows [][]int32
 	for i, f := range bases {
@@ -186,15 +187,63 @@ func naiveRow(w *bitio.Writer, m *schema.Model, id netid.ID, row []int32, h hope
 	if !spawn {
 		return
 	}
-	w.Bits(uint64(id.Generation()), 8)
+	for _, part := range naiveNew(m, h.now, id, row) {
+		w.Bits(part.code, part.bits)
+	}
+}
+
+// naivePart is some bits of a new row: of a field, or of none.
+type naivePart struct {
+	field string
+	code  uint64
+	bits  uint
+}
+
+// naiveNew is a new row, behind what says that there is one: the shorter of its two forms.
+func naiveNew(m *schema.Model, now tick.Tick, id netid.ID, row []int32) []naivePart {
+	s, spawns := m.Schema(), m.Spawns()
+	head := func(sym int) naivePart {
+		code, n := spawns.Mask.Table.Code(sym)
+		return naivePart{code: uint64(id.Generation()) | uint64(code)<<8, bits: 8 + uint(n)}
+	}
+	plain, coded := []naivePart{head(schema.Raw)}, []naivePart{{}}
+	mask, kind := 0, uint8(0)
 	for f, field := range s.Fields {
 		lo, hi := field.Range()
 		n := uint(0)
 		for uint64(1)<<n <= uint64(int64(hi)-int64(lo)) {
 			n++
 		}
-		w.Bits(uint64(int64(row[f])-int64(lo)), n)
+		plain = append(plain, naivePart{field.Name, uint64(int64(row[f]) - int64(lo)), n})
+		from := min(max(0, lo), hi)
+		if field.Spawn == schema.SpawnTick {
+			from = int32(now % tick.Tick(field.Wrap))
+		}
+		if row[f] != from {
+			var w bitio.Writer
+			w.Reset(nil)
+			naiveChange(&w, &spawns.Coders[f], field, row[f], from, kind)
+			var r bitio.Reader
+			n := uint(w.Len())
+			r.Reset(w.Bytes())
+			mask |= 1 << f
+			coded = append(coded, naivePart{field.Name, r.Bits(n), n})
+		}
+		if field.Spawn == schema.SpawnKind {
+			kind = uint8(row[f] & 15)
+		}
 	}
+	coded[0] = head(schema.Update + mask)
+	bits := func(parts []naivePart) (sum uint) {
+		for _, p := range parts {
+			sum += p.bits
+		}
+		return sum
+	}
+	if bits(coded) > bits(plain) {
+		return plain
+	}
+	return coded
 }
 
 // naiveFlags tells whether a group differs from what is expected, and whether somebody is where
@@ -444,7 +493,7 @@ func naiveRange(m *schema.Model, cur *Frame, g int, note func(string, Reason, fl
 			e.tell("", ReasonAbsent)
 		default:
 			e.Bit(true, d.Spawn)
-			naiveSpawn(&e, m, id, row, ReasonSpawn)
+			naiveSpawn(&e, m, cur.Tick, id, row, ReasonSpawn)
 		}
 	}
 	return e.FinishEmbedded()
@@ -457,19 +506,23 @@ func naiveKnown(e *weighed, m *schema.Model, id netid.ID, row []int32, h hope) {
 		return
 	}
 	if e.Bit(id != 0, 1<<15); id != 0 {
-		naiveSpawn(e, m, id, row, ReasonReplace)
+		naiveSpawn(e, m, h.now, id, row, ReasonReplace)
 	} else {
 		e.tell("", ReasonGone)
 	}
 }
 
-func naiveSpawn(e *weighed, m *schema.Model, id netid.ID, row []int32, why Reason) {
-	e.even(uint32(id.Generation()), 8)
-	e.tell("", why)
-	for f := range row {
-		code, n := m.Coders()[f].Raw(row[f])
-		e.even(uint32(code), n)
-		e.tell(m.Schema().Fields[f].Name, why)
+func naiveSpawn(e *weighed, m *schema.Model, now tick.Tick, id netid.ID, row []int32, why Reason) {
+	for i, part := range naiveNew(m, now, id, row) {
+		if i == 0 {
+			e.even(uint32(part.code&255), 8)
+			part.code, part.bits = part.code>>8, part.bits-8
+		}
+		for ; part.bits > 0; part.bits-- {
+			e.Bit(part.code&1 == 1, 1<<15)
+			part.code >>= 1
+		}
+		e.tell(part.field, why)
 	}
 }
 
@@ -535,7 +588,17 @@ func naiveDecisions(e *weighed, m *schema.Model, row []int32, h hope) {
 		}
 		size := uint32(max(d, -d))
 		if octave >= 12 {
-			e.even(uint32(octave-12), 5)
+			shares := func(from int) (sum float64) { // of octaves in the table
+				for sym := 46 + from - 12; sym < m.Coders()[f].Table(0).Symbols(); sym++ {
+					_, n := m.Coders()[f].Table(0).Code(sym)
+					sum += math.Pow(2, -float64(n))
+				}
+				return sum
+			}
+			for o := 12; o <= octave && shares(o+1) > 0; o++ {
+				no := 65536 * (shares(o) - shares(o+1)) / shares(o)
+				e.Bit(octave > o, uint32(min(max(no, 1), 65535)))
+			}
 			e.even((size-1<<octave)<<1|map[bool]uint32{true: 1}[negative], uint(octave+1))
 		} else {
 			e.Bit(negative != (signal >= 16), uint32(p[16+octave]))

@@ -178,6 +178,11 @@ func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count in
 	if count == 0 {
 		return dst[:head], 0
 	}
-	dst[head+2] = byte(count - 1)
+	if count < run.Count {
+		blocks := dst[head+run.headBytes():]
+		run.Count = count
+		dst = AppendRun(dst[:head], run, p.encoder.Tick(), p.interval)
+		dst = append(dst, blocks...) // in place, or a byte to the left
+	}
 	return dst, count
 }

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/compress/rangecoder"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
@@ -14,8 +13,7 @@ import (
 //	no           1 of 256 yes: what follows is a byte 255 and a block of Huffman codes
 //	yes          1 of 4 no: smaller first bytes are those of idle groups
 //	per row, in slot order:
-//	  not in the newest baseline:  spawned?  yes: 8 bits of generation, then each field in the
-//	                                         width of its range
+//	  not in the newest baseline:  spawned?  yes: the new row (spawn.go)
 //	  in the newest:               left?     yes: replaced?, evenly likely; yes: as spawned
 //	                               otherwise for each field: changed?, octave, sign, half, extra
 //	                                         bits
@@ -69,14 +67,6 @@ func (c *codec) putRangeKnown(e *rangecoder.Encoder, g *rowGroup, r int, mask ui
 	}
 }
 
-func (c *codec) putRangeSpawn(e *rangecoder.Encoder, id netid.ID, r int, values []fieldBlock) {
-	e.Bits(uint32(id.Generation()), schema.GenerationBits)
-	for f := range values {
-		code, n := c.coders[f].Raw(values[f][r])
-		putEven(e, uint32(code), n)
-	}
-}
-
 // putEven codes the lowest n bits of v, the lowest 16 first, all equally likely.
 func putEven(e *rangecoder.Encoder, v uint32, n uint) {
 	if n > 16 {
@@ -109,7 +99,7 @@ func (c *codec) putRangeRow(e *rangecoder.Encoder, g *rowGroup, r int, mask uint
 		octave := huffman.Octave(sym)
 		put4(e, nodes, min(octave, schema.MaxOctave))
 		if octave >= schema.MaxOctave {
-			e.Bits(uint32(octave-schema.MaxOctave), 5)
+			c.large[f].put(e, octave)
 			putEven(e, extra, n)
 			continue
 		}
@@ -202,25 +192,6 @@ func takeRangeKnown[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 	}
 }
 
-func takeRangeSpawn[M metered](c *codec, x *rangeSource, g *rowGroup, r int, why Reason) {
-	var meter M
-	generation := uint8(x.Bits(schema.GenerationBits))
-	g.ids[r] = netid.Make(g.index*GroupRows+r, generation)
-	if len(meter) == 1 {
-		x.meter.row(why, x.meter.took(x.EmbeddedDecoder))
-	}
-	bad := generation == 0
-	for f := range g.now {
-		v, ok := c.coders[f].RawValue(uint64(takeEven(x.EmbeddedDecoder, c.coders[f].Width())))
-		if len(meter) == 1 {
-			x.meter.field(f, why, uint(x.meter.took(x.EmbeddedDecoder)))
-		}
-		g.now[f][r] = v
-		bad = bad || !ok
-	}
-	x.bad = x.bad || bad
-}
-
 // takeEven undoes putEven.
 func takeEven(d *rangecoder.EmbeddedDecoder, n uint) (v uint32) {
 	if n <= 16 {
@@ -258,7 +229,7 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 			continue
 		}
 		why = ReasonMask
-		sym, extra := takeChange(d, nodes)
+		sym, extra := takeChange(d, nodes, c.large[f])
 		sym = huffman.Mirror(sym, uint32(signal)/schema.Falling)
 		features.SetChange(f, sym)
 		if len(meter) == 1 {
@@ -274,7 +245,9 @@ func takeRangeRow[M metered](c *codec, x *rangeSource, g *rowGroup, r int) {
 }
 
 // takeChange reads the bucket of a change, by what it is likely to be, and the extra bits.
-func takeChange(d *rangecoder.EmbeddedDecoder, nodes *[schema.LeafNodes]uint16) (sym int, extra uint32) {
+func takeChange(
+	d *rangecoder.EmbeddedDecoder, nodes *[schema.LeafNodes]uint16, large largeOctaves,
+) (sym int, extra uint32) {
 	node := schema.NodeOctave
 	for range 4 {
 		node <<= 1
@@ -284,7 +257,7 @@ func takeChange(d *rangecoder.EmbeddedDecoder, nodes *[schema.LeafNodes]uint16) 
 	}
 	octave := node & 15
 	if octave >= schema.MaxOctave {
-		octave = schema.MaxOctave + int(d.Bits(5))
+		octave = large.take(d)
 		sym = huffman.Coarse(octave)
 		return sym, takeEven(d, huffman.ExtraBits(sym))
 	}

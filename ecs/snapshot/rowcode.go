@@ -6,7 +6,6 @@ import (
 
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/compress/huffman"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
@@ -16,10 +15,9 @@ import (
 //
 //	not in the newest baseline:  0                      empty still; no bit at all if the block
 //	                                                    has no spawns
-//	                             1, generation, values  spawned: 8 bits, then each field in the
-//	                                                    width of its range
+//	                             1, new row             spawned: as spawn.go says
 //	in the newest baseline:      Gone                   despawned
-//	                             Replace, generation, values
+//	                             Replace, new row
 //	                             Update+mask, changes   each field that is not as predicted, as
 //	                                                    schema.Coder.Bits
 
@@ -122,17 +120,10 @@ func putRows[F rowForm](
 			n += uint(code >> 16)
 		}
 		if spawn {
-			acc |= uint64(id.Generation()) << (n & 63)
-			n += schema.GenerationBits
-			for f := range coders {
-				binary.LittleEndian.PutUint64(buf[pos:], acc)
-				pos += int(n >> 3)
-				acc >>= n & 56
-				n &= 7
-				code, k := coders[f].Raw(values[f][r])
-				acc |= code << (n & 63)
-				n += k
-			}
+			binary.LittleEndian.PutUint64(buf[pos:], acc)
+			w.pos, w.acc, w.n = pos+int(n>>3), acc>>(n&56), n&7
+			c.putSpawn(w, id, values, r)
+			pos, acc, n = w.pos, w.acc, w.n
 		}
 		binary.LittleEndian.PutUint64(buf[pos:], acc)
 		pos += int(n >> 3)
@@ -243,35 +234,6 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 			x.bad, x.off = true, off
 			return
 		}
-	}
-	x.off, x.bad = off, x.bad || bad
-}
-
-// takeSpawn reads the generation and the values of a row that is new in its slot.
-func takeSpawn[M metered](c *codec, x *bitSource, g *rowGroup, r int, why Reason) {
-	var meter M
-	src, off := x.src, x.off
-	window, left := bitio.Peek(src, off), uint(bitio.MaxBits-schema.GenerationBits)
-	generation := uint8(window)
-	window, off = window>>schema.GenerationBits, off+schema.GenerationBits
-	g.ids[r] = netid.Make(g.index*GroupRows+r, generation)
-	if len(meter) == 1 {
-		x.meter.row(why, schema.GenerationBits)
-	}
-	bad, values := generation == 0, g.now
-	coders := c.coders[:len(values)]
-	for f := range values {
-		n := coders[f].Width()
-		if n > left {
-			window, left = bitio.Peek(src, off), bitio.MaxBits
-		}
-		v, ok := coders[f].RawValue(window)
-		if len(meter) == 1 {
-			x.meter.field(f, why, n)
-		}
-		values[f][r&15] = v
-		window, left, off = window>>(n&63), left-n, off+int(n)
-		bad = bad || !ok
 	}
 	x.off, x.bad = off, x.bad || bad
 }

@@ -46,6 +46,7 @@ func newSectionReader(c *codec, stage *Frame, interval tick.Tick, at func(tick.T
 func readSection[M metered](d *sectionReader, t tick.Tick, src []byte, m *Meter) error {
 	var meter M
 	d.staged = d.staged[:0]
+	d.codec.spawns.at(t)
 	for !padded(src) {
 		run, rest, err := ParseRun(src, t, d.interval)
 		if err != nil {

@@ -113,7 +113,7 @@ func TestRunHeader(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		interval := tick.Tick(rapid.IntRange(1, 10).Draw(t, "interval"))
 		now := tick.Tick(rapid.IntRange(Window*10, 1<<30).Draw(t, "now"))
-		r := Run{First: rapid.IntRange(0, MaxGroups-MaxRun).Draw(t, "first"), Count: rapid.IntRange(1, MaxRun).Draw(t, "count")}
+		r := Run{First: rapid.OneOf(rapid.IntRange(0, 20), rapid.IntRange(0, MaxGroups-MaxRun)).Draw(t, "first"), Count: rapid.OneOf(rapid.IntRange(1, 20), rapid.IntRange(1, MaxRun)).Draw(t, "count")}
 		if age := rapid.IntRange(0, Window-1).Draw(t, "age"); age > 0 {
 			r.Baselines[0] = now - tick.Tick(age)*interval
 			for i, age := 1, age; i < len(r.Baselines); i++ {
@@ -136,18 +136,23 @@ func TestRunHeader(t *testing.T) {
 		now, interval tick.Tick
 	}{
 		{nil, 100, 1},
-		{[]byte{0, 0, 0}, 100, 1},
-		{[]byte{0, 0, 0, Window}, 100, 1},
-		{[]byte{0, 0, 0, Window, 0}, 100, 1},
-		{[]byte{0, 0, 0, Window, 1}, 100, 1},
-		{[]byte{0, 0, 0, Window + 1, 0x10}, 100, 1},
-		{[]byte{0, 0, 0, Window + 60, 0x04}, 100, 1},
-		{[]byte{0, 0, 0, Window + 50, 0xe1}, 100, 1},
-		{[]byte{0, 0, 0, Window + 5, 0x41}, 10, 1},
-		{[]byte{0, 0, 0, 10}, 10, 1},
-		{[]byte{0, 0, 0, 63}, 100, 1 << 30},
-		{[]byte{0xff, 0xff, 0, 0}, 100, 1},
-		{[]byte{0xff, 0x0f, 1, 0}, 100, 1},
+		{[]byte{0}, 100, 1},
+		{[]byte{0xf0, 0, 15}, 100, 1},
+		{[]byte{0xf0, 0, 14, 0}, 100, 1}, // a first group that fits half a byte
+		{[]byte{0x0f, 3}, 100, 1},
+		{[]byte{0x0f, 14, 0}, 100, 1}, // a count that fits half a byte
+		{[]byte{0x00, byRows}, 100, 1},
+		{[]byte{0, Window}, 100, 1},
+		{[]byte{0, Window, 0}, 100, 1},
+		{[]byte{0, Window, 1}, 100, 1},
+		{[]byte{0, Window + 1, 0x10}, 100, 1},
+		{[]byte{0, Window + 60, 0x04}, 100, 1},
+		{[]byte{0, Window + 50, 0xe1}, 100, 1},
+		{[]byte{0, Window + 5, 0x41}, 10, 1},
+		{[]byte{0, 10}, 10, 1},
+		{[]byte{0, 63}, 100, 1 << 30},
+		{[]byte{0xf0, 0xff, 0xff, 0}, 100, 1},
+		{[]byte{0xf1, 0x0f, 0xff, 0}, 100, 1},
 	} {
 		if _, rest, err := ParseRun(c.src, c.now, c.interval); err != ErrRun || len(rest) != len(c.src) {
 			t.Errorf("case %d: error %v", i, err)

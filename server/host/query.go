@@ -193,7 +193,7 @@ func (h *Host) publishScore(now time.Duration) {
 		members: [2]uint32{uint32(members[0]), uint32(members[1])},
 	}
 	for _, v := range h.lobby.AppendPlayerViews(nil) {
-		if !v.Connected || v.Vital == nil || v.Vital.Spectator {
+		if !v.Connected || v.Vital == nil || v.Spectates {
 			continue
 		}
 		name := v.Name

@@ -22,11 +22,11 @@ func mixHashes(public, owner, objects uint64) uint64 {
 	return max(1, (public*odd^owner)*odd^objects)
 }
 
-// WithCodec returns the models for a codec of the public rows. Objects have that codec if it packs
-// by zstd, else Huffman; owner rows always have Huffman.
+// WithCodec returns the models for a codec of the public rows. Objects have that codec, but Huffman
+// for schema.Stored; owner rows always have Huffman.
 func (m Models) WithCodec(c schema.Codec) Models {
 	m.Public = m.Public.With(c)
-	if !c.Packs() {
+	if c == schema.Stored {
 		c = schema.Huffman
 	}
 	if m.Objects.Codec() != c {

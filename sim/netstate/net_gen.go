@@ -22,13 +22,13 @@ const (
 )
 
 // ObjectStateHash is the hash of ObjectStateSchema.
-const ObjectStateHash uint64 = 0x814fd2616e68e85b
+const ObjectStateHash uint64 = 0xad6dea30add2b610
 
 // ObjectStateSchema describes those rows.
 var ObjectStateSchema = schema.Schema{Name: "thing", Fields: []schema.Field{
-	ObjectStateWhat:  {Name: "what", Min: 0, Max: 4095},
+	ObjectStateWhat:  {Name: "what", Min: 0, Max: 4095, Spawn: schema.SpawnKind},
 	ObjectStateOwner: {Name: "owner", Min: 0, Max: 1048575, Often: 2},
-	ObjectStateBorn:  {Name: "born", Wrap: 65536, Often: 2},
+	ObjectStateBorn:  {Name: "born", Wrap: 65536, Often: 2, Spawn: schema.SpawnTick},
 	ObjectStateSpan:  {Name: "span", Min: 0, Max: 4095, Often: 5},
 	ObjectStateX:     {Name: "x", Min: -8388608, Max: 8388608, Often: 10},
 	ObjectStateY:     {Name: "y", Min: -8388608, Max: 8388608, Often: 10},

@@ -56,12 +56,12 @@ func (k Kind) Flies() bool { return k == Projectile || k == Grenade }
 // The Aim of a grenade is its velocity; the Level of a zone is its progress in 1/1023.
 type ObjectState struct {
 	_     struct{}  `net:"thing"`
-	Kind  Kind      `net:"what,bits=3"`
+	Kind  Kind      `net:"what,bits=3,spawn=kind"`
 	Type  uint8     `net:"what,bits=4"` // of the game's ProjectileKinds or GrenadeKinds
 	Team  uint8     `net:"what,bits=2"` // 3: none
 	Index uint8     `net:"what,bits=3"` // of the owner's launches of this class and tick, at most 7
 	Owner uint32    `net:",min=0,max=1048575,often=2"`
-	Born  uint16    `net:",wrap=65536,often=2"` // a tick, modulo 65536; see Tick
+	Born  uint16    `net:",wrap=65536,often=2,spawn=tick"` // a tick, modulo 65536; see Tick
 	Span  uint16    `net:",min=0,max=4095,often=5"`
 	Pos   geom.Vec3 `net:",inline,quant=4096,min=-2048,max=2048,often=10"`
 	Aim   [3]int32  `net:",min=-131072,max=131071,often=5"`

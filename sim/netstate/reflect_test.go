@@ -14,7 +14,7 @@ import (
 
 // The generated schemas match the struct tags. This fails after an edit of a struct without go
 // generate.
-func TestGeneratedSchemasAreCurrent(t *testing.T) {
+func TestRow62GeneratedSchemasAreCurrent(t *testing.T) {
 	for i, c := range []struct {
 		t       reflect.Type
 		section schema.Section
@@ -45,7 +45,7 @@ func drawRow(t *rapid.T, s schema.Schema, name string) []int32 {
 }
 
 // The generated code of both rows does what the twin does, for whatever a decoder may hand over.
-func TestRowsEqualTheTwins(t *testing.T) {
+func TestRow62RowsEqualTheTwins(t *testing.T) {
 	public, err := schema.Reflect[PlayerState]()
 	if err != nil {
 		t.Fatal(err)

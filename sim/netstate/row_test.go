@@ -43,7 +43,7 @@ func figure(seed uint64, yaw geom.Angle) *anim.State {
 }
 
 // PoseOf gives back the very pose, for whatever a player can look like, at its widest.
-func TestPublicRowIsExact(t *testing.T) {
+func TestRow29PublicRowIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		axis := func(name string) float32 {
 			return float32(rapid.Int32Range(-8192000, 8192000).Draw(t,
@@ -97,7 +97,7 @@ func TestPublicRowIsExact(t *testing.T) {
 
 // SelfOf gives back the very player after every tick of a random life, of any hero, so a client
 // that starts there goes on as the server does.
-func TestOwnerRowIsExact(t *testing.T) {
+func TestRow29OwnerRowIsExact(t *testing.T) {
 	for _, rate := range []tick.Rate{20, 60, 128} {
 		a := arena.Generate(16, uint64(rate))
 		kit, err := sim.Rules{Rate: rate}.Compile()
@@ -144,7 +144,7 @@ func TestOwnerRowIsExact(t *testing.T) {
 }
 
 // The widest state that packages move and ability can leave still fits.
-func TestOwnerRowHoldsTheExtremes(t *testing.T) {
+func TestRow31OwnerRowHoldsTheExtremes(t *testing.T) {
 	full := ability.State{Request: 255, Active: 255, Cooling: 255, On: 255, Asked: 255, Reloading: 255}
 	for i := range full.Slots {
 		full.Slots[i] = ability.Slot{Load: 255, Count: 255, Cool: []int16{-8192, 8192}[i&1], Heat: 46080}

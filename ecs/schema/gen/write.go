@@ -194,6 +194,9 @@ func (w *writer) literal() {
 		if f.Predict != schema.Hold {
 			text += ", Predict: schema." + camel(f.Predict.String())
 		}
+		if f.Spawn != schema.SpawnZero {
+			text += ", Spawn: schema.Spawn" + camel(f.Spawn.String())
+		}
 		w.line("%s: {%s},", w.field(i), text)
 	}
 	w.line("}}")
