@@ -204,7 +204,7 @@ func scoreOf(now time.Duration, lobby *server.Lobby) *scoreboard {
 		members: [2]uint32{uint32(members[0]), uint32(members[1])},
 	}
 	for _, v := range lobby.AppendPlayerViews(nil) {
-		if !v.Connected || v.Vital == nil || v.Vital.Spectator {
+		if !v.Connected || v.Vital == nil || v.Spectates {
 			continue
 		}
 		name := v.Name
