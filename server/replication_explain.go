@@ -35,10 +35,10 @@ func (r *replication) explainPlayer(c *connReplication, e Explanation) Explanati
 		r.addPlayerDetail(c, &e, f)
 		return e
 	}
-	switch v := r.match.Vital(id); {
-	case v == nil:
+	switch {
+	case r.match.Vital(id) == nil:
 		return e.because(ReasonNoEntity)
-	case v.Spectator:
+	case r.match.Spectates(id):
 		return e.because(ReasonSpectator)
 	}
 	return e.because(ReasonNew)

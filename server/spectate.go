@@ -44,8 +44,7 @@ func (s *spectators) update() {
 
 // playing reports whether an id is of a player of the match, which spectators may follow.
 func (s *spectators) playing(id netid.ID) bool {
-	v := s.match.Vital(id)
-	return v != nil && !v.Spectator
+	return s.match.Vital(id) != nil && !s.match.Spectates(id)
 }
 
 // next is the next player from a slot on, by steps of 1 or -1; 0 if there is none.

@@ -37,7 +37,7 @@ func TestRow70Spectator(t *testing.T) {
 	if state != client.Joined || !on || b.lobby.match.Vital(target) == nil || target == s.ID() {
 		t.Fatalf("%v, looks through %v, %v", state, target, on)
 	}
-	if v := b.lobby.match.Vital(s.ID()); v == nil || !v.Spectator ||
+	if v := b.lobby.match.Vital(s.ID()); v == nil || !b.lobby.match.Spectates(s.ID()) ||
 		b.lobby.match.Poses()[s.ID().Index()].ID != 0 || b.lobby.match.Score().Members != [2]uint16{2, 2} {
 		t.Fatalf("%+v, members %v", v, b.lobby.match.Score().Members)
 	}

@@ -44,8 +44,9 @@ type PlayerView struct {
 	Name      string
 	Pose      *rig.Pose  // valid until the next tick; Pose.ID is 0 without a body
 	Vital     *sim.Vital // nil: not in the match
-	Connected bool       // the player has a session
-	Conn      ConnView   // zero without a session
+	Spectates bool
+	Connected bool     // the player has a session
+	Conn      ConnView // zero without a session
 }
 
 // ConnView is what an operator may see of one connection. Counts are since the session began;
@@ -80,7 +81,7 @@ func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 		}
 		c := &l.conns[slot]
 		v := PlayerView{Slot: slot, ID: c.id, Pose: &poses[slot], Vital: l.match.Vital(c.id),
-			Connected: connected}
+			Spectates: l.match.Spectates(c.id), Connected: connected}
 		if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
 			v.Name = row.Name
 		}

@@ -22,12 +22,11 @@ type Vital struct {
 	RequestedHero uint8 // 1 + the requested hero; 0 none
 	Life          uint8 // counts placements: spawns, teleports, hero changes; modulo 256
 	// counts what moved the player from outside: knock-backs and placements; modulo 256
-	Pushes    uint8
-	Spectator bool      // has no body
-	Kills     uint16    // points: enemies killed during rounds
-	Deaths    uint16    // since joining, or since the round began
-	Died      tick.Tick // tick of the death; 0: may respawn at once
-	Respawn   tick.Tick // tick of the respawn as things are; 0 = alive
+	Pushes  uint8
+	Kills   uint16    // points: enemies killed during rounds
+	Deaths  uint16    // since joining, or since the round began
+	Died    tick.Tick // tick of the death; 0: may respawn at once
+	Respawn tick.Tick // tick of the respawn as things are; 0 = alive
 }
 
 // Alive reports whether the player takes part.

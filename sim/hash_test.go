@@ -19,9 +19,10 @@ func (c *columns) slowHash(t *testing.T) uint64 {
 	h := fnv.New64a()
 	jumpers, due := c.match.teleporting.Rows()
 	burners, fires := c.match.burning.Rows()
+	watchers, since := c.match.spectating.Rows()
 	for _, v := range []any{*c.clock, *c.score, *c.mode, c.id, c.pos, c.vel, c.state, c.look, c.vital,
 		c.ability, c.anim, last, o.Projectiles, o.Grenades, c.scene.Barrels, c.scene.Cubes, o.Ports,
-		o.Occupied, jumpers, due, burners, fires,
+		o.Occupied, jumpers, due, burners, fires, watchers, since,
 		c.scene.Blasts.Waiting(), o.areaHits.Next()} {
 		if err := binary.Write(h, binary.LittleEndian, v); err != nil {
 			t.Fatal(err)
@@ -52,6 +53,7 @@ func (c *columns) slowPrints() (all []Checksum) {
 	}
 	_, due := c.match.teleporting.Rows()
 	_, fires := c.match.burning.Rows()
+	_, watch := c.match.spectating.Rows()
 	for _, k := range kinds { // none is on this map
 		for i := range k.columns {
 			if k.byName && k.columns[i].use&inChecksums != 0 {
@@ -74,6 +76,7 @@ func (c *columns) slowPrints() (all []Checksum) {
 		slowPrint("object.Teleporter", memoryOf(o.Ports)), slowPrint("mode.Occupancy", memoryOf(o.Occupied)),
 		slowPrint("due teleports", ids(pageTeleporting)), slowPrint("object.TeleportRequest", memoryOf(due)),
 		slowPrint("burning players", ids(pageBurning)), slowPrint("sim.Burning", memoryOf(fires)),
+		slowPrint("spectating players", ids(pageSpectating)), slowPrint("sim.Spectating", memoryOf(watch)),
 		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())),
 		slowPrint(string(dAreas), memoryOf(o.areaHits.Next())))
 }

@@ -53,6 +53,7 @@ const (
 	pageSparse      = 16 // and on: sparse components
 	pageTeleporting = 16
 	pageBurning     = 17
+	pageSpectating  = 18
 
 	maxKinds = 32
 )

@@ -70,20 +70,20 @@ func (c *columns) valid() error {
 	var members [mode.Teams]uint16
 	heroes := len(c.kit.Heroes)
 	for i := range c.vital {
-		v := &c.vital[i]
+		v, spectates := &c.vital[i], c.spectates(i)
 		at := move.Motion{Pos: c.pos[i], Vel: c.vel[i]}
 		rounded := move.Round(at)
 		switch {
 		case int(v.Hero) >= heroes || int(v.RequestedHero) > heroes:
 			return wrong("hero", v.Hero)
-		case v.Spectator && v.Team != lagcomp.NoTeam || !v.Spectator && v.Team >= mode.Teams:
+		case spectates && v.Team != lagcomp.NoTeam || !spectates && v.Team >= mode.Teams:
 			return wrong("team", v.Team)
 		case rounded.Pos != at.Pos || rounded.Vel != at.Vel:
 			return wrong("motion", at)
 		case c.state[i].Loco > move.Launched:
 			return wrong("locomotion", c.state[i].Loco)
 		}
-		if !v.Spectator {
+		if !spectates {
 			members[v.Team]++
 		}
 	}

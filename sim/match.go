@@ -43,6 +43,7 @@ type components struct {
 	grenade     ecs.Comp[object.Grenade]
 	teleporting ecs.Sparse[object.TeleportRequest] // players to move in the next tick
 	burning     ecs.Sparse[Burning]
+	spectating  ecs.Sparse[Spectating]
 	owner       ecs.Comp[Owner] // of kinds that belong to players
 }
 
@@ -174,7 +175,7 @@ func newComponents(m *Match) components {
 		anim: ecs.CompOf[anim.State](w), command: ecs.CompOf[Command](w),
 		clampLimits: ecs.CompOf[ClampLimits](w), projectile: ecs.CompOf[object.Projectile](w),
 		grenade: ecs.CompOf[object.Grenade](w), teleporting: ecs.SparseOf[object.TeleportRequest](w),
-		burning: ecs.SparseOf[Burning](w), owner: ecs.Register[Owner](w),
+		burning: ecs.SparseOf[Burning](w), spectating: ecs.SparseOf[Spectating](w), owner: ecs.Register[Owner](w),
 	}
 }
 
@@ -333,7 +334,9 @@ func (m *Match) spawnPlayer(as joinKind) netid.ID {
 func (m *Match) addPlayer(id netid.ID, as joinKind) netid.ID {
 	if id != 0 {
 		m.commandBuffers.of[id.Index()].reset(m.Tick() + 1)
-		m.spawns.joinAs[id.Index()] = as
+		if m.spawns.joinAs[id.Index()] = as; as == spectator {
+			m.spectating.Add(id, Spectating{m.Tick() + 1})
+		}
 	}
 	m.recordChange(ChangeJoin, id, int32(as))
 	return id
@@ -354,12 +357,12 @@ func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 
 // Leave removes a player at the end of the coming tick; a stale id is ignored.
 func (m *Match) Leave(id netid.ID) {
-	v := m.vital.Get(id)
+	v, spectates := m.vital.Get(id), m.Spectates(id)
 	if m.World.KindOf(id) != m.player || !m.World.Despawn(id) {
 		return
 	}
 	m.recordChange(ChangeLeave, id, 0)
-	if v != nil && !v.Spectator {
+	if v != nil && !spectates {
 		m.Score().Members[v.Team]--
 	}
 }

@@ -372,7 +372,10 @@ func TestHashSeesEverything(t *testing.T) {
 		{"hero asked for", func(m *Match, id netid.ID) { m.vital.Get(id).RequestedHero++ }},
 		{"life", func(m *Match, id netid.ID) { m.vital.Get(id).Life++ }},
 		{"pushes", func(m *Match, id netid.ID) { m.vital.Get(id).Pushes++ }},
-		{"watches", func(m *Match, id netid.ID) { m.vital.Get(id).Spectator = true }},
+		{"watches", func(m *Match, id netid.ID) {
+			m.spectating.Add(id, Spectating{1})
+			m.World.Flush()
+		}},
 		{"died", func(m *Match, id netid.ID) { m.vital.Get(id).Died = 9 }},
 		{"members", func(m *Match, _ netid.ID) { m.Score().Members[0]++ }},
 		{"position", func(m *Match, id netid.ID) { m.pos.Get(id).Z += 1. / 4096 }},

@@ -71,7 +71,7 @@ func (c *columns) announceKill(k *mode.Kill, d killDetail) {
 // killAll ends a round: all players die, without a killer, and respawn when the next round begins.
 func (c *columns) killAll() {
 	for i := range c.vital {
-		if v := &c.vital[i]; v.Alive() && !v.Spectator {
+		if v := &c.vital[i]; v.Alive() {
 			c.die(i, c.clock.Tick)
 			v.Respawn = c.clock.Tick + tick.Tick(c.mode.Left) + 1
 		}

@@ -66,7 +66,7 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 		for range roll(4) {
 			if id := m.World.At(int(roll(24))); id != 0 && roll(2) == 0 {
 				v := m.Vital(id)
-				team, watches := v.Team, v.Spectator
+				team, watches := v.Team, m.Spectates(id)
 				before := m.Score().Members
 				m.Leave(id)
 				if !watches && live[id] {
@@ -107,7 +107,7 @@ func TestRow04BeginningsAndEnds(t *testing.T) {
 			if begun[id] != 1 {
 				t.Fatalf("tick %d: %v is set up %d times", m.Tick(), id, begun[id])
 			}
-			if v := m.Vital(id); !v.Spectator {
+			if v := m.Vital(id); !m.Spectates(id) {
 				members[v.Team]++
 			}
 		}

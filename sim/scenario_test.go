@@ -258,7 +258,7 @@ func TestRow70Spectator(t *testing.T) {
 		s.step()
 	}
 	v := s.Vital(watcher)
-	if v == nil || v.Alive() || !v.Spectator || s.Poses()[watcher.Index()].ID != 0 ||
+	if v == nil || v.Alive() || !s.Spectates(watcher) || s.Poses()[watcher.Index()].ID != 0 ||
 		s.Score().Members != [2]uint16{1, 0} || len(s.Outcome().Shots) != 0 || v.Team != 255 {
 		t.Errorf("%+v, %+v, members %v", v, s.Poses()[watcher.Index()], s.Score().Members)
 	}

@@ -42,7 +42,7 @@ func (m *Match) initPlayer(id netid.ID) {
 	k := m.Game()
 	switch {
 	case as == spectator:
-		v.Spectator, v.Team = true, lagcomp.NoTeam
+		v.Team = lagcomp.NoTeam
 		return
 	case as != 0:
 		v.Hero = uint8(as - 1)

@@ -78,7 +78,7 @@ func takeCommandsOf(c *columns, p parallel.Part) {
 func changeHeroes(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
-		if v.RequestedHero == 0 || v.Spectator {
+		if v.RequestedHero == 0 || c.spectates(i) {
 			continue
 		}
 		if !v.Alive() || c.kit.Mode.MayChangeHero(c.mode, v.Team, c.location(i)) {
@@ -124,7 +124,7 @@ func (c *columns) location(i int) (at mode.Location) {
 func respawn(c *columns) {
 	for i := range c.vital {
 		v := &c.vital[i]
-		if v.Alive() || v.Spectator || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) {
+		if v.Alive() || !c.kit.Mode.MayRespawn(c.mode, v.Died, c.clock.Tick) || c.spectates(i) {
 			continue
 		}
 		h := c.kit.Heroes[v.Hero]
@@ -208,7 +208,7 @@ func recordOf(c *columns, part parallel.Part) {
 	for i := part.From; i < part.To; i++ {
 		id, v := c.id[i], &c.vital[i]
 		s.team[i], s.alive[i] = v.Team, v.Alive()
-		if v.Spectator {
+		if !v.Alive() && c.spectates(i) {
 			continue
 		}
 		slot := id.Index()

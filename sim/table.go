@@ -53,6 +53,7 @@ const (
 	dCommand        Datum = "command"
 	dLook           Datum = "look"
 	dVital          Datum = "vital"
+	dSpectating     Datum = "spectating"
 	dAbility        Datum = "ability"
 	dMotion         Datum = "motion"
 	dAnim           Datum = "animation"
@@ -134,11 +135,12 @@ var systems = []System{
 	},
 	{
 		"heroes", "changes heroes on request, where the mode allows it",
-		[]Datum{dVital, dMotion, dMode}, []Datum{dVital, dAbility, dAnim}, Server, changeHeroes,
+		[]Datum{dVital, dSpectating, dMotion, dMode}, []Datum{dVital, dAbility, dAnim}, Server, changeHeroes,
 	},
 	{
 		"respawn", "respawns players whose wait is over",
-		[]Datum{dVital, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas, dAnim}, Server, respawn,
+		[]Datum{dVital, dSpectating, dMode}, []Datum{dVital, dAbility, dMotion, dMode, dAreas, dAnim}, Server,
+		respawn,
 	},
 	{
 		"teleport", "moves players that stood in a teleporter",
@@ -159,7 +161,8 @@ var systems = []System{
 	},
 	{
 		"record", "records public poses, for this tick's objects and the shots of later ticks",
-		[]Datum{dMotion, dLook, dVital, dAbility, dAnim}, []Datum{dPoses, dHistory, dTeams}, Server, record,
+		[]Datum{dMotion, dLook, dVital, dSpectating, dAbility, dAnim}, []Datum{dPoses, dHistory, dTeams}, Server,
+		record,
 	},
 	{
 		"fire", "starts shots, punches, projectiles and grenades, with clamped views",

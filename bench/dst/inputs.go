@@ -57,7 +57,7 @@ func (r *run) checkMoves() {
 			r.fail(Movement, "%v is at %v with %v", id, p, v)
 			continue
 		}
-		if vital.Spectator {
+		if m.Spectates(id) {
 			continue
 		}
 		at := &s.stood[id.Index()%len(s.stood)]

@@ -233,7 +233,7 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 		p.Yaw, p.Alive = rounded(v.Pose.Yaw.Degrees(), 1), v.Pose.Alive()
 	}
 	if v.Vital != nil {
-		p.Team, p.Health, p.Spectator = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Vital.Spectator
+		p.Team, p.Health, p.Spectator = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Spectates
 	}
 	if v.Connected {
 		f.addConn(&p, v)

@@ -236,7 +236,7 @@ func (o *Result) score(m *sim.Match) {
 	o.Scores, o.Phase = s.Score[:], [mode.Phases]string{"countdown", "round", "ended"}[s.Phase]
 	for _, pose := range m.Poses() {
 		id := m.World.At(int(pose.ID >> 8))
-		if v := m.Vital(id); pose.ID != 0 && v != nil && !v.Spectator {
+		if v := m.Vital(id); pose.ID != 0 && v != nil && !m.Spectates(id) {
 			o.Players = append(o.Players,
 				PlayerScore{id.String(), v.Team, v.Kills, v.Deaths, o.aimOf(id.Index())})
 		}
