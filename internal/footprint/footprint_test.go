@@ -13,7 +13,7 @@ type tree struct {
 	latest atomic.Pointer[leaves]
 	any    any
 	byName map[string]*leaves
-	run    func()
+	_      func()
 }
 
 type branch struct {
@@ -21,7 +21,7 @@ type branch struct {
 	near *leaves
 }
 
-type leaves struct{ green [112]byte }
+type leaves struct{ _ [112]byte }
 
 // Bytes count once, for the first owner that reaches them, through slices, interfaces, maps and
 // atomic pointers; a pointer back into the struct leads nowhere.
