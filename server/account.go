@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -71,16 +72,23 @@ func (l *Lobby) Timer() *metrics.TickTimer { return &l.timer }
 // goroutine of the lobby may read it, between ticks.
 func (l *Lobby) Bandwidth() *metrics.Bandwidth { return l.account.bandwidth.Total() }
 
+var noCounters netcode.Counters
+
 // endTick adds the counts of the tick to the figures, and publishes them once a second.
 func (l *Lobby) endTick() {
 	a := &l.account
 	l.Stats.LoadLevel[l.replication.loadLevel].Inc()
 	a.pending.Flush(&l.Stats)
+	l.traffic.flush(&l.Stats)
 	l.timer.End(&l.Stats)
 	if l.timer.Off {
 		return
 	}
-	l.Stats.CheckBalance(l.netcode.Counters())
+	if l.port.alone != nil {
+		l.Stats.CheckBalance(l.port.netcode.Counters())
+	} else {
+		l.Stats.CheckBalance(&noCounters) // the port checks those of netcode
+	}
 	if a.ticks += max(l.replication.batchTicks, 1); a.ticks >= int(l.cfg.Rules.Rate) {
 		a.ticks = 0
 		l.Publish()

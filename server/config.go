@@ -44,6 +44,11 @@ type Config struct {
 
 	// Sessions.
 
+	// Port, if set, is shared with other lobbies, and Netcode does not count. The lobby gets its
+	// clients once Port.Add is called. Default: a port of its own.
+	Port *Port
+	ID   uint32 // names the lobby in connect tokens, see protocol.LobbyRef
+
 	// Netcode has the key, the addresses, entropy and the journal. Its Clients are set to the
 	// slots.
 	Netcode netcode.ServerConfig
@@ -112,6 +117,8 @@ type Config struct {
 	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
 	SampleEvery int
+
+	packedArena []byte // see WithMap; nil: packed when a client asks
 }
 
 // defaultChecksumEvery is a second at 20 Hz: 4 bytes of it, and a divergence is over before a

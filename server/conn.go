@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -71,6 +72,14 @@ const (
 	rolePlayer role = iota
 	roleSpectator
 )
+
+// roleOf is the role that a token with this user data gives.
+func roleOf(user []byte) role {
+	if protocol.IsSpectator(user) {
+		return roleSpectator
+	}
+	return rolePlayer
+}
 
 // connRoster is the player of a connection and, for a spectator, its viewpoint.
 type connRoster struct {

@@ -1,37 +1,25 @@
 package server
 
+import "slices"
+
 // connTable has the connections of a lobby. A slot of the match is also that of the player's
 // connection.
 type connTable struct {
 	conns         []conn  // by slot
 	live          []int32 // slots with a session, ascending, so that runs repeat
 	reconnectable []int32 // slots whose session timed out and whose player stays, longest ago first
-	slotOf        []int32 // by client of netcode: slot, or -1
 	leaving       int     // players that leave with the end of this tick
 }
 
 func newConnTable(slots int) connTable {
-	t := connTable{
+	return connTable{
 		conns: make([]conn, slots), live: make([]int32, 0, slots),
-		reconnectable: make([]int32, 0, slots), slotOf: make([]int32, slots),
+		reconnectable: make([]int32, 0, slots),
 	}
-	for i := range t.slotOf {
-		t.slotOf[i] = -1
-	}
-	return t
 }
 
-// ofClient returns the connection of a client of netcode; nil while it has none.
-func (t *connTable) ofClient(client int) *conn {
-	if slot := t.slotOf[client]; slot >= 0 {
-		return &t.conns[slot]
-	}
-	return nil
-}
-
-// attach connects a slot with a client of netcode.
-func (t *connTable) attach(slot, client int32) {
-	t.slotOf[client] = slot
+// attach makes a slot live.
+func (t *connTable) attach(slot int32) {
 	i := len(t.live)
 	t.live = append(t.live, slot)
 	for ; i > 0 && t.live[i-1] > slot; i-- {
@@ -41,8 +29,7 @@ func (t *connTable) attach(slot, client int32) {
 }
 
 // detach is the reverse of attach.
-func (t *connTable) detach(slot, client int32) {
-	t.slotOf[client] = -1
+func (t *connTable) detach(slot int32) {
 	for i, s := range t.live {
 		if s == slot {
 			t.live = append(t.live[:i], t.live[i+1:]...)
@@ -54,13 +41,21 @@ func (t *connTable) detach(slot, client int32) {
 // takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is
 // not among them.
 func (t *connTable) takeReconnectable(user uint64, r role) *conn {
-	for i, slot := range t.reconnectable {
-		if c := &t.conns[slot]; c.roster.user == user && c.roster.role == r {
-			t.reconnectable = append(t.reconnectable[:i], t.reconnectable[i+1:]...)
-			return c
-		}
+	i := t.findReconnectable(user, r)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	c := &t.conns[t.reconnectable[i]]
+	t.reconnectable = append(t.reconnectable[:i], t.reconnectable[i+1:]...)
+	return c
+}
+
+// findReconnectable returns the index in reconnectable of a user's connection, -1 if there is none.
+func (t *connTable) findReconnectable(user uint64, r role) int {
+	return slices.IndexFunc(t.reconnectable, func(slot int32) bool {
+		c := &t.conns[slot]
+		return c.roster.user == user && c.roster.role == r
+	})
 }
 
 // spectators counts the spectators, those that may reconnect included.

@@ -323,7 +323,7 @@ func (s *lobbyConsole) kick(call *console.Call) error {
 			return nil
 		}
 	}
-	if !l.connected(c) || l.slotOf[c.session.client] != int32(c.id.Index()) {
+	if !l.connected(c) || l.ofClient(int(c.session.client)) != c {
 		return fmt.Errorf("kick %s: is leaving", console.Quote(word))
 	}
 	l.join.dismiss(s.now, c, packet.ReasonKicked)

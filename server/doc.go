@@ -5,6 +5,8 @@
 // One goroutine owns a lobby and calls Tick; any goroutine may read Stats and call Summary.
 // Package server/host runs a lobby as a process, and server/httpapi is its HTTP port.
 //
+// A Port is the sessions of one UDP socket; a lobby has one of its own, or shares one with others.
+//
 // A tick, see Lobby.Ticks:
 //
 //	inbound       datagrams -> acks, messages and commands

@@ -14,11 +14,9 @@ import (
 // egress is what waits to be sent: packets to be sealed, what netcode has sealed itself, and
 // datagrams.
 type egress struct {
-	packets  packetBatch
-	outbox   netcode.Outbox
-	out      netio.Batch
-	outBytes int          // bytes in out
-	snapshot snapshotSize // of the snapshot being sent
+	packets packetBatch
+	outbox  netcode.Outbox
+	out     netio.Batch
 }
 
 // packetBatch are packets that wait to be sealed, of one connection after another.
@@ -66,12 +64,17 @@ func (b *packetBatch) padForGSO(from int) {
 
 // sendPackets seals the waiting packets and sends them.
 func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
-	e := &o.egress
+	e := &o.port.egress
 	o.timer.Enter(metrics.StageSeal)
 	for i := range e.packets.len() {
 		slot, pkt := e.packets.at(i)
 		c := &o.conns[slot]
-		sealed, err := o.netcode.Seal(now, int(c.session.client), pkt, e.out.Next())
+		if e.out.Full() {
+			if err := o.flush(sock); err != nil {
+				return err
+			}
+		}
+		sealed, err := o.port.netcode.Seal(now, int(c.session.client), pkt, e.out.Next())
 		if err != nil { // its sequences are used up: netcode is about to end the session
 			o.Stats.Count[metrics.SealFailed].Inc()
 			continue
@@ -83,12 +86,24 @@ func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 			o.account.bandwidth.AddSnapshot(pkt, sealed, ends, o.replication.encodersOf(&c.repl))
 			o.addSnapshotSize(slot, len(sealed), ends)
 		}
-		o.commit(len(sealed), c.session.addr)
+		o.traffic.send(len(sealed))
+		e.out.Commit(len(sealed), c.session.addr)
 	}
 	e.packets.reset()
-	o.timer.Enter(metrics.StageSend)
+	if o.port.alone == nil {
+		o.timer.Enter(metrics.StageSnapshot)
+		return nil
+	}
 	err := o.flush(sock)
 	o.timer.Enter(metrics.StageSnapshot)
+	return err
+}
+
+// flush sends the batch of datagrams and accounts the time to StageSend.
+func (o *outbound) flush(sock netio.Conn) error {
+	o.timer.Enter(metrics.StageSend)
+	err := o.port.flush(sock)
+	o.timer.Enter(metrics.StageSeal)
 	return err
 }
 
@@ -101,7 +116,7 @@ type snapshotSize struct {
 // addSnapshotSize adds a datagram to its snapshot. The first datagram of a snapshot records the one
 // before.
 func (o *outbound) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionEnds) {
-	s := &o.egress.snapshot
+	s := &o.snapshot
 	if ends.First || slot != s.slot {
 		o.recordSnapshotSize()
 		s.slot = slot
@@ -111,8 +126,8 @@ func (o *outbound) addSnapshotSize(slot int32, bytes int, ends *metrics.SectionE
 
 // recordSnapshotSize records the size of the snapshot that was sent last.
 func (o *outbound) recordSnapshotSize() {
-	if o.egress.snapshot.bytes > 0 {
-		o.Stats.SnapshotBytes.Record(int64(o.egress.snapshot.bytes))
+	if o.snapshot.bytes > 0 {
+		o.Stats.SnapshotBytes.Record(int64(o.snapshot.bytes))
 	}
-	o.egress.snapshot = snapshotSize{slot: -1}
+	o.snapshot = snapshotSize{slot: -1}
 }

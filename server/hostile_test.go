@@ -176,7 +176,8 @@ func newHostile(t *testing.T, seed uint64) *hostile {
 // alive gives an attacker a new session if it has lost its session or nearly used it up.
 func (h *hostile) alive(c *testClient) {
 	g := c.state()
-	if g.id == c.id() && h.lobby.slotOf[g.session.client] == int32(g.id.Index()) && h.rng.IntN(400) != 0 {
+	if slot := h.lobby.port.routes[g.session.client].slot; g.id == c.id() && slot == int32(g.id.Index()) &&
+		h.rng.IntN(400) != 0 {
 		return
 	}
 	c.leave()
@@ -325,13 +326,14 @@ func (h *hostile) bounded() {
 	h.t.Helper()
 	l := h.lobby
 	seated := 0
-	for client, slot := range l.slotOf {
+	for client, r := range l.port.routes {
+		slot := r.slot
 		if slot < 0 {
 			continue
 		}
 		seated++
 		c := &l.conns[slot]
-		s, ok := l.netcode.Session(client)
+		s, ok := l.port.netcode.Session(client)
 		if !ok || s.Token != c.session.token || s.Address != c.session.addr ||
 			s.ClientID != c.roster.user || int(c.session.client) != client || c.id.Index() != int(slot) {
 			h.t.Fatalf("client %d and slot %d do not agree: %+v", client, slot, s)
@@ -341,10 +343,10 @@ func (h *hostile) bounded() {
 		}
 	}
 	if n := l.match.World.Len(); seated != len(l.live) ||
-		seated+len(l.join.arrivals) != l.netcode.Connected() ||
+		seated+len(l.join.arrivals) != l.port.netcode.Connected() ||
 		n < seated+len(l.reconnectable) || n > l.cfg.Players {
 		h.t.Fatalf("%d seated, %d live, %d away, %d waiting, %d sessions, %d players",
-			seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.netcode.Connected(), n)
+			seated, len(l.live), len(l.reconnectable), len(l.join.arrivals), l.port.netcode.Connected(), n)
 	}
 	if got := h.count(metrics.Joined) - h.count(metrics.Left) - h.count(metrics.TimedOut) -
 		h.count(metrics.Disconnected); got != uint64(seated) {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
@@ -30,8 +31,9 @@ const schemasWithin = 2 * time.Second
 type join struct {
 	*core
 	l        *Lobby
-	arrivals []int32      // clients of netcode without a player, by arrival
-	rejecter *packet.Peer // writes the packets that reject an arrival
+	arrivals []int32 // clients of netcode without a player, by arrival
+	closed   bool    // the lobby takes no arrivals any more
+	ended    bool    // its port has forgotten it
 }
 
 // event handles the session events of netcode, but for payloads.
@@ -52,7 +54,7 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 		return
 	case netcode.EventMigrated:
 		if c != nil {
-			s, _ := j.netcode.Session(e.Client)
+			s, _ := j.port.netcode.Session(e.Client)
 			c.session.addr = s.Address
 			j.Stats.Count[metrics.Migrated].Inc()
 		}
@@ -108,14 +110,11 @@ func (j *join) admit(now time.Duration) {
 // admitOne gives one arrival its player, or rejects it. It reports false if the arrival has to
 // wait.
 func (j *join) admitOne(now time.Duration, client int) bool {
-	s, ok := j.netcode.Session(client)
+	s, ok := j.port.netcode.Session(client)
 	if !ok { // gone before it got a player
 		return true
 	}
-	r := rolePlayer
-	if protocol.IsSpectator(s.UserData[:]) {
-		r = roleSpectator
-	}
+	r := roleOf(s.UserData[:])
 	c := j.takeReconnectable(s.ClientID, r)
 	if why := j.noSlot(c, r); why != 0 {
 		j.reject(now, client, why)
@@ -134,7 +133,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		return false
 	}
 	j.begin(now, c, client)
-	j.attach(int32(c.id.Index()), int32(client))
+	j.attach(c, client)
 	j.Stats.Count[metrics.Joined].Inc()
 	return true
 }
@@ -151,24 +150,46 @@ func (j *join) newPlayer(r role) netid.ID {
 }
 
 // hasSlot reports whether there is a slot for one more player or spectator.
-func (j *join) hasSlot(r role) bool {
+func (j *join) hasSlot(r role) bool { return j.freeSlots(r) > 0 }
+
+// freeSlots counts the slots for more players or spectators.
+func (j *join) freeSlots(r role) int {
 	n := j.spectators()
-	if r == roleSpectator {
-		return n < j.cfg.Spectators && j.l.replication.loadLevel < overload.NoSpectators
+	switch {
+	case r == rolePlayer:
+		return j.playerSlots() - (len(j.live) + len(j.reconnectable) - n)
+	case j.l.replication.loadLevel >= overload.NoSpectators:
+		return 0
 	}
-	return len(j.live)+len(j.reconnectable)-n < j.playerSlots()
+	return j.cfg.Spectators - n
+}
+
+// takes reports whether one more arrival may count on a slot of its role.
+func (j *join) takes(r role) bool {
+	level := j.l.replication.loadLevel
+	return !j.closed && j.freeSlots(r) > len(j.arrivals) && level < overload.NoNewPlayers
+}
+
+// isReconnectable reports whether the lobby keeps a player for a client.
+func (j *join) isReconnectable(user uint64, r role) bool {
+	return !j.closed && j.findReconnectable(user, r) >= 0
 }
 
 // noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the
-// end of the tick. c is the connection that it comes back to, nil if it is new. A lobby without
-// spectators is full at netcode already.
+// end of the tick. c is the connection that it comes back to, nil if it is new. A lobby alone
+// without spectators is full or closed at netcode already.
 func (j *join) noSlot(c *conn, r role) packet.Reason {
+	level, shared := j.l.replication.loadLevel, j.port.alone == nil
 	switch {
-	case r == roleSpectator && j.l.replication.loadLevel >= overload.NoSpectators:
+	case shared && j.closed:
+		return packet.ReasonClosing
+	case r == roleSpectator && level >= overload.NoSpectators,
+		shared && c == nil && level >= overload.NoNewPlayers:
 		return packet.ReasonOverload
 	case c != nil || j.hasSlot(r):
 		return 0
-	case r == roleSpectator || j.cfg.Spectators > 0 && j.leaving == 0 && len(j.reconnectable) == 0:
+	case r == roleSpectator ||
+		(shared || j.cfg.Spectators > 0) && j.leaving == 0 && len(j.reconnectable) == 0:
 		return packet.ReasonFull
 	}
 	return 0
@@ -176,22 +197,12 @@ func (j *join) noSlot(c *conn, r role) packet.Reason {
 
 // reject ends the session of an arrival for which there is no slot, and tells it why.
 func (j *join) reject(now time.Duration, client int, why packet.Reason) {
-	if j.rejecter == nil {
-		j.rejecter = new(packet.Peer)
-	}
-	j.rejecter.Reset(now, packet.Config{})
-	var buf [packet.HeaderSize + 2]byte
-	for range packet.CloseRepeats {
-		p, _ := j.rejecter.Append(now, buf[:0])
-		j.sendPacket(now, client, j.rejecter.AppendClose(p, why)) // before the disconnects
-	}
-	_ = j.netcode.Disconnect(now, client, &j.egress.outbox)
-	j.Stats.Count[metrics.RejectedFull].Inc()
+	j.port.rejectClient(now, client, why, j.l)
 }
 
 // begin starts a session for a connection's player and queues its Welcome.
 func (j *join) begin(now time.Duration, c *conn, client int) {
-	s, _ := j.netcode.Session(client)
+	s, _ := j.port.netcode.Session(client)
 	c.open(now, j.l)
 	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
 	j.forgetSlot(c.id.Index())
@@ -318,7 +329,7 @@ func (j *join) dismiss(now time.Duration, c *conn, why packet.Reason) {
 			p, _ := c.session.peer.Append(now, buf[:0]) // its sequences end before the session's do
 			j.sendPacket(now, int(c.session.client), c.session.peer.AppendClose(p, why))
 		}
-		_ = j.netcode.Disconnect(now, int(c.session.client), &j.egress.outbox) // it is connected
+		_ = j.port.netcode.Disconnect(now, int(c.session.client), &j.port.egress.outbox) // it is connected
 	}
 	j.remove(c)
 	j.Stats.Count[metrics.Disconnected].Inc()
@@ -327,16 +338,23 @@ func (j *join) dismiss(now time.Duration, c *conn, why packet.Reason) {
 // quit takes the goodbye in a connection's packet.
 func (j *join) quit(now time.Duration, c *conn) {
 	if j.connected(c) {
-		_ = j.netcode.Disconnect(now, int(c.session.client), &j.egress.outbox) // it is connected
+		_ = j.port.netcode.Disconnect(now, int(c.session.client), &j.port.egress.outbox) // it is connected
 	}
 	j.remove(c)
 	j.Stats.Count[metrics.Left].Inc()
 }
 
+// attach makes the connection that of a client of netcode.
+func (j *join) attach(c *conn, client int) {
+	slot := int32(c.id.Index())
+	j.port.routes[client] = route{lobby: j.l, slot: slot}
+	j.connTable.attach(slot)
+}
+
 // connected reports whether netcode's session of a connection is still that connection's: in the
 // batch in hand it may have ended, and another may have its place.
 func (k *core) connected(c *conn) bool {
-	s, ok := k.netcode.Session(int(c.session.client))
+	s, ok := k.port.netcode.Session(int(c.session.client))
 	return ok && s.Token == c.session.token
 }
 
@@ -410,17 +428,30 @@ const closeAtOnce = 50
 // closeSome is a part of Close and reports whether there is more: a datagram that finds the
 // socket's buffer full is lost, and the twenty of one connection lie side by side.
 func (j *join) closeSome(now time.Duration, sock netio.Conn, why packet.Reason) (more bool, err error) {
-	j.netcode.StopAccepting()
+	p := j.port
+	j.closed = true
+	if p.alone != nil {
+		p.netcode.StopAccepting()
+	}
+	defer j.traffic.flush(&j.Stats)
 	for n := 0; len(j.live) > 0; n++ {
 		if n == closeAtOnce {
 			return true, nil
 		}
 		j.dismiss(now, &j.conns[j.live[len(j.live)-1]], why)
-		if err := j.sendOutbox(now, sock); err != nil {
+		if err := errors.Join(p.sendOutbox(now, sock), p.flush(sock)); err != nil {
 			return false, err
 		}
 	}
+	for _, client := range j.arrivals {
+		p.routes[client] = noRoute
+		if p.alone == nil {
+			_ = p.netcode.Disconnect(now, int(client), &p.egress.outbox) // fails if the client has left
+		}
+	}
 	j.arrivals = j.arrivals[:0]
-	j.netcode.Close(now, &j.egress.outbox) // arrivals
-	return false, j.sendOutbox(now, sock)
+	if p.alone != nil {
+		p.netcode.Close(now, &p.egress.outbox) // arrivals
+	}
+	return false, errors.Join(p.sendOutbox(now, sock), p.flush(sock))
 }

@@ -273,7 +273,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		a.leave()
 		b.send(response)
 		l.tick()
-		s, ok := l.lobby.netcode.Session(int(slot))
+		s, ok := l.lobby.port.netcode.Session(int(slot))
 		if !ok || s.ClientID != b.user || l.count(metrics.Joined) != 2 {
 			t.Fatalf("slot %d is %v's, %d joined: the case did not come about",
 				slot, s.ClientID, l.count(metrics.Joined))
@@ -287,7 +287,7 @@ func TestSlotUsedAgainInOneBatch(t *testing.T) {
 		}
 		b.receive()
 		if b.netcode.State() != netcode.Connected || b.id() == a.id() ||
-			l.lobby.slotOf[slot] != int32(b.id().Index()) {
+			l.lobby.port.routes[slot].slot != int32(b.id().Index()) {
 			t.Fatalf("%v, %+v", b.netcode.State(), b.welcome)
 		}
 		b.ready()
@@ -322,9 +322,9 @@ func TestArrivalsThatLeaveInOneTick(t *testing.T) {
 				l.count(metrics.Joined)-joined, l.count(metrics.Left)-left, len(l.lobby.join.arrivals))
 		}
 		l.ticks(2)
-		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.netcode.Connected() != n {
+		if n := l.lobby.match.World.Len(); n != len(l.lobby.live) || l.lobby.port.netcode.Connected() != n {
 			t.Errorf("absent %v: %d in the match, %d live, %d sessions", absent,
-				n, len(l.lobby.live), l.lobby.netcode.Connected())
+				n, len(l.lobby.live), l.lobby.port.netcode.Connected())
 		}
 		l.joinedClient().checkUnharmed()
 	}
@@ -407,9 +407,9 @@ func TestAddressChange(t *testing.T) {
 	}
 	after := c.commandCounts()
 	if after.Missing != before.Missing || c.id() != id || l.count(metrics.Joined) != 2 ||
-		l.lobby.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
+		l.lobby.port.netcode.Counters().Migrations != 3 || l.count(metrics.Migrated) != 3 {
 		t.Errorf("%d ticks lost; %v, was %v; %d moves", after.Missing-before.Missing,
-			c.id(), id, l.lobby.netcode.Counters().Migrations)
+			c.id(), id, l.lobby.port.netcode.Counters().Migrations)
 	}
 	control.receive()
 	control.checkUnharmed()
@@ -428,7 +428,7 @@ func TestAddressChangeOfARealClient(t *testing.T) {
 	b.play(2)
 	p, s := b.players[0], b.players[0].Stats()
 	if state, _ := p.State(); state != client.Joined || p.ID() != id ||
-		s.Undecoded+s.Resyncs != 0 || b.lobby.netcode.Counters().Migrations != 1 {
+		s.Undecoded+s.Resyncs != 0 || b.lobby.port.netcode.Counters().Migrations != 1 {
 		t.Errorf("%v, %v was %v; %+v", state, p.ID(), id, s)
 	}
 	// It is silent for 250 ms before it thinks of its address, and then two ticks away.
@@ -556,15 +556,15 @@ func TestCloseTellsArrivals(t *testing.T) {
 	b := l.newClient("")
 	b.send(b.respond())
 	l.tick()
-	if len(l.lobby.join.arrivals) != 1 || l.lobby.netcode.Connected() != 1 {
+	if len(l.lobby.join.arrivals) != 1 || l.lobby.port.netcode.Connected() != 1 {
 		t.Fatalf("%d wait", len(l.lobby.join.arrivals))
 	}
 	if err := l.lobby.Close(l.now, l.conn, packet.ReasonClosing); err != nil {
 		t.Fatal(err)
 	}
 	if b.receive(); b.netcode.State() != netcode.Disconnected ||
-		l.lobby.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
-		t.Errorf("%v, %d sessions", b.netcode.State(), l.lobby.netcode.Connected())
+		l.lobby.port.netcode.Connected() != 0 || len(l.lobby.join.arrivals) != 0 {
+		t.Errorf("%v, %d sessions", b.netcode.State(), l.lobby.port.netcode.Connected())
 	}
 }
 

@@ -204,7 +204,7 @@ func (r *recording) sendFragments(now time.Duration, t *transfers) {
 		if !viewer.asked || !c.session.ready || !viewer.bucket.Ready(now) || !t.linkReady(now, c) {
 			continue
 		}
-		buf, _ := c.session.peer.Append(now, r.egress.packets.next())
+		buf, _ := c.session.peer.Append(now, r.port.egress.packets.next())
 		n := t.sendFragment(now, c, buf)
 		viewer.bucket.Take(now, n)
 		t.bucket.Take(now, n)

@@ -9,10 +9,12 @@ import (
 func (l *Lobby) SetLoadLevel(level overload.Level) {
 	was := l.replication.loadLevel
 	l.replication.loadLevel = level
-	if level >= overload.NoNewPlayers {
-		l.netcode.PauseAccepting()
-	} else {
-		l.netcode.ResumeAccepting()
+	switch {
+	case l.port.alone == nil: // see join.noSlot
+	case level >= overload.NoNewPlayers:
+		l.port.netcode.PauseAccepting()
+	default:
+		l.port.netcode.ResumeAccepting()
 	}
 	if level.Timescale() != was.Timescale() {
 		l.broadcast(protocol.AppendTimescale(l.message[:0], level.Timescale()))

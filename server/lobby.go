@@ -5,7 +5,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
@@ -39,14 +38,15 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := netcode.NewServer(cfg.Netcode)
-	if err != nil {
-		return nil, err
-	}
 	l := new(Lobby)
 	c := &l.core
-	c.cfg, c.connTable = cfg, newConnTable(cfg.Players)
-	c.netcode, c.events = server, make([]netcode.Event, 0, netio.BatchSize)
+	c.cfg, c.connTable, c.port = cfg, newConnTable(cfg.Players), cfg.Port
+	if c.port == nil {
+		if c.port, err = newPort(cfg.Netcode); err != nil {
+			return nil, err
+		}
+		c.port.serveAlone(l)
+	}
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
 	l.inbound, l.join = inbound{core: c, l: l}, join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
@@ -83,7 +83,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 }
 
 // Netcode returns the netcode server, to read between ticks.
-func (l *Lobby) Netcode() *netcode.Server { return l.netcode }
+func (l *Lobby) Netcode() *netcode.Server { return l.port.netcode }
 
 // Match returns the match, to read between ticks.
 func (l *Lobby) Match() *sim.Match { return l.match }

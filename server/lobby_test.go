@@ -246,8 +246,8 @@ func TestReadyWithin(t *testing.T) {
 			late.closes, late.netcode.State(), l.count(metrics.Disconnected))
 	}
 	l.ticks(2)
-	if l.lobby.match.Vital(late.id()) != nil || l.lobby.netcode.Connected() != 1 {
-		t.Errorf("%d sessions", l.lobby.netcode.Connected())
+	if l.lobby.match.Vital(late.id()) != nil || l.lobby.port.netcode.Connected() != 1 {
+		t.Errorf("%d sessions", l.lobby.port.netcode.Connected())
 	}
 	just.checkUnharmed()
 }
@@ -310,13 +310,13 @@ func TestReconnectFromTheSameAddress(t *testing.T) {
 		t.Fatal("joined twice")
 	}
 	l.ticks(55) // less than a second since it was heard
-	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.netcode.PendingHandshakes() != 0 {
+	if c.received(); l.refused(netcode.DropReqConnected) != 1 || l.lobby.port.netcode.PendingHandshakes() != 0 {
 		t.Fatalf("let in beside itself: %v", l.tally())
 	}
 	l.ticks(6)
 	c.beginConnect(nil)
 	if !c.handshake() || l.count(metrics.Joined) != 1 || l.count(metrics.Reconnected) != 1 ||
-		l.lobby.netcode.Counters().Takeovers != 1 {
+		l.lobby.port.netcode.Counters().Takeovers != 1 {
 		t.Fatalf("after a second: %v, %d joined, %d returned", c.netcode.State(),
 			l.count(metrics.Joined), l.count(metrics.Reconnected))
 	}
@@ -422,9 +422,9 @@ func TestClose(t *testing.T) {
 	if c.netcode.State() != netcode.ConnectionDenied || l.refused(netcode.DropClosing) != 1 {
 		t.Errorf("a closing lobby let somebody in: %v; %v", c.netcode.State(), l.tally())
 	}
-	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.netcode.Connected() != 0 ||
+	if l.ticks(2); l.lobby.match.World.Len() != 0 || l.lobby.port.netcode.Connected() != 0 ||
 		l.count(metrics.Disconnected) != 2 {
-		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.netcode.Connected())
+		t.Errorf("%d players, %d sessions", l.lobby.match.World.Len(), l.lobby.port.netcode.Connected())
 	}
 }
 

@@ -140,11 +140,25 @@ func (m *maps) rotate() {
 	m.pending.nextRound = true
 }
 
-// withMap is a configuration with another map in it, filled and checked.
-func (c Config) withMap(m LoadedMap) (Config, error) {
+// WithMap returns the configuration with another map. What the map has packed is shared with all
+// lobbies that are made on it.
+func (c Config) WithMap(m *LoadedMap) Config {
 	c.Arena, c.ArenaName, c.Rules.Game = m.Arena, m.Name, m.Game
 	c.PVS, c.CellVisible = m.PVS, nil // a function of the caller's knows the old map only
-	c, err := c.withDefaults()
+	c.packedArena = m.transfer
+	return c
+}
+
+// Pack packs the arena for clients that lack it, once; it takes 20 ms.
+func (m *LoadedMap) Pack() {
+	if m.transfer == nil {
+		m.transfer = arenaTransfer(m.Arena)
+	}
+}
+
+// withMap is WithMap, filled and checked.
+func (c Config) withMap(m LoadedMap) (Config, error) {
+	c, err := c.WithMap(&m).withDefaults()
 	if err == nil {
 		_, err = c.Rules.Compile()
 	}
@@ -197,7 +211,7 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 // clients that lack it, and makes the match. Any goroutine may call it; the map is then for one
 // InstallMap of this lobby. The error is that of InstallMap.
 func (l *Lobby) PrepareMap(m *LoadedMap) (err error) {
-	m.transfer = arenaTransfer(m.Arena)
+	m.Pack()
 	m.state, err = l.maps.build(*m)
 	return err
 }

@@ -11,8 +11,8 @@ var memoryOwners = []footprint.Owner{
 	{Path: "match.commandBuffers", Is: "commands that wait"},
 	{Path: "match", Is: "the world: columns, systems' scratch"},
 	{Path: "Stats.Histograms", Is: "histograms"},
-	{Path: "netcode.tokens", Is: "used connect tokens"},
-	{Path: "netcode", Is: "sessions, handshakes"},
+	{Path: "port.netcode.tokens", Is: "used connect tokens"},
+	{Path: "port.netcode", Is: "sessions, handshakes"},
 	{Path: "replication.objects.frames", Is: "recent frames of objects"},
 	{Path: "replication.objects.encoder", Is: "blocks and rows of a tick"},
 	{Path: "replication.objects", Is: "slots, interest, row selection"},
@@ -23,12 +23,19 @@ var memoryOwners = []footprint.Owner{
 	{Path: "conns.repl", Is: "baselines, views"},
 	{Path: "conns", Is: "sessions, pacing, rewind"},
 	{Path: "recording", Is: "recording, killcams"},
-	{Path: "egress", Is: "datagrams that wait to be sent"},
-	{Path: "in", Is: "datagrams that were received"},
+	{Path: "port.egress", Is: "datagrams that wait to be sent"},
+	{Path: "port.ingress", Is: "datagrams that were received"},
 	{Path: "account", Is: "byte account"},
 	{Path: "", Is: "roster, chat, console, the rest"},
 }
 
 // Memory returns the bytes that the lobby keeps, by owner. Shared owners are what lobbies of one
-// configuration have once for all. Call it between ticks.
-func (l *Lobby) Memory() []footprint.Part { return footprint.Measure(l, memoryOwners) }
+// configuration have once for all. A port that several lobbies share counts as nothing. Call it
+// between ticks.
+func (l *Lobby) Memory() []footprint.Part {
+	if p := l.port; p.alone == nil { // it leads to the other lobbies
+		l.port = nil
+		defer func() { l.port = p }()
+	}
+	return footprint.Measure(l, memoryOwners)
+}

@@ -44,13 +44,13 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 			continue
 		}
 		own += int64(part.Bytes)
-		if part.Bytes == 0 && part.Path != "in" {
+		if part.Bytes == 0 && part.Path != "port.ingress" {
 			t.Errorf("%s has no memory: does its field still have it?", part.Path)
 		}
 	}
 	t.Logf("%d bytes a lobby by owner, %d by the heap, %d shared", own, grown, shared)
-	if own < grown*9/10 || own > grown*11/10 {
-		t.Errorf("%d bytes by owner, %d by the heap: expected within 10 %%", own, grown)
+	if own < grown*85/100 || own > grown*115/100 {
+		t.Errorf("%d bytes by owner, %d by the heap: expected within 15 %%", own, grown)
 	}
 	runtime.KeepAlive(lobbies)
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"time"
 
-	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -11,10 +10,6 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
-
-// receiveBatches bounds how much of a flood one tick reads. The rest waits in the socket, and what
-// that cannot hold the kernel drops and counts.
-const receiveBatches = 256
 
 // inbound turns received datagrams into commands of the match and messages for the parts of a
 // lobby. Packets concern every part, so it has the whole lobby.
@@ -24,40 +19,13 @@ type inbound struct {
 	window [sim.MaxWindow]sim.Command // scratch
 }
 
-// receive takes in everything that has arrived, and ends the sessions that are over.
-func (in *inbound) receive(now time.Duration, unix int64, sock netio.Conn) error {
-	l := in.l
-	for _, e := range in.netcode.Update(now, unix, &in.egress.outbox) {
-		l.join.event(now, e)
-	}
-	l.join.expire(now)
+// prepare does what is due between two ticks: it ends the sessions that are over, and gives
+// arrivals their players.
+func (in *inbound) prepare(now time.Duration) {
+	in.l.join.expire(now)
 	in.housekeeping(now)
 	in.pollMap(now)
-	l.join.admit(now)
-	if err := in.sendOutbox(now, sock); err != nil {
-		return err
-	}
-	for range receiveBatches {
-		n, err := sock.Receive(&in.in)
-		if n == 0 || err != nil {
-			return err
-		}
-		in.timer.Enter(metrics.StageOpen)
-		in.openBatch(now, unix)
-		in.timer.Enter(metrics.StageReceive)
-		accepted := 0
-		for i := range in.events {
-			if in.takeEvent(now, in.events[i]) {
-				accepted++
-			}
-		}
-		in.Stats.Count[metrics.Accepted].Add(uint64(accepted))
-		l.join.admit(now)
-		if err := in.sendOutbox(now, sock); err != nil {
-			return err
-		}
-	}
-	return nil
+	in.l.join.admit(now)
 }
 
 // housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
@@ -95,26 +63,21 @@ func (in *inbound) pollMap(now time.Duration) {
 	in.l.maps.finish(err)
 }
 
-// takeEvent does what one opened datagram says, and reports whether it held a packet that was
-// accepted.
-func (in *inbound) takeEvent(now time.Duration, e netcode.Event) (accepted bool) {
-	if e.Kind != netcode.EventPayload {
-		in.l.join.event(now, e)
-		return false
-	}
+// takePayload takes an opened payload, and counts whether it held a packet that was accepted.
+func (in *inbound) takePayload(now time.Duration, e netcode.Event) {
 	err := error(packet.DropState)
 	if c := in.ofClient(e.Client); c != nil {
 		err = in.takePacket(now, c, e.Payload)
 	}
 	if err == nil {
-		return true
+		in.traffic.accepted++
+		return
 	}
 	drop, ok := err.(packet.Drop)
 	if !ok {
 		panic("server: a packet was refused without a reason: " + err.Error())
 	}
 	in.Stats.PacketDrops[drop].Inc()
-	return false
 }
 
 // takePacket takes a connection's packet: acks, messages, commands. Acks and messages ahead of an
@@ -134,7 +97,7 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 	client := c.session.client
 	for message, ok := c.session.peer.NextReliable(); ok; message, ok = c.session.peer.NextReliable() {
 		in.takeMessage(now, c, message)
-		if in.slotOf[client] != int32(c.id.Index()) { // the message has ended the session
+		if in.ofClient(int(client)) != c { // the message has ended the session
 			return err
 		}
 	}

@@ -212,7 +212,7 @@ func TestMalformedDatagrams(t *testing.T) {
 			}
 			continue
 		}
-		if l.lobby.match.Vital(who.id()) == nil || l.lobby.slotOf[who.state().session.client] < 0 {
+		if l.lobby.match.Vital(who.id()) == nil || l.lobby.port.routes[who.state().session.client].slot < 0 {
 			t.Errorf("%d %s: cost its sender the session", i, c.name)
 		}
 		who.leave()

@@ -16,7 +16,7 @@ func (l *Lobby) Reserve() {
 	}
 	l.replication.reserve()
 	l.recording.reserve()
-	_, _ = l.egress.out.Next(), l.egress.packets.next()
+	_, _ = l.port.egress.out.Next(), l.port.egress.packets.next()
 }
 
 // makeMemory makes the memory that every connection of a slot needs, once.

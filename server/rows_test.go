@@ -128,9 +128,9 @@ func TestRow22SchemaByHash(t *testing.T) {
 				who.closes, c.want, l.count(metrics.Disconnected), who.netcode.State())
 		}
 		control.playTicks(2)
-		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.netcode.Connected() != 1 {
+		if l.lobby.match.World.Len() != 1 || len(l.lobby.live) != 1 || l.lobby.port.netcode.Connected() != 1 {
 			t.Errorf("%d: %d players, %d connections, %d sessions", i, l.lobby.match.World.Len(),
-				len(l.lobby.live), l.lobby.netcode.Connected())
+				len(l.lobby.live), l.lobby.port.netcode.Connected())
 		}
 	}
 	hash := netstate.SchemaHash()

@@ -25,6 +25,7 @@ type outbound struct {
 	chat        *chatLines
 	transfers   *transfers
 	recording   *recording
+	snapshot    snapshotSize // of the snapshot being sent
 }
 
 // send queues the tick's events and sends the snapshots that are due: one to each connection every
@@ -37,7 +38,7 @@ func (o *outbound) send(now time.Duration, sock netio.Conn) error {
 	o.transfers.send(now)
 	o.recording.sendKillcams(now, o.transfers)
 	for _, slot := range o.live {
-		if o.egress.packets.full() {
+		if o.port.egress.packets.full() {
 			if err := o.sendPackets(now, sock); err != nil {
 				return err
 			}
@@ -46,7 +47,7 @@ func (o *outbound) send(now time.Duration, sock netio.Conn) error {
 			return err
 		}
 	}
-	if err := o.sendOutbox(now, sock); err != nil {
+	if err := o.port.sendOutbox(now, sock); err != nil {
 		return err
 	}
 	err := o.sendPackets(now, sock)
@@ -88,24 +89,24 @@ func (o *outbound) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) er
 	r := &c.repl
 	o.account.pending.Snapshots++
 	o.replication.beginSnapshot(r)
-	from := o.egress.packets.len()
+	from := o.port.egress.packets.len()
 	for first := true; first || o.replication.more(); first = false {
-		if o.egress.packets.full() {
-			o.egress.packets.padForGSO(from)
+		if o.port.egress.packets.full() {
+			o.port.egress.packets.padForGSO(from)
 			if err := o.sendPackets(now, sock); err != nil {
 				return err
 			}
 			from = 0
 		}
-		buf, seq := c.session.peer.Append(now, o.egress.packets.next())
+		buf, seq := c.session.peer.Append(now, o.port.egress.packets.next())
 		c.noteFirstSnapshot(seq)
 		buf = c.session.peer.AppendReliable(buf, reliableBudget)
 		out := snapshotPacket{seq: seq, ends: metrics.SectionEnds{First: first}}
 		buf = o.replication.appendSnapshot(now, buf, r, &out)
 		c.session.peer.SetAckTag(seq, uint64(out.tag))
-		o.egress.packets.commit(len(buf), c.id.Index(), out.ends)
+		o.port.egress.packets.commit(len(buf), c.id.Index(), out.ends)
 	}
-	o.egress.packets.padForGSO(from)
+	o.port.egress.packets.padForGSO(from)
 	if !o.timer.Off && o.account.snapshots.Due() {
 		o.replication.sample(r, &o.account.replication)
 	}
@@ -119,7 +120,7 @@ func (o *outbound) sendWelcome(now time.Duration, c *conn) {
 	if !c.session.peer.ReliableDue(now) || !c.session.peer.CanSend(now) {
 		return
 	}
-	buf, _ := c.session.peer.Append(now, o.egress.packets.next())
+	buf, _ := c.session.peer.Append(now, o.port.egress.packets.next())
 	buf = c.session.peer.AppendReliable(buf, packet.MaxSectionBytes)
 	o.sendPacket(now, int(c.session.client), buf) // the messages are due again if this fails
 }
@@ -127,10 +128,10 @@ func (o *outbound) sendWelcome(now time.Duration, c *conn) {
 // writeKeepAlive writes a packet of acks and reliable messages. It counts against the budget like
 // any other.
 func (o *outbound) writeKeepAlive(now time.Duration, c *conn) {
-	buf, _ := c.session.peer.Append(now, o.egress.packets.next())
+	buf, _ := c.session.peer.Append(now, o.port.egress.packets.next())
 	buf = c.session.peer.AppendReliable(buf, reliableBudget)
 	c.repl.pacing.lastSend = o.match.Tick()
-	o.egress.packets.commit(len(buf), c.id.Index(), metrics.SectionEnds{})
+	o.port.egress.packets.commit(len(buf), c.id.Index(), metrics.SectionEnds{})
 }
 
 // queueEvents queues the tick's events with the connections that are to hear of them. A connection

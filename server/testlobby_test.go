@@ -132,7 +132,7 @@ func (l *testLobby) checkBalance() {
 	for _, n := range a.drops {
 		sum += n
 	}
-	datagrams := l.lobby.netcode.Counters()
+	datagrams := l.lobby.port.netcode.Counters()
 	switch {
 	case rx != sum || rx != l.conn.Stats().Delivered || rx != datagrams.Received:
 		l.t.Fatalf("%d datagrams delivered, %d received, %d at the netcode server, %d accounted for: %+v",

@@ -79,7 +79,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 	a := l.tally()
 	if opened := a.refused[netcode.DropReqToken]; opened < 100 || opened > 2*240+120 ||
-		a.refused[netcode.DropReqBudget] == 0 || l.lobby.netcode.Pressure() == 0 {
+		a.refused[netcode.DropReqBudget] == 0 || l.lobby.port.netcode.Pressure() == 0 {
 		t.Errorf("%d opened in two seconds: %v", opened, a)
 	}
 	if n := control.commandCounts().Used - used; n != 120 || snapshots < 39 {
@@ -90,7 +90,7 @@ func TestThreat07RequestFlood(t *testing.T) {
 	}
 
 	l.now += time.Second
-	l.lobby.netcode.Update(l.now, l.unix(), &l.lobby.egress.outbox)
+	l.lobby.port.netcode.Update(l.now, l.unix(), &l.lobby.port.egress.outbox)
 	for range 120 { // the budget recovers
 		control.play()
 		c.play()
@@ -203,7 +203,7 @@ func TestThreat09Amplification(t *testing.T) {
 		t.Fatalf("%d bytes of probes", probes)
 	}
 	check(away, probes, false)
-	if s, _ := l.lobby.netcode.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
+	if s, _ := l.lobby.port.netcode.Session(int(roamer.state().session.client)); s.Address != home.LocalAddr() {
 		t.Errorf("moved to %v unproved", s.Address)
 	}
 

@@ -26,18 +26,36 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 //
 // To follow the code:
 //
-//	in:  inbound.receive, openBatch, takePacket, takeCommands, sim.CommandBuffer
+//	in:  Port.receive, openBatch, takePayload, takePacket, takeCommands, sim.CommandBuffer
 //	out: replication.capture, outbound.send, writeSnapshot, appendSnapshot, sendPackets
 func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) error {
+	p := l.port
+	if p.alone != l {
+		panic("server: Ticks of a lobby on a shared port: expected Port.Ticks")
+	}
+	checkTicks(n)
+	l.timer.Begin()
+	p.update(now, unix)
+	l.inbound.prepare(now)
+	errIn := p.receive(now, unix, sock) // socket -> packet -> command
+	p.traffic.flush(p.stats)
+	return errors.Join(errIn, l.advance(now, sock, n))
+}
+
+// checkTicks panics unless a lobby can play n ticks at once.
+func checkTicks(n int) {
 	if n < 1 || n > MaxInterval {
 		panic(fmt.Sprintf("server: %d ticks at once: expected 1 to %d", n, MaxInterval))
 	}
-	l.timer.Begin()
-	errIn := l.inbound.receive(now, unix, sock) // socket -> packet -> command
+}
+
+// advance plays n ticks with the commands that have arrived, and sends what is due. It ends the
+// tick that the timer has begun.
+func (l *Lobby) advance(now time.Duration, sock netio.Conn, n int) error {
 	if l.cfg.SleepWhenEmpty && l.join.empty() {
 		l.Stats.Count[metrics.TicksSlept].Inc()
 		l.endTick()
-		return errIn
+		return nil
 	}
 	for l.replication.batchTicks = 1; ; l.replication.batchTicks++ {
 		l.play(now)             // command -> sim -> history
@@ -49,11 +67,11 @@ func (l *Lobby) Ticks(now time.Duration, unix int64, sock netio.Conn, n int) err
 		l.outbound.queueEvents(now)
 		l.outbound.round.send(now, l.chat.room)
 	}
-	l.replication.begin()                // snapshot -> delta
-	errOut := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
+	l.replication.begin()             // snapshot -> delta
+	err := l.outbound.send(now, sock) // delta -> compress -> packet -> socket
 	l.endTick()
 	l.replication.batchTicks = 1
-	return errors.Join(errIn, errOut)
+	return err
 }
 
 // play runs the systems of the match for one tick, and times each.

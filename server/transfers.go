@@ -43,7 +43,9 @@ func (t *transfers) pack() {
 		return
 	}
 	t.packed = true
-	t.content[protocol.ContentArena] = arenaTransfer(t.cfg.Arena)
+	if t.content[protocol.ContentArena] = t.cfg.packedArena; t.cfg.packedArena == nil {
+		t.content[protocol.ContentArena] = arenaTransfer(t.cfg.Arena)
+	}
 	if t.content[protocol.ContentModel] == nil {
 		t.content[protocol.ContentModel] = modelTransfer(t.cfg.Models)
 	}
@@ -149,7 +151,7 @@ func (t *transfers) sendTo(now time.Duration, c *conn) int {
 	if c.session.ready || c.transfer.requested == 0 || !t.linkReady(now, c) {
 		return 0
 	}
-	buf, _ := c.session.peer.Append(now, t.egress.packets.next())
+	buf, _ := c.session.peer.Append(now, t.port.egress.packets.next())
 	buf = c.session.peer.AppendReliable(buf, packet.MaxSectionBytes-packet.FragmentSectionSize)
 	return t.sendFragment(now, c, buf)
 }

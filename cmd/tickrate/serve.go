@@ -60,7 +60,7 @@ type runningHost interface {
 }
 
 // serveLong is the help of serve.
-const serveLong = `serve runs one lobby until it is interrupted. Players join over UDP; figures,
+const serveLong = `serve runs a lobby until it is interrupted. Players join over UDP; figures,
 health and profiles are on HTTP:
 
   curl http://127.0.0.1:7914/stats
@@ -93,6 +93,15 @@ arena-256, mode assault, game.respawndelay 5s; so it does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
+With --lobbies many matches share the port and one thread. Lobbies come and go
+over HTTP; pages take ?lobby=N; a token names a lobby, or the server takes the
+fullest one with room:
+
+  tickrate serve --lobbies 8:100 --players 10
+  curl -X POST -d '{"map": "arena-16", "players": 10}' http://127.0.0.1:7914/v1/lobbies
+  curl -X POST -H 'Content-Type: application/json' -d '{"lobby": "8"}' http://127.0.0.1:7914/v1/connect
+  curl -X DELETE http://127.0.0.1:7914/v1/lobbies/8
+
 Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
   TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 \
@@ -105,7 +114,7 @@ func newServe() *cobra.Command {
 	var ready, exitOnStdinEOF bool
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Run a lobby",
+		Short: "Run a lobby, or many on one port",
 		Long:  serveLong,
 		Args:  usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -250,6 +259,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players = s.match.players
+	cfg.Lobbies = host.LobbiesConfig(s.match.lobbies)
 	if s.network.echo {
 		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
@@ -347,6 +357,8 @@ func (s *serveSettings) checkEcho() error {
 	switch {
 	case s.console.stdin || len(s.console.exec) > 0:
 		return errors.New("--console, --exec: an echo has no console; leave out --echo")
+	case s.match.lobbies.Most > 0:
+		return errors.New("--lobbies: an echo has none; leave out one of --lobbies and --echo")
 	case s.record != "":
 		return errors.New("--record: an echo plays nothing; leave out one of --record and --echo")
 	case s.query.listen != "":
@@ -424,7 +436,12 @@ func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	if s.network.echo {
 		fmt.Fprintf(b, "echo: for %d, protocol id %v\n", m.players, &s.network.protocol)
 	} else {
-		fmt.Fprintf(b, "lobby: of %d, %s on map %s, %d Hz", m.players, m.mode, m.arena, m.rate)
+		if n := m.lobbies; n.Most > 0 {
+			fmt.Fprintf(b, "lobbies: %d, at most %d, each", n.Ahead, n.Most)
+		} else {
+			fmt.Fprint(b, "lobby:")
+		}
+		fmt.Fprintf(b, " of %d, %s on map %s, %d Hz", m.players, m.mode, m.arena, m.rate)
 		if s.tick.workers > 1 {
 			fmt.Fprintf(b, ", %d workers", s.tick.workers)
 		}

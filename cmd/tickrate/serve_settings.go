@@ -48,6 +48,7 @@ type serveSettings struct {
 type matchSettings struct {
 	arena, mode, content, killcam string
 	players, spectators           int // most of each
+	lobbies                       lobbyCount
 	rate                          int // Hz
 	spectateAll, noIdleSleep      bool
 	seed                          uint64
@@ -103,6 +104,7 @@ type consoleSettings struct {
 var settingKeys = []struct{ key, flag string }{
 	{"match.map", "map"}, {"match.mode", "mode"}, {"match.content", "content"}, {"match.rotate", "rotate"},
 	{"match.players", "players"}, {"match.spectators", "spectators"}, {"match.spectate_all", "spectate-all"},
+	{"match.lobbies", "lobbies"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
 	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"},
 	{"match.no_idle_sleep", "no-idle-sleep"},
@@ -172,6 +174,9 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&m.content, "content", "", assets.ContentUsage)
 	fl.StringArrayVar(&m.rotate, "rotate", nil,
 		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map again")
+	fl.Var(&m.lobbies, "lobbies", fmt.Sprintf("lobbies on one port, each of --players, `N` or N:MOST, up "+
+		"to %d: N at the start, and up to MOST at a time that POST /v1/lobbies makes; 0 for one alone, whose end "+
+		"ends the server", host.MaxLobbies))
 	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",
 		server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&m.spectators, "spectators", 0,
@@ -375,4 +380,33 @@ func tomlValue(f *pflag.Flag) string {
 		return f.Value.String()
 	}
 	return strconv.Quote(f.Value.String())
+}
+
+// lobbyCount is the value of --lobbies.
+type lobbyCount host.LobbiesConfig
+
+// String writes the value as Set reads it.
+func (n *lobbyCount) String() string {
+	if n.Most == 0 || n.Most == n.Ahead {
+		return strconv.Itoa(n.Ahead)
+	}
+	return fmt.Sprintf("%d:%d", n.Ahead, n.Most)
+}
+
+// Type is of pflag.Value.
+func (n *lobbyCount) Type() string { return "N" }
+
+// Set reads N or N:MOST.
+func (n *lobbyCount) Set(text string) error {
+	ahead, most, several := strings.Cut(text, ":")
+	if !several {
+		most = ahead
+	}
+	var errAhead, errMost error
+	n.Ahead, errAhead = strconv.Atoi(ahead)
+	n.Most, errMost = strconv.Atoi(most)
+	if errAhead != nil || errMost != nil || n.Ahead < 0 || n.Most < n.Ahead || n.Most > host.MaxLobbies {
+		return fmt.Errorf("expected N or N:MOST, N at most MOST, and that at most %d", host.MaxLobbies)
+	}
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"strings"
@@ -33,6 +34,7 @@ type tokenFlags struct {
 	timeout  time.Duration // silence that ends the session, -1s for never
 	userData string        // hexadecimal, at most 256 bytes
 	spectate bool          // token of a spectator
+	lobby    int64         // -1: any
 	out      string        // file; "" for base64 on standard output
 }
 
@@ -71,6 +73,7 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		"`digits`; default none")
 	fl.BoolVar(&f.spectate, "spectate", false, "token of a spectator, which the server "+
 		"admits if it has spectator slots (serve --spectators)")
+	fl.Int64Var(&f.lobby, "lobby", -1, "`number` of the lobby at a server of several; -1 lets the server choose")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")
 	return c
 }
@@ -93,6 +96,11 @@ func token(c *cobra.Command, f tokenFlags) error {
 	copy(m.UserData[:], data) // sealed: only the server reads it
 	if f.spectate {
 		protocol.MarkSpectator(m.UserData[:])
+	}
+	if f.lobby < -1 || f.lobby > math.MaxUint32 {
+		return usage.Errorf("--lobby %d: expected a number of a lobby, or -1 for any", f.lobby)
+	} else if f.lobby >= 0 {
+		protocol.LobbyRef{Lobby: uint32(f.lobby)}.Mark(m.UserData[:])
 	}
 	if m.Servers, err = publicAddrs("--server", f.servers); err != nil {
 		return err

@@ -76,7 +76,7 @@ func TestCloseSection(t *testing.T) {
 	}
 	for why := range 256 {
 		r := row{"reason", []byte{6, byte(why)}, 0, DropReason, 0}
-		if why >= 1 && why <= 14 {
+		if why >= 1 && why <= 16 {
 			r.err, r.why = nil, Reason(why)
 		}
 		rows = append(rows, r)

@@ -20,25 +20,30 @@ const (
 	ReasonIdle     Reason = 12 // the player did nothing for too long
 	ReasonContent  Reason = 13 // the server plays another content pack
 	ReasonOverload Reason = 14 // the server is overloaded and removes spectators
-	lastReason            = ReasonOverload
+	ReasonNoLobby  Reason = 15 // the lobby of the token does not exist, or has ended
+	// ReasonOtherHost: the lobby of the token is another host's, or an earlier process's.
+	ReasonOtherHost Reason = 16
+	lastReason             = ReasonOtherHost
 )
 
 var reasonTexts = [lastReason + 1]string{
-	0:              "no reason",
-	ReasonFull:     "server full or closing",
-	ReasonVersion:  "server speaks another protocol version",
-	ReasonSchema:   "server has other schemas (another build)",
-	ReasonModel:    "server has another compression model",
-	ReasonArena:    "server plays an arena that is not here",
-	ReasonClosing:  "server is closing",
-	ReasonLeft:     "player left",
-	ReasonTimeout:  "timed out",
-	ReasonReplaced: "a newer session took the place",
-	ReasonKicked:   "kicked",
-	ReasonFault:    "lobby closed by an internal fault",
-	ReasonIdle:     "player was idle for too long",
-	ReasonContent:  "server plays another content pack",
-	ReasonOverload: "server is overloaded",
+	0:               "no reason",
+	ReasonFull:      "server full or closing",
+	ReasonVersion:   "server speaks another protocol version",
+	ReasonSchema:    "server has other schemas (another build)",
+	ReasonModel:     "server has another compression model",
+	ReasonArena:     "server plays an arena that is not here",
+	ReasonClosing:   "server is closing",
+	ReasonLeft:      "player left",
+	ReasonTimeout:   "timed out",
+	ReasonReplaced:  "a newer session took the place",
+	ReasonKicked:    "kicked",
+	ReasonFault:     "lobby closed by an internal fault",
+	ReasonIdle:      "player was idle for too long",
+	ReasonContent:   "server plays another content pack",
+	ReasonOverload:  "server is overloaded",
+	ReasonNoLobby:   "lobby does not exist any more",
+	ReasonOtherHost: "lobby is on another host",
 }
 
 // Valid reports whether a close may carry r.

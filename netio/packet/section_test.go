@@ -25,7 +25,7 @@ func TestDropsAreNamed(t *testing.T) {
 	}
 	reasons := map[string]Reason{}
 	for r := Reason(0); ; r++ {
-		if r.Valid() != (r >= 1 && r <= 14) {
+		if r.Valid() != (r >= 1 && r <= 16) {
 			t.Errorf("reason %d is valid: %v", r, r.Valid())
 		}
 		if other, ok := reasons[r.String()]; r <= lastReason && (ok || r.String() == "") {

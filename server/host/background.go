@@ -2,65 +2,89 @@ package host
 
 import (
 	"runtime/debug"
-	"sync/atomic"
 
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
-// background runs what a lobby leaves for after its ticks, one function at a time, on a goroutine
+// background runs what lobbies leave for after their ticks, one function at a time, on a goroutine
 // of its own: it encodes and compresses recordings and killcams. A panic in there ends the lobby.
 type background struct {
-	waiting []func() // of the tick in hand, and those that found the queue full
-	queue   chan func()
+	waiting []job // of the tick in hand, and those that found the queue full
+	queue   chan job
+	faults  chan fault // of jobs; more than it holds are left out
 	done    chan struct{}
-	fault   atomic.Pointer[fault] // the first panic
 }
 
-// fault is a panic, and the stack where it happened.
+// job is a function of a lobby.
+type job struct {
+	run func()
+	of  *hosted
+}
+
+// fault is a panic of a lobby's job, and the stack where it happened.
 type fault struct {
+	of    *hosted
 	value any
 	stack []byte
 }
 
-// newBackground returns a background that does not run yet. Its queue has room for all that a lobby
-// may have waiting, and for the end of one recording before the next.
-func newBackground() *background {
-	const most = 2 * (replay.RawChunks + 1)
-	return &background{waiting: make([]func(), 0, most), queue: make(chan func(), most),
-		done: make(chan struct{})}
+// maxJobFaults is the number of faults that may wait.
+const maxJobFaults = 16
+
+// newBackground returns a background that does not run yet. Its queue has room for all that the
+// lobbies may have waiting, and for the end of one recording of each before the next.
+func newBackground(lobbies int) *background {
+	most := 2 * (replay.RawChunks + 1) * max(1, lobbies)
+	return &background{waiting: make([]job, 0, most), queue: make(chan job, most),
+		faults: make(chan fault, maxJobFaults), done: make(chan struct{})}
 }
 
 // start starts the goroutine; close ends it.
 func (b *background) start() {
 	go func() {
 		defer close(b.done)
-		for run := range b.queue {
-			b.run(run)
+		for j := range b.queue {
+			b.run(j)
 		}
 	}()
 }
 
 // run keeps the panic of a function for the lobby.
-func (b *background) run(f func()) {
+func (b *background) run(j job) {
 	defer func() {
 		if v := recover(); v != nil {
-			b.fault.CompareAndSwap(nil, &fault{v, debug.Stack()})
+			select {
+			case b.faults <- fault{j.of, v, debug.Stack()}:
+			default:
+			}
 		}
 	}()
-	f()
+	j.run()
 }
 
-// add is server.Config.Background: the tick calls it.
-func (b *background) add(run func()) { b.waiting = append(b.waiting, run) }
+// fault returns a panic that was not returned before; ok is false if there is none.
+func (b *background) fault() (f fault, ok bool) {
+	select {
+	case f = <-b.faults:
+		return f, true
+	default:
+		return f, false
+	}
+}
+
+// of returns server.Config.Background of a lobby: the tick calls it.
+func (b *background) of(x *hosted) func(run func()) {
+	return func(run func()) { b.waiting = append(b.waiting, job{run, x}) }
+}
 
 // flush begins what the tick has added. It is called behind the tick, since waking a goroutine
 // takes a system call, and what it runs takes cache and memory from the tick that is still sending.
 // What finds the queue full waits for the next flush: map changes that follow one another closely
 // leave more than the queue holds.
 func (b *background) flush() {
-	for i, run := range b.waiting {
+	for i, j := range b.waiting {
 		select {
-		case b.queue <- run:
+		case b.queue <- j:
 		default:
 			b.waiting = append(b.waiting[:0], b.waiting[i:]...)
 			return
@@ -71,8 +95,8 @@ func (b *background) flush() {
 
 // close waits until everything has run.
 func (b *background) close() {
-	for _, run := range b.waiting {
-		b.queue <- run
+	for _, j := range b.waiting {
+		b.queue <- j
 	}
 	close(b.queue)
 	<-b.done

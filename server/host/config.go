@@ -6,14 +6,17 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// Config describes a server process. Zero fields mean the defaults named.
+// Config describes a server process. Lobby is what its lobbies are made from. Zero fields mean the
+// defaults named.
 type Config struct {
 	// its LoadMap, Record, Runner and clocks are set by the host; its Netcode needs a key only
 	Lobby   server.Config
+	Lobbies LobbiesConfig
 	Name    string // shown by server browsers and the console, at most 255 bytes
 	UDP     UDPConfig
 	HTTP    HTTPConfig
@@ -93,7 +96,10 @@ func (c Config) Check() error {
 	if err := c.Lobby.Check(); err != nil {
 		return err
 	}
-	_, err := c.clock()
+	if err := c.Lobbies.check(); err != nil {
+		return err
+	}
+	_, err := c.clock(c.Lobby.Rules.Rate)
 	return err
 }
 
@@ -116,9 +122,9 @@ func errBackend(name string) error {
 	return fmt.Errorf("socket back end %q: expected gnet or mmsg", name)
 }
 
-// clock returns the rates of the host, with defaults filled in.
-func (c Config) clock() (ClockConfig, error) {
-	rates, _, err := ClockConfig{Simulation: c.Lobby.Rules.Rate, MaxSteps: c.MaxSteps,
+// clock returns the rates of a lobby, with defaults filled in.
+func (c Config) clock(rate tick.Rate) (ClockConfig, error) {
+	rates, _, err := ClockConfig{Simulation: rate, MaxSteps: c.MaxSteps,
 		MaxBatch: c.MaxBatch}.Check()
 	return rates, err
 }

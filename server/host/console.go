@@ -8,6 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tickrate/tickrate/server"
@@ -15,18 +18,21 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// terminal brings console lines and requests of other goroutines to the goroutine of the lobby.
+// terminal brings console lines and requests of other goroutines to the goroutine of the lobbies.
 type terminal struct {
 	typed chan string   // lines of the operator
 	calls chan call     // requests
 	ended chan struct{} // closed when the lobby has ended
 	quit  bool          // the operator ended the server
 	out   []string
+
+	selected uint32    // the lobby that the lines of the operator are for
+	stepping []*hosted // lobbies that run files of lines
 }
 
 // call is a function that waits to run between two ticks.
 type call struct {
-	run  func(now time.Duration, l *server.Lobby)
+	run  func(now time.Duration)
 	done chan struct{}
 }
 
@@ -37,8 +43,8 @@ func newTerminal() terminal {
 	return terminal{typed: make(chan string, 16), calls: make(chan call), ended: make(chan struct{})}
 }
 
-// do is httpapi.Source.Do.
-func (t *terminal) do(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error {
+// do runs f between two ticks, and returns when it has run.
+func (t *terminal) do(ctx context.Context, f func(now time.Duration)) error {
 	c := call{f, make(chan struct{})}
 	select {
 	case t.calls <- c:
@@ -55,10 +61,42 @@ func (t *terminal) do(ctx context.Context, f func(now time.Duration, l *server.L
 	}
 }
 
-// Do runs f between two ticks on the goroutine of the lobby, and returns when it has run. Any
-// goroutine but that of Run may call it. Errors are httpapi.ErrBusy and httpapi.ErrEnded.
+// Do runs f between two ticks on the goroutine of the lobbies, and returns when it has run. It is
+// for the lobby that the host began with. Any goroutine but that of Run may call it. Errors are
+// httpapi.ErrBusy and httpapi.ErrEnded.
 func (h *Host) Do(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error {
-	return h.console.do(ctx, f)
+	return h.doFor(h.first)(ctx, f)
+}
+
+// doFor returns httpapi.Source.Do of a lobby.
+func (h *Host) doFor(x *hosted) func(context.Context, func(time.Duration, *server.Lobby)) error {
+	return func(ctx context.Context, f func(time.Duration, *server.Lobby)) error {
+		ran := false
+		err := h.console.do(ctx, func(now time.Duration) {
+			ran = h.with(now, x, func() { f(now, x.lobby) })
+		})
+		if err == nil && !ran {
+			return httpapi.ErrEnded
+		}
+		return err
+	}
+}
+
+// with runs f, which does something with a lobby. ok is false if the lobby has ended, by f perhaps.
+func (h *Host) with(now time.Duration, x *hosted, f func()) (ok bool) {
+	if h.port == nil {
+		f()
+		return true
+	}
+	if h.find(x.id()) != x {
+		return false
+	}
+	if ok = h.port.Do(now, x.lobby, f); !ok {
+		h.endFaulty()
+	} else if x.lobby.Console().Pending() > 0 && !slices.Contains(h.console.stepping, x) {
+		h.console.stepping = append(h.console.stepping, x)
+	}
+	return ok
 }
 
 // filesIn gives a console the files below dir; "" gives it none.
@@ -92,19 +130,28 @@ func replaceFile(path string, data []byte) error {
 // operator is the caller of lines that the owner of the process types.
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
-// openConsole adds the command quit, runs the files of cfg.Exec, and reads cfg.Input. The goroutine
-// that reads ends with the reader, or with the first line after the lobby has ended.
-func (h *Host) openConsole(cfg *ConsoleConfig) error {
-	h.lobby.Console().AddCommand(console.Command{
+// addQuit adds the command quit to the console of a lobby.
+func (x *hosted) addQuit(t *terminal) {
+	x.lobby.Console().AddCommand(console.Command{
 		Entry: console.Entry{Name: "quit", Help: "disconnect all players and end the server"},
-		Run:   func(*console.Call) error { h.console.quit = true; return nil },
+		Run:   func(*console.Call) error { t.quit = true; return nil },
 	})
-	for _, file := range cfg.Exec {
-		out, err := h.lobby.Execute(0, nil, "exec "+console.Quote(file), operator)
-		if err != nil {
-			return err
+}
+
+// openConsole runs the files of cfg.Exec in each lobby, and reads cfg.Input. The goroutine that
+// reads ends with the reader, or with the first line after the lobbies have ended.
+func (h *Host) openConsole(cfg *ConsoleConfig) error {
+	for _, x := range h.loop.lobbies {
+		for _, file := range cfg.Exec {
+			out, err := x.lobby.Execute(0, nil, "exec "+console.Quote(file), operator)
+			if err != nil {
+				return err
+			}
+			h.show(out, nil)
 		}
-		h.show(out, nil)
+		if x.lobby.Console().Pending() > 0 {
+			h.console.stepping = append(h.console.stepping, x)
+		}
 	}
 	if cfg.Input != nil {
 		go h.readLines(cfg.Input)
@@ -139,16 +186,69 @@ func (h *Host) runConsole(now time.Duration) {
 	for range maxCallsPerTick {
 		select {
 		case line := <-t.typed:
-			h.show(h.lobby.Execute(now, t.out[:0], line, operator))
+			h.runLine(now, line)
+			continue
 		case c := <-t.calls:
-			c.run(now, h.lobby)
+			c.run(now)
 			close(c.done)
+			continue
 		default:
-			if h.lobby.Console().Pending() > 0 {
-				h.show(h.lobby.StepConsole(now, t.out[:0]), nil)
+		}
+		break
+	}
+	if h.port == nil {
+		if h.first.lobby.Console().Pending() > 0 {
+			h.show(h.first.lobby.StepConsole(now, t.out[:0]), nil)
+		}
+		return
+	}
+	stepping := t.stepping
+	t.stepping = t.stepping[:0]
+	for _, x := range stepping { // with keeps those that have more lines
+		h.with(now, x, func() { h.show(x.lobby.StepConsole(now, t.out[:0]), nil) })
+	}
+}
+
+// runLine runs a line of the operator. With several lobbies, "lobbies" lists them, "lobby N" chooses
+// the one that lines are for, and "lobby N LINE" runs a line in one.
+func (h *Host) runLine(now time.Duration, line string) {
+	t, id := &h.console, h.console.selected
+	if h.port != nil {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch word {
+		case "lobbies":
+			h.listLobbies()
+			return
+		case "lobby":
+			name, command, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			n, err := strconv.ParseUint(name, 10, 32)
+			if err != nil || h.find(uint32(n)) == nil {
+				h.show(t.out[:0], fmt.Errorf("lobby %.20q: %w", name, httpapi.ErrNoLobby))
+				return
 			}
+			if id, line = uint32(n), command; line == "" {
+				t.selected = id
+				return
+			}
+		case "quit":
+			t.quit = true
 			return
 		}
+	}
+	x := h.find(id)
+	if x == nil {
+		h.show(t.out[:0], fmt.Errorf("lobby %d: %w; choose one with lobby N", id, httpapi.ErrNoLobby))
+		return
+	}
+	h.with(now, x, func() { h.show(x.lobby.Execute(now, t.out[:0], line, operator)) })
+}
+
+// listLobbies shows the lobbies to the operator.
+func (h *Host) listLobbies() {
+	for _, x := range h.loop.lobbies {
+		s, census := x.status.Load(), x.lobby.Summary().Census
+		fmt.Fprintf(h.log, "lobby %s: %d of %d players, %s on %s, %v\n", x.name(), census.Players,
+			census.PlayerSlots, s.Mode, s.Map, s.Phase)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestHostShowsLivePage(t *testing.T) {
 		!strings.Contains(body, `"arena":"arena-16"`) {
 		t.Errorf("%d %.80s", status, body)
 	}
-	if h.dash.Watched() {
+	if h.first.dash.Watched() {
 		t.Error("watched by nobody")
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 3 * waitLimit}
@@ -51,5 +51,5 @@ func TestHostShowsLivePage(t *testing.T) {
 	stop()
 	for lines.Scan() {
 	}
-	eventually(t, "nobody watches", func() bool { return !h.dash.Watched() })
+	eventually(t, "nobody watches", func() bool { return !h.first.dash.Watched() })
 }

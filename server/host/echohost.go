@@ -53,7 +53,7 @@ func NewEchoHost(cfg Config) (*EchoHost, error) {
 		if cfg.HTTP.Listen != "" {
 			mux := httpapi.NewMux(httpapi.Healthy, pprof.Profile)
 			mux.HandleFunc("GET /stats", h.serveStats)
-			err = e.openHTTP(&cfg, mux, nil)
+			err = e.openHTTP(&cfg, webPages{mux: mux})
 		}
 	}
 	if err != nil {

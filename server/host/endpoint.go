@@ -112,9 +112,16 @@ func (e *endpoint) tokenAddress() netip.AddrPort {
 	return at
 }
 
-// openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens. refused
-// counts requests for the live page that were refused.
-func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (err error) {
+// webPages are what openHTTP serves beside /v1/connect.
+type webPages struct {
+	mux     *http.ServeMux
+	refused func()               // counts requests for the live page that were refused; nil: not
+	lobby   func(id uint32) bool // whether a lobby plays; nil: tokens name none
+	host    uint32               // of protocol.LobbyRef
+}
+
+// openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens.
+func (e *endpoint) openHTTP(cfg *Config, pages webPages) (err error) {
 	if e.web, err = httpapi.Listen(cfg.HTTP.Listen); err != nil {
 		return err
 	}
@@ -125,9 +132,10 @@ func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (er
 			"--http-token is not set\n", e.web.Addr())
 	}
 	lifetime := cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
-	mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{
+	pages.mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{
 		Key: e.sessions.PrivateKey, ProtocolID: e.sessions.ProtocolID, Servers: e.sessions.Addresses,
 		TokenLifetime: lifetime, SessionTimeout: cfg.HTTP.SessionTimeout, Access: access,
+		Lobby: pages.lobby, Host: pages.host,
 		// In the lifetime of a token these are no more than the server can remember.
 		Burst:     e.sessions.MaxTokens / 2,
 		PerSecond: max(1, e.sessions.MaxTokens/2/max(1, int(lifetime/time.Second))),
@@ -135,7 +143,7 @@ func (e *endpoint) openHTTP(cfg *Config, mux *http.ServeMux, refused func()) (er
 	if open {
 		e.connect = "http://" + e.web.Addr() + "/v1/connect"
 	}
-	e.web.Serve(httpapi.Guard(mux, access, refused))
+	e.web.Serve(httpapi.Guard(pages.mux, access, pages.refused))
 	return nil
 }
 

@@ -174,6 +174,24 @@ type greeted struct {
 // greet connects until the Welcome arrives.
 func greet(t *testing.T, to netip.AddrPort) *greeted {
 	t.Helper()
+	g := dialHost(t, to, nil)
+	g.until("a welcome", g.welcomed)
+	return g
+}
+
+// welcomed reports whether a Welcome has come.
+func (g *greeted) welcomed() bool {
+	if g.peer == nil {
+		return false
+	}
+	e, ok := g.peer.NextReliable()
+	_, err := protocol.ParseWelcome(e)
+	return ok && err == nil
+}
+
+// dialHost begins to connect; change may alter the token.
+func dialHost(t *testing.T, to netip.AddrPort, change func(*netcode.Mint)) *greeted {
+	t.Helper()
 	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(to))
 	if err != nil {
 		t.Fatal(err)
@@ -182,20 +200,14 @@ func greet(t *testing.T, to netip.AddrPort) *greeted {
 	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7,
 		Create: uint64(now.Unix()), Expire: uint64(now.Unix()) + 45, TimeoutSeconds: 60,
 		Servers: []netip.AddrPort{to}}
+	if change != nil {
+		change(&m)
+	}
 	token, err := m.Append(nil, &labKey, rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &greeted{UDPConn: conn, t: t, dial: netcode.NewClient(token, netcode.ClientConfig{}), when: now}
-	g.until("a welcome", func() bool {
-		if g.peer == nil {
-			return false
-		}
-		e, ok := g.peer.NextReliable()
-		_, err := protocol.ParseWelcome(e)
-		return ok && err == nil
-	})
-	return g
+	return &greeted{UDPConn: conn, t: t, dial: netcode.NewClient(token, netcode.ClientConfig{}), when: now}
 }
 
 // until runs the client until a condition holds.

@@ -18,16 +18,16 @@ type loadedMap struct {
 	err    error
 }
 
-// loader returns the function with which the lobby asks for another map. The map is read, its
+// loader returns the function with which a lobby asks for another map. The map is read, its
 // visible sets are computed and all that a change needs is made on a goroutine of its own, which
 // ends with that; the lobby asks for one map at a time.
-func (h *Host) loader(cfg Config) server.MapLoader {
-	if cfg.Maps == nil {
+func (h *Host) loader(x *hosted) server.MapLoader {
+	if h.cfg.Maps == nil {
 		return func(server.MapSpec) (func() (*server.LoadedMap, error), error) { return nil, errNoMaps }
 	}
 	return func(c server.MapSpec) (func() (*server.LoadedMap, error), error) {
 		done := make(chan loadedMap, 1)
-		go func() { done <- h.loadMap(cfg, c) }()
+		go func() { done <- h.prepareMap(x, c) }()
 		return func() (*server.LoadedMap, error) {
 			select {
 			case m := <-done:
@@ -42,26 +42,42 @@ func (h *Host) loader(cfg Config) server.MapLoader {
 	}
 }
 
-// loadMap makes all that a map change needs. A panic is an error: a bad map must not end the
-// server.
-func (h *Host) loadMap(cfg Config, c server.MapSpec) (m loadedMap) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			m.err = fmt.Errorf("load: %v", fault)
-		}
-	}()
-	if m.loaded, m.err = cfg.Maps(c); m.err != nil {
-		return m
+// prepareMap makes all that the map change of a lobby needs.
+func (h *Host) prepareMap(x *hosted, c server.MapSpec) (m loadedMap) {
+	defer recoverLoad(&m)
+	one, err := h.maps.load(h, c)
+	if err != nil {
+		return loadedMap{err: err}
 	}
-	lobby := cfg.Lobby
-	lobby.Arena, lobby.ArenaName, lobby.PVS = m.loaded.Arena, m.loaded.Name, m.loaded.PVS
-	if lobby, _, m.err = server.PVSFor(lobby, cachedPVS(cfg.Files.PVSCache)); m.err != nil {
-		return m
-	}
-	m.loaded.PVS = lobby.PVS
-	m.err = h.lobby.PrepareMap(&m.loaded)
-	if m.err == nil && cfg.Prefault != nil {
+	defer h.maps.release([]*sharedMap{one}) // counted while it is prepared
+	m.loaded = one.loaded
+	m.err = x.lobby.PrepareMap(&m.loaded)
+	if m.err == nil && h.cfg.Prefault != nil {
 		hugepage.Prefault(context.Background()) // large pages would be moved while ticks use them
 	}
 	return m
+}
+
+// loadMap reads a map and computes its visible sets.
+func (h *Host) loadMap(c server.MapSpec) (m loadedMap) {
+	defer recoverLoad(&m)
+	if h.cfg.Maps == nil {
+		return loadedMap{err: errNoMaps}
+	}
+	if m.loaded, m.err = h.cfg.Maps(c); m.err != nil {
+		return m
+	}
+	lobby := h.cfg.Lobby
+	lobby.Arena, lobby.ArenaName, lobby.PVS = m.loaded.Arena, m.loaded.Name, m.loaded.PVS
+	if lobby, _, m.err = server.PVSFor(lobby, cachedPVS(h.cfg.Files.PVSCache)); m.err == nil {
+		m.loaded.PVS = lobby.PVS
+	}
+	return m
+}
+
+// recoverLoad makes a panic an error: a bad map must not end the server. It is to be deferred.
+func recoverLoad(m *loadedMap) {
+	if fault := recover(); fault != nil {
+		m.err = fmt.Errorf("load: %v", fault)
+	}
 }

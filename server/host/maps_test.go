@@ -88,7 +88,8 @@ func TestHostChangesItsMap(t *testing.T) {
 			t.Fatalf("%s: %s", c.line, logged)
 		}
 	}
-	if p := h.status.Load(); p.Map != "town:16:3" || p.Mode != "deathmatch" || p.Phase != server.PhaseIdle {
+	if p := h.first.status.Load(); p.Map != "town:16:3" ||
+		p.Mode != "deathmatch" || p.Phase != server.PhaseIdle {
 		t.Errorf("%+v", p)
 	}
 	if r := figures(t, "http://"+h.HTTPAddr()); r.Counts["map_changes"] != 2 ||

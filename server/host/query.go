@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/query"
 )
 
@@ -180,19 +181,29 @@ type scoreRow struct {
 	team                uint8
 }
 
-// publishScore publishes a new scoreboard. It belongs to the goroutine of the lobby.
+// publishScore publishes a new scoreboard: that of the first lobby. It belongs to the goroutine of
+// the lobbies.
 func (h *Host) publishScore(now time.Duration) {
 	if h.query == nil {
 		return
 	}
-	status, match := h.lobby.Status(), h.lobby.Match()
+	lobby := h.first.lobby
+	if h.find(h.first.id()) == nil && len(h.loop.lobbies) > 0 { // it has ended
+		lobby = h.loop.lobbies[0].lobby
+	}
+	h.query.score.Store(scoreOf(now, lobby))
+}
+
+// scoreOf returns the scoreboard of a lobby.
+func scoreOf(now time.Duration, lobby *server.Lobby) *scoreboard {
+	status, match := lobby.Status(), lobby.Match()
 	points, members := match.Mode().Score, match.Score().Members
 	s := &scoreboard{
 		name: status.Name, arena: status.Map, mode: status.Mode,
 		kills:   [2]uint32{uint32(points[0]), uint32(points[1])},
 		members: [2]uint32{uint32(members[0]), uint32(members[1])},
 	}
-	for _, v := range h.lobby.AppendPlayerViews(nil) {
+	for _, v := range lobby.AppendPlayerViews(nil) {
 		if !v.Connected || v.Vital == nil || v.Spectates {
 			continue
 		}
@@ -206,12 +217,12 @@ func (h *Host) publishScore(now time.Duration) {
 			kills:      v.Vital.Kills, deaths: v.Vital.Deaths, team: v.Vital.Team,
 		})
 	}
-	h.query.score.Store(s)
+	return s
 }
 
 // queryReport is the part of a report that stays the same while the lobby runs.
 func (h *Host) queryReport(cfg *Config) *query.Report {
-	c := h.lobby.Config()
+	c := h.first.lobby.Config()
 	return &query.Report{
 		Info: query.Info{
 			MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name,

@@ -93,12 +93,10 @@ func TestRow61HostAnswersQueries(t *testing.T) {
 func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
 	s := simtest.New(t, server.Config{Players: 4}, 3)
 	simtest.Steps(t, s, 60)
-	h := &Host{lobby: s.Lobby, query: new(queryPort)}
 	v := s.Lobby.Match().Vital(s.Clients[0].ID())
 	v.Kills, v.Deaths = 7, 2
-	h.publishScore(s.Now() + 3*time.Second)
 	var r query.Report
-	h.query.score.Load().fill(&r)
+	scoreOf(s.Now()+3*time.Second, s.Lobby).fill(&r)
 	if r.Info.Players != 3 || len(r.Players.Rows) != 3 || len(r.Teams.Rows) != 2 {
 		t.Fatalf("%+v", r)
 	}

@@ -22,6 +22,7 @@ const recorderQueue = 32
 // out and logged; the recording goes on in another file with the next chunk that can begin one.
 type recorder struct {
 	dir   string
+	name  string // of its lobby, for file names; "" for a lobby alone
 	log   io.Writer
 	queue chan server.RecordingChunk
 	done  chan struct{}
@@ -30,11 +31,11 @@ type recorder struct {
 }
 
 // newRecorder makes the folder if need be.
-func newRecorder(dir string, log io.Writer) (*recorder, error) {
+func newRecorder(dir, name string, log io.Writer) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	r := &recorder{dir: dir, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
+	r := &recorder{dir: dir, name: name, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
 		done: make(chan struct{})}
 	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
 		fmt.Fprintf(log, "RECORDING: %s\n", text)
@@ -83,7 +84,8 @@ func (r *recorder) take(f server.RecordingChunk) {
 
 // create makes the file of a round; its name has the time and the first tick.
 func (r *recorder) create(first tick.Tick) (replay.File, string, error) {
-	name := fmt.Sprintf("%s-%d-tick%d.tkr", time.Now().UTC().Format("20060102-150405"), os.Getpid(), first)
+	name := fmt.Sprintf("%s-%d%s-tick%d.tkr", time.Now().UTC().Format("20060102-150405"), os.Getpid(),
+		r.name, first)
 	file, err := os.OpenFile(filepath.Join(r.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, name, err

@@ -79,7 +79,7 @@ func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 // recording goes on in another file.
 func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	var log bytes.Buffer
-	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), &log)
+	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), "", &log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 
 // Each round has a file, which is whole after every chunk, as after a kill.
 func TestRecorderByRounds(t *testing.T) {
-	a, err := newRecorder(t.TempDir(), io.Discard)
+	a, err := newRecorder(t.TempDir(), "", io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 	cfg.Files.Recordings, cfg.HTTP.Listen = t.TempDir(), ""
 	h, stop := running(t, cfg)
 	c := greet(t, h.Addr())
-	eventually(t, "80 ticks are played", func() bool { return h.lobby.Stats.Tick.Count() >= 80 })
+	eventually(t, "80 ticks are played", func() bool { return h.first.lobby.Stats.Tick.Count() >= 80 })
 	c.Close()
 	stop()
 	files, err := filepath.Glob(filepath.Join(cfg.Files.Recordings, "*.tkr"))
@@ -150,7 +150,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	m := h.lobby.Match()
+	m := h.first.lobby.Match()
 	p, err := replay.NewPlayer(&r.Head, m.Rules().Game, m.Scene().Arena)
 	if err != nil {
 		t.Fatal(err)

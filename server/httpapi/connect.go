@@ -42,11 +42,16 @@ type ConnectConfig struct {
 	Burst          int              // tokens at once; default PerSecond
 	Now            func() time.Time // default time.Now
 	Random         io.Reader        // of keys and client ids; default crypto/rand
+
+	// Lobby reports whether a lobby plays, which a request may name; default none may be named.
+	// Host is the one of its protocol.LobbyRef.
+	Lobby func(id uint32) bool
+	Host  uint32
 }
 
 // Connect makes a connect token in one request, as a matchmaker does:
 //
-//	POST {"client_id": "123"}, or nothing for a random client id
+//	POST {"client_id": "123", "lobby": "4"}, or nothing for a random client id and any lobby
 //	200  {"client_id": "123", "protocol_id": "...", "expires": unix seconds,
 //	      "servers": ["host:port"], "token": base64 of 2048 B}
 //	else {"error": "..."}
@@ -82,11 +87,12 @@ func NewConnect(cfg ConnectConfig) *Connect {
 // ConnectReply is the answer of a Connect.
 type ConnectReply struct {
 	Version    int      `json:"version"`
-	ClientID   string   `json:"client_id"`   // decimal
-	ProtocolID string   `json:"protocol_id"` // decimal
-	Expires    int64    `json:"expires"`     // Unix seconds
-	Servers    []string `json:"servers"`     // to dial
-	Token      []byte   `json:"token"`       // netcode.TokenSize bytes
+	ClientID   string   `json:"client_id"`       // decimal
+	ProtocolID string   `json:"protocol_id"`     // decimal
+	Expires    int64    `json:"expires"`         // Unix seconds
+	Servers    []string `json:"servers"`         // to dial
+	Lobby      string   `json:"lobby,omitempty"` // if the request named one
+	Token      []byte   `json:"token"`           // netcode.TokenSize bytes
 }
 
 // ServeHTTP answers one request.
@@ -131,7 +137,9 @@ func (c *Connect) check(w http.ResponseWriter, r *http.Request) *refusal {
 // tokenRequest is what a request asks for.
 type tokenRequest struct {
 	clientID  uint64
-	spectator bool // takes a spectator's slot
+	spectator bool   // takes a spectator's slot
+	lobby     string // "" for the best with room
+	lobbyID   uint32
 }
 
 // read parses a request; without a client id it draws a random one.
@@ -150,6 +158,7 @@ func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest
 	var asked struct {
 		ClientID *string `json:"client_id"`
 		Spectate bool    `json:"spectate"`
+		Lobby    string  `json:"lobby"`
 	}
 	if len(bytes.TrimSpace(body)) > 0 {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
@@ -161,10 +170,13 @@ func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest
 		d.DisallowUnknownFields()
 		if d.Decode(&asked) != nil || d.Decode(new(any)) != io.EOF {
 			return req, &refusal{http.StatusBadRequest,
-				`body: expected {"client_id": "123"}, {"spectate": true}, both or nothing`}
+				`body: expected {"client_id": "123", "spectate": true, "lobby": "4"}, some of them or nothing`}
 		}
 	}
 	req.spectator = asked.Spectate
+	if no := c.readLobby(&req, asked.Lobby); no != nil {
+		return req, no
+	}
 	if asked.ClientID == nil {
 		var b [8]byte
 		if _, err := io.ReadFull(c.cfg.Random, b[:]); err != nil {
@@ -178,6 +190,19 @@ func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest
 			"in quotes"}
 	}
 	return req, nil
+}
+
+// readLobby finds the lobby that a request names.
+func (c *Connect) readLobby(req *tokenRequest, name string) *refusal {
+	if name == "" {
+		return nil
+	}
+	id, err := strconv.ParseUint(name, 10, 32)
+	if err != nil || c.cfg.Lobby == nil || !c.cfg.Lobby(uint32(id)) {
+		return &refusal{http.StatusNotFound, "lobby: " + ErrNoLobby.Error()}
+	}
+	req.lobby, req.lobbyID = name, uint32(id)
+	return nil
 }
 
 // take spends one token of the rate limit.
@@ -205,6 +230,9 @@ func (c *Connect) mint(req tokenRequest) (ConnectReply, *refusal) {
 	if req.spectator {
 		protocol.MarkSpectator(m.UserData[:])
 	}
+	if req.lobby != "" {
+		protocol.LobbyRef{Host: c.cfg.Host, Lobby: req.lobbyID}.Mark(m.UserData[:])
+	}
 	token, err := m.Append(nil, &c.cfg.Key, c.cfg.Random)
 	if err != nil {
 		return ConnectReply{}, &refusal{http.StatusInternalServerError, "no token could be made"}
@@ -212,7 +240,7 @@ func (c *Connect) mint(req tokenRequest) (ConnectReply, *refusal) {
 	reply := ConnectReply{
 		Version:  Version,
 		ClientID: strconv.FormatUint(req.clientID, 10), ProtocolID: strconv.FormatUint(c.cfg.ProtocolID, 10),
-		Expires: int64(m.Expire), Token: token,
+		Expires: int64(m.Expire), Token: token, Lobby: req.lobby,
 	}
 	for _, a := range c.cfg.Servers {
 		reply.Servers = append(reply.Servers, a.String())

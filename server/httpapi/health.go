@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/tickrate/tickrate/server/overload"
@@ -51,16 +50,7 @@ func (s *Source) state() lobbyState {
 	return stateOpen
 }
 
-// serveHealth answers 200 unless ticks have stopped, which only a restart mends.
-func (a *api) serveHealth(w http.ResponseWriter, r *http.Request) {
-	if s := a.state(); s == stateStuck || s == stateEnded {
-		http.Error(w, s.String(), http.StatusServiceUnavailable)
-		return
-	}
-	Healthy(w, r)
-}
-
-// Readiness is the answer of GET /healthz/ready: 200 if players may join a lobby, else 503.
+// Readiness is the answer of GET /healthz/ready: 200 if players may join some lobby, else 503.
 type Readiness struct {
 	Version int          `json:"version"`
 	Ready   bool         `json:"ready"`
@@ -77,17 +67,11 @@ type LobbyState struct {
 	Spectators  int    `json:"spectators"`
 }
 
-// serveReady answers Readiness: 200 if the lobby is open, else 503.
-func (a *api) serveReady(w http.ResponseWriter, _ *http.Request) {
-	s := a.state()
-	census := a.Lobby.Summary().Census
-	r := Readiness{Version: Version, Ready: s == stateOpen, Lobbies: []LobbyState{{
-		Lobby: LobbyName, State: s.String(), Players: census.Players,
+// stateOf is the answer about one lobby.
+func (s *Source) stateOf() LobbyState {
+	census := s.Lobby.Summary().Census
+	return LobbyState{
+		Lobby: s.Name, State: s.state().String(), Players: census.Players,
 		PlayerSlots: census.PlayerSlots, Spectators: census.Spectators,
-	}}}
-	if !r.Ready {
-		writeJSONStatus(w, http.StatusServiceUnavailable, r)
-		return
 	}
-	writeJSON(w, r)
 }

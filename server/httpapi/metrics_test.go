@@ -39,7 +39,8 @@ func docs() []byte {
 Every series has the label ` + "`lobby`" + `; the others come from lists that are fixed at build time, and none is a client, so the number of
 series does not grow with the players. Native histograms (scrape with ` + "`scrape_native_histograms: true`" + `) have 8 buckets for each
 power of two; readers of the text format get buckets a factor of 4 wide. The standard metrics of the Go runtime and of the
-process come too (` + "`go_`, `process_`" + `).
+process come too (` + "`go_`, `process_`" + `). Of a server with many lobbies, a scrape has the 16 with the lowest numbers, and ` +
+		"`/metrics?lobby=N`" + ` any one.
 
 | metric | type | unit | labels | what |
 |---|---|---|---|---|

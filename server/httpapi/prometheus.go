@@ -21,9 +21,13 @@ import (
 // tick publishes once a second; the tick never waits for one.
 const maxScrapes = 4
 
-// collector exports the figures of a host. Labels are the lobby, the stage, and words of lists that
+// maxScraped is the most lobbies in one answer. The figures of the others, and those of each alone,
+// are at /metrics?lobby=N: series of a thousand lobbies are more than a scrape should have.
+const maxScraped = 16
+
+// collector exports the figures of lobbies. Labels are the lobby, the stage, and words of lists that
 // are fixed at build time, never a client: the number of series does not grow with the players.
-type collector struct{ src *Source }
+type collector struct{ sources func() []*Source }
 
 // sink takes the values of one metric.
 type sink struct {
@@ -36,20 +40,20 @@ type sink struct {
 // counter exports one series of a counter; labels follow the lobby's, in the metric's order.
 func (s *sink) counter(v float64, labels ...string) {
 	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v,
-		append([]string{LobbyName}, labels...)...)
+		append([]string{s.Name}, labels...)...)
 }
 
 // gauge exports one series of a gauge.
 func (s *sink) gauge(v float64, labels ...string) {
 	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.GaugeValue, v,
-		append([]string{LobbyName}, labels...)...)
+		append([]string{s.Name}, labels...)...)
 }
 
 // native exports one series of a native histogram, with the unit of its values.
 func (s *sink) native(n *meter.Native, labels ...string) {
 	s.ch <- &nativeHistogram{
 		desc: s.metric.desc, count: n.Read(),
-		labels: append([]string{LobbyName}, labels...), names: append([]string{"lobby"}, s.metric.labels...),
+		labels: append([]string{s.Name}, labels...), names: append([]string{"lobby"}, s.metric.labels...),
 	}
 }
 
@@ -128,10 +132,12 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect is of prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	summary := c.src.Lobby.Summary()
-	for i := range metricTable {
-		m := &metricTable[i]
-		m.read(&sink{Source: c.src, ch: ch, summary: &summary, metric: m})
+	for _, src := range c.sources() {
+		summary := src.Lobby.Summary()
+		for i := range metricTable {
+			m := &metricTable[i]
+			m.read(&sink{Source: src, ch: ch, summary: &summary, metric: m})
+		}
 	}
 }
 
@@ -187,10 +193,10 @@ func (d *nativeHistogram) Write(out *dto.Metric) error {
 }
 
 // newRegistry returns the metrics of a host, of its process and of Go's runtime.
-func newRegistry(src *Source) (*prometheus.Registry, error) {
+func newRegistry(sources func() []*Source) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
-	for _, c := range []prometheus.Collector{collector{src}, collectors.NewGoCollector(), process} {
+	for _, c := range []prometheus.Collector{collector{sources}, collectors.NewGoCollector(), process} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("metrics: %w", err)
 		}

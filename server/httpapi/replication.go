@@ -17,7 +17,7 @@ import (
 // and objects by the reason why they were or were not sent.
 type Bandwidth struct {
 	Version      int            `json:"version"`
-	Lobby        string         `json:"lobby"` // LobbyName
+	Lobby        string         `json:"lobby"` // its name
 	Every        int            `json:"every"` // mean datagrams per sample; 0: none
 	Datagrams    uint64         `json:"datagrams"`
 	Bytes        uint64         `json:"bytes"`
@@ -49,11 +49,11 @@ type ObjectCount struct {
 	ReasonCount
 }
 
-// BandwidthOf returns s in the form of GET /v1/bandwidth.
-func BandwidthOf(s *server.Summary) Bandwidth {
+// BandwidthOf returns the summary of a lobby in the form of GET /v1/bandwidth.
+func BandwidthOf(lobby string, s *server.Summary) Bandwidth {
 	n := &s.Bandwidth
 	b := Bandwidth{
-		Version: Version, Lobby: LobbyName, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes,
+		Version: Version, Lobby: lobby, Every: n.Every, Datagrams: n.Datagrams, Bytes: n.Bytes,
 		Sampled: n.Sampled, SampledBytes: n.SampledBytes, Cells: n.Cells, Snapshots: s.Replication.Snapshots,
 	}
 	for section, bytes := range n.Sections {
@@ -81,7 +81,7 @@ func BandwidthOf(s *server.Summary) Bandwidth {
 // serveBandwidth answers GET /v1/bandwidth with the figures of the last second.
 func (a *api) serveBandwidth(w http.ResponseWriter, _ *http.Request) {
 	s := a.Lobby.Summary()
-	writeJSON(w, BandwidthOf(&s))
+	writeJSON(w, BandwidthOf(a.Name, &s))
 }
 
 // ExplainReply is the answer of GET /v1/explain.

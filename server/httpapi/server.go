@@ -5,6 +5,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,12 +26,14 @@ import (
 // Version is the version of all JSON that the port answers.
 const Version = metrics.ReportVersion
 
-// LobbyName labels the lobby of a host in metrics and answers.
+// LobbyName labels a lobby alone in metrics and answers.
 const LobbyName = "0"
 
-// Source is what the port serves of a host with one lobby. Its functions may be called from any
-// goroutine. All fields are required unless their comment says otherwise.
+// Source is what the port serves of a lobby. Its functions may be called from any goroutine. All
+// fields are required unless their comment says otherwise.
 type Source struct {
+	Name string // labels the lobby in metrics and answers; default LobbyName
+
 	// Stats and Summary are for any goroutine, all else for functions under Do.
 	Lobby    *server.Lobby
 	Schedule *metrics.Schedule
@@ -122,30 +125,29 @@ type api struct {
 	stats reporter
 }
 
-// NewLobbyMux returns the pages of a host with a lobby. If secret is not empty, pages that tell
-// positions or change the lobby require it from every request. It fails if a metric is registered
-// twice.
-func NewLobbyMux(src Source, secret string) (*http.ServeMux, error) {
-	registry, err := newRegistry(&src)
-	if err != nil {
-		return nil, err
-	}
-	a := &api{Source: src}
+// LobbyPages are the pages of one lobby.
+type LobbyPages struct {
+	api
+	mux *http.ServeMux
+}
+
+// NewLobbyPages returns the pages of a lobby. If secret is not empty, pages that tell positions or
+// change the lobby require it from every request; figures are open.
+func NewLobbyPages(src Source, secret string) *LobbyPages {
+	src.Name = cmp.Or(src.Name, LobbyName)
+	p := &LobbyPages{api: api{Source: src}, mux: http.NewServeMux()}
+	a, mux := &p.api, p.mux
 	a.stats.src = &a.Source
-	// Figures and health are open; pages that tell positions or change the lobby need the secret.
-	mux := NewMux(a.serveHealth, src.Stages.serveProfile)
 	if src.Dash != nil {
 		src.Dash.page.Routes(mux)
 	}
-	mux.HandleFunc("GET /healthz/ready", a.serveReady)
-	mux.Handle("GET /metrics", metricsHandler(registry))
 	mux.Handle("GET /stats", withDeadline(a.stats.serve))
 	mux.Handle("GET /v1/bandwidth", withDeadline(a.serveBandwidth))
 	mux.Handle("GET /v1/explain", withDeadline(requireSecret(secret, a.serveExplain)))
 	mux.HandleFunc("POST /stats/reset", a.stats.serveReset)
 	mux.HandleFunc("POST /v1/console", requireSecret(secret, a.serveConsole))
 	mux.HandleFunc("GET /v1/shots", requireSecret(secret, a.serveShots))
-	return mux, nil
+	return p
 }
 
 // do runs f between two ticks, and answers the request itself if that fails.

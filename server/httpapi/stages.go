@@ -16,7 +16,7 @@ import (
 // the goroutine has the label of the lobby alone: changing labels takes 40 ns, two percent of the
 // tick of a small lobby. Entering a stage allocates nothing unless a trace runs.
 type StageLabels struct {
-	profiles atomic.Int32      // running
+	profiles *atomic.Int32     // running; all lobbies of a host count as one
 	lobby    context.Context   // label of the lobby alone
 	sets     []context.Context // by stage
 	names    []string
@@ -25,8 +25,14 @@ type StageLabels struct {
 }
 
 // NewStageLabels returns labels for the lobby of that name, off until a profile runs.
-func NewStageLabels(lobby string) *StageLabels {
-	s := &StageLabels{lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
+func NewStageLabels(lobby string) *StageLabels { return newStageLabels(lobby, new(atomic.Int32)) }
+
+// Of returns labels for another lobby of the same host: a profile labels the stages of all.
+func (s *StageLabels) Of(lobby string) *StageLabels { return newStageLabels(lobby, s.profiles) }
+
+func newStageLabels(lobby string, profiles *atomic.Int32) *StageLabels {
+	s := &StageLabels{profiles: profiles,
+		lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
 	for stage := range metrics.StageIdle + 1 {
 		set := labels.Labels("lobby", lobby, "stage", stage.String())
 		s.sets = append(s.sets, labels.WithLabels(context.Background(), set))

@@ -68,7 +68,7 @@ func (l *testHost) between() {
 
 func (l *testHost) pages(secret string) http.Handler {
 	l.t.Helper()
-	mux, err := NewLobbyMux(l.src, secret)
+	mux, err := NewHostMux(directoryOf(&l.src, secret), secret)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -77,7 +77,8 @@ func (l *testHost) pages(secret string) http.Handler {
 
 func (l *testHost) registry() *prometheus.Registry {
 	l.t.Helper()
-	r, err := newRegistry(&l.src)
+	l.src.Name = LobbyName
+	r, err := newRegistry(func() []*Source { return []*Source{&l.src} })
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -85,3 +86,9 @@ func (l *testHost) registry() *prometheus.Registry {
 }
 
 func (l *testHost) count(c metrics.Count) uint64 { return l.sim.Lobby.Stats.Count[c].Load() }
+
+// directoryOf is the directory of a host with one lobby alone.
+func directoryOf(src *Source, secret string) Directory {
+	pages := []*LobbyPages{NewLobbyPages(*src, secret)}
+	return Directory{Lobbies: func() []*LobbyPages { return pages }, Stages: src.Stages}
+}

@@ -46,7 +46,7 @@ func Bits(ctx context.Context, out io.Writer, o BitsOptions) error {
 		if err != nil {
 			return err
 		}
-		bits = httpapi.BandwidthOf(&summary)
+		bits = httpapi.BandwidthOf(httpapi.LobbyName, &summary)
 	}
 	if o.JSON {
 		return json.NewEncoder(out).Encode(bits)

@@ -487,7 +487,7 @@
     if (fetching === name || ground?.arena === name) return;
     fetching = name;
     try {
-      const answer = await fetch("/dash/map.json");
+      const answer = await fetch("/dash/map.json" + location.search);
       if (answer.ok) ground = await answer.json();
     } catch { /* the next frame asks again */ }
     fetching = "";
@@ -502,7 +502,7 @@
     if (seconds >= fieldsAt && seconds < fieldsAt + fieldsEvery) return;
     fieldsAt = seconds;
     try {
-      const answer = await fetch("/v1/bandwidth");
+      const answer = await fetch("/v1/bandwidth" + location.search);
       if (!answer.ok) return;
       const { every, sampled_datagrams: sampled, sections, cells } = await answer.json();
       if (!cells?.length) return;
@@ -541,7 +541,7 @@
   const start = () => {
     stop();
     state("wait", "connecting");
-    source = new EventSource("/dash/events");
+    source = new EventSource("/dash/events" + location.search);
     source.addEventListener("about", (e) => {
       if (told && told !== e.data) return location.reload(); // another server, with other stages perhaps
       told = e.data;

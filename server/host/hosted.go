@@ -1,0 +1,217 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
+	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
+)
+
+// hosted is a lobby of a host, with what paces, measures and records it.
+type hosted struct {
+	lobby    *server.Lobby
+	rates    ClockConfig // filled
+	pace     pace
+	schedule *metrics.Schedule
+	labels   *httpapi.StageLabels
+	dash     *httpapi.DashFeed             // nil: no live page
+	recorder *recorder                     // nil: nothing is recorded
+	status   atomic.Pointer[server.Status] // as of the last second
+	logged   loggedCounts
+	pages    *httpapi.LobbyPages // nil: no HTTP port
+	maps     []*sharedMap        // in use
+	ended    chan struct{}       // closed when the lobby has ended
+}
+
+// pace is when a lobby plays, and at which load level. It belongs to the loop.
+type pace struct {
+	ticks   *Clock
+	load    overload.Controller
+	phase   int
+	second  time.Duration // when figures are published next
+	leaving packet.Reason // why the lobby ends; 0: it does not
+}
+
+// id names the lobby in this process.
+func (x *hosted) id() uint32 { return x.lobby.ID() }
+
+// name labels the lobby in metrics, profiles and answers.
+func (x *hosted) name() string { return lobbyName(x.id()) }
+
+func lobbyName(id uint32) string { return fmt.Sprint(id) }
+
+// newHosted makes a lobby with all that a host provides. Any goroutine may call it; add gives the
+// lobby to the loop.
+func (h *Host) newHosted(c server.Config) (x *hosted, err error) {
+	x = &hosted{schedule: metrics.NewSchedule(), labels: h.labels.Of(lobbyName(c.ID)),
+		ended: make(chan struct{})}
+	if x.rates, err = h.cfg.clock(c.Rules.Rate); err != nil {
+		return nil, err
+	}
+	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, x.labels.Enter
+	if h.port != nil { // one thread plays all lobbies: time elapsed is CPU time, and costs less to read
+		c.Port, c.CPU, c.Clock = h.port, h.since, nil
+	}
+	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), h.encoder.of(x)
+	if h.cfg.Files.Recordings != "" {
+		name := ""
+		if h.port != nil {
+			name = "-lobby" + lobbyName(c.ID)
+		}
+		if x.recorder, err = newRecorder(h.cfg.Files.Recordings, name, h.log); err != nil {
+			return nil, err
+		}
+		c.Record = x.recorder.take
+	}
+	if h.pool != nil {
+		c.Runner = h.pool
+	}
+	c.LoadMap = h.loader(x)
+	if x.lobby, err = server.NewLobby(c); err != nil {
+		return nil, err
+	}
+	if h.cfg.Prefault != nil {
+		x.lobby.Reserve()
+	}
+	x.lobby.PackContent()
+	x.addQuit(&h.console)
+	x.publishStatus()
+	if h.cfg.HTTP.Listen == "" {
+		return x, nil
+	}
+	x.dash = httpapi.NewDashFeed(x.lobby, func() string { return x.schedule.Level().String() }, h.since)
+	x.pages = httpapi.NewLobbyPages(h.source(x), h.cfg.HTTP.Secret)
+	return x, nil
+}
+
+// source is what the HTTP port serves of a lobby.
+func (h *Host) source(x *hosted) httpapi.Source {
+	return httpapi.Source{
+		Name: x.name(), Lobby: x.lobby, Schedule: x.schedule,
+		Status: func() server.Status { return *x.status.Load() },
+		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
+		Socket: h.sock.Stats, Hiccup: h.cfg.Hiccup,
+		Query: func() map[string]uint64 { return h.query.counters() },
+		Clock: h.since, Ended: x.ended, Stages: x.labels, Dash: x.dash, Do: h.doFor(x),
+	}
+}
+
+// start begins what runs beside the ticks.
+func (x *hosted) start() {
+	if x.recorder != nil {
+		x.recorder.run(x.lobby.Stats.Count[metrics.RecordingsTruncated].Inc)
+	}
+}
+
+// finish ends what runs beside the ticks. What the lobby has recorded is written after it.
+func (h *Host) finish(x *hosted) {
+	x.dash.Close()
+	close(x.ended)
+	h.making.release()
+	h.maps.release(x.maps)
+	defer func() {
+		if fault := recover(); fault != nil { // of a lobby that has ended by one
+			fmt.Fprintf(h.log, "lobby %s: its recording ends early: %v\n", x.name(), fault)
+		}
+	}()
+	defer func() {
+		if x.recorder != nil {
+			h.writers.Add(1)
+			h.encoder.of(x)(func() { go func() { defer h.writers.Done(); x.recorder.close() }() })
+		}
+		h.encoder.flush()
+	}()
+	x.lobby.FinishRecording()
+}
+
+// over reports whether the lobby has ended.
+func (x *hosted) over() bool {
+	select {
+	case <-x.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// publishStatus makes what is played readable for other goroutines.
+func (x *hosted) publishStatus() {
+	s := x.lobby.Status()
+	x.status.Store(&s)
+}
+
+// publish publishes what other goroutines read of a lobby, and logs what was dropped.
+func (h *Host) publish(x *hosted) {
+	x.publishStatus()
+	for _, line := range x.lobby.TakeNotices() {
+		fmt.Fprintln(h.log, h.of(x)+line)
+	}
+	x.logged.log(h.log, h.since(), &x.lobby.Stats)
+}
+
+// of begins a line of the log that is about one of several lobbies.
+func (h *Host) of(x *hosted) string {
+	if h.port == nil {
+		return ""
+	}
+	return "lobby " + x.name() + ": "
+}
+
+// setLevel puts a lobby on another load level.
+func (h *Host) setLevel(x *hosted, level overload.Level) {
+	x.lobby.SetLoadLevel(level)
+	x.schedule.SetLevel(level)
+	x.pace.ticks.Dilate(level.Timescale())
+	fmt.Fprintf(h.log, "%sload level is now %v\n", h.of(x), level)
+}
+
+// logStall says that ticks were given up.
+func (h *Host) logStall(x *hosted, late time.Duration, skipped uint64) {
+	if skipped == 0 {
+		return
+	}
+	ticks := "ticks"
+	if skipped == 1 {
+		ticks = "tick"
+	}
+	stall := late + time.Duration(skipped)*x.pace.ticks.Period()
+	h.log.event(h.since(), "stall", "stalled %.0f ms, skipped %d %s", float64(stall)/1e6, skipped, ticks)
+}
+
+// errFault ends a lobby that panicked.
+var errFault = errors.New("lobby 0 closed: internal fault")
+
+// logFault writes where and why a lobby has panicked.
+func (h *Host) logFault(x *hosted, fault any, stack []byte) {
+	h.figures.faults.Inc()
+	match := x.lobby.Match()
+	fmt.Fprintf(h.log, "lobby %s, tick %d, seed %d: %v\n%s", x.name(), match.Tick(), match.Rules().Seed,
+		fault, stack)
+}
+
+// playAlone plays n ticks of a lobby alone. A panic, of a tick or of what it left for the background,
+// ends it, and with it the host.
+func (h *Host) playAlone(now time.Duration, unix int64, n int) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			h.logFault(h.first, fault, debug.Stack())
+			err = errFault
+		}
+	}()
+	h.runConsole(now)
+	err = h.first.lobby.Ticks(now, unix, h.sock, n)
+	h.encoder.flush()
+	if f, ok := h.encoder.fault(); ok {
+		h.logFault(f.of, f.value, f.stack)
+		err = errFault
+	}
+	return err
+}

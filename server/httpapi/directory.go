@@ -1,0 +1,259 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
+// functions may be called from any goroutine.
+type Directory struct {
+	Lobbies func() []*LobbyPages // those that play, by ID
+	Host    uint32               // names the host in connect tokens, see protocol.LobbyRef
+	Most    int                  // lobbies that the host may have; 0: one alone
+	Stages  *StageLabels
+
+	// Create makes a lobby and returns its ID; End ends one, and returns when its players are told.
+	// nil: the host has one lobby alone.
+	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
+	End    func(ctx context.Context, id uint32) error
+	Faults func() uint64 // lobbies that have panicked
+}
+
+// LobbySpec is what POST /v1/lobbies asks for. Zero fields mean what the server was started with.
+type LobbySpec struct {
+	Name         string `json:"name"`
+	Map          string `json:"map"`
+	Mode         string `json:"mode"`
+	Content      string `json:"content"` // hash of the content pack, if it has to be a certain one
+	Players      int    `json:"players"`
+	RateHz       int    `json:"rate_hz"`
+	SendInterval int    `json:"send_interval"` // ticks from one snapshot of a client to the next
+	Seed         uint64 `json:"seed"`
+}
+
+// ErrNoLobby is the error of Directory.End and of a request about a lobby that does not play.
+var ErrNoLobby = errors.New("no such lobby")
+
+// LobbyList is the answer of GET /v1/lobbies.
+type LobbyList struct {
+	Version int         `json:"version"`
+	Host    uint32      `json:"host"` // in connect tokens
+	Most    int         `json:"most"`
+	Faults  uint64      `json:"faults"`
+	Lobbies []LobbyInfo `json:"lobbies"`
+}
+
+// LobbyInfo is one lobby of a LobbyList, as of the last second.
+type LobbyInfo struct {
+	LobbyState
+	Name      string `json:"name"`
+	Map       string `json:"map"`
+	Mode      string `json:"mode"`
+	Phase     string `json:"phase"`
+	RateHz    int    `json:"rate_hz"`
+	LoadLevel string `json:"load_level"`
+}
+
+// Info returns what a list says of the lobby.
+func (s *Source) info() LobbyInfo {
+	status := s.Status()
+	return LobbyInfo{LobbyState: s.stateOf(), Name: status.Name, Map: status.Map, Mode: status.Mode,
+		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String()}
+}
+
+// directory has the handlers of a host.
+type directory struct{ Directory }
+
+// NewHostMux returns the pages of a host. Pages of a lobby take ?lobby=N, and are of the first
+// lobby without it. If secret is not empty, pages that make or end lobbies require it from every
+// request. It fails if a metric is registered twice.
+func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
+	d := &directory{dir}
+	registry, err := newRegistry(func() []*Source { return d.sources(maxScraped) })
+	if err != nil {
+		return nil, err
+	}
+	mux := NewMux(d.serveHealth, dir.Stages.serveProfile)
+	mux.HandleFunc("GET /healthz/ready", d.serveReady)
+	mux.Handle("GET /metrics", d.metrics(metricsHandler(registry)))
+	mux.Handle("GET /v1/lobbies", withDeadline(d.serveList))
+	mux.HandleFunc("POST /v1/lobbies", requireSecret(secret, d.serveCreate))
+	mux.HandleFunc("DELETE /v1/lobbies/{id}", requireSecret(secret, d.serveEnd))
+	mux.HandleFunc("/", d.serveLobby)
+	return mux, nil
+}
+
+// sources returns the first lobbies.
+func (d *directory) sources(most int) (all []*Source) {
+	for _, p := range d.Lobbies() {
+		if len(all) < most {
+			all = append(all, &p.Source)
+		}
+	}
+	return all
+}
+
+// pick returns the lobby that a request names, the first one if it names none, and nil if there is
+// no such lobby.
+func (d *directory) pick(r *http.Request) *LobbyPages {
+	name, lobbies := r.URL.Query().Get("lobby"), d.Lobbies()
+	for _, p := range lobbies {
+		if name == "" || p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// serveLobby answers with a page of a lobby.
+func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
+	p := d.pick(r)
+	if p == nil {
+		http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
+		return
+	}
+	p.mux.ServeHTTP(w, r)
+}
+
+// metrics answers a scrape with the figures of the first lobbies, or of the one in ?lobby=N.
+func (d *directory) metrics(first http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !r.URL.Query().Has("lobby") {
+			first.ServeHTTP(w, r)
+			return
+		}
+		p := d.pick(r)
+		if p == nil {
+			http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
+			return
+		}
+		registry, err := newRegistry(func() []*Source { return []*Source{&p.Source} })
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		metricsHandler(registry).ServeHTTP(w, r)
+	}
+}
+
+// serveHealth answers 200 unless the ticks of all lobbies have stopped, which only a restart mends.
+func (d *directory) serveHealth(w http.ResponseWriter, r *http.Request) {
+	lobbies := d.Lobbies()
+	for _, p := range lobbies {
+		if s := p.state(); s != stateStuck && s != stateEnded {
+			Healthy(w, r)
+			return
+		}
+	}
+	if len(lobbies) == 0 {
+		Healthy(w, r)
+		return
+	}
+	http.Error(w, lobbies[0].state().String(), http.StatusServiceUnavailable)
+}
+
+// serveReady answers Readiness: 200 if a lobby is open, else 503.
+func (d *directory) serveReady(w http.ResponseWriter, _ *http.Request) {
+	r := Readiness{Version: Version, Lobbies: []LobbyState{}}
+	for _, p := range d.Lobbies() {
+		r.Lobbies = append(r.Lobbies, p.stateOf())
+	}
+	r.Ready = slices.ContainsFunc(r.Lobbies, func(s LobbyState) bool { return s.State == stateOpen.String() })
+	if !r.Ready {
+		writeJSONStatus(w, http.StatusServiceUnavailable, r)
+		return
+	}
+	writeJSON(w, r)
+}
+
+// list returns the lobbies as of the last second.
+func (d *directory) list() LobbyList {
+	l := LobbyList{Version: Version, Host: d.Host, Most: max(1, d.Most), Lobbies: []LobbyInfo{}}
+	if d.Faults != nil {
+		l.Faults = d.Faults()
+	}
+	for _, p := range d.Lobbies() {
+		l.Lobbies = append(l.Lobbies, p.info())
+	}
+	return l
+}
+
+// serveList answers GET /v1/lobbies.
+func (d *directory) serveList(w http.ResponseWriter, _ *http.Request) { writeJSON(w, d.list()) }
+
+// createTimeout is how long a lobby may take to be made: its map may have to be read and packed.
+const createTimeout = time.Minute
+
+// maxLobbySpec is the longest body of a request for a lobby, in bytes.
+const maxLobbySpec = 4096
+
+// serveCreate makes a lobby: 201 and its LobbyInfo, 400 for one that cannot be, 503 if the host has
+// as many as it may have.
+func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
+	if d.Create == nil {
+		http.Error(w, "this server has one lobby alone: start it with --lobbies", http.StatusConflict)
+		return
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLobbySpec))
+	var spec LobbySpec
+	if err == nil && len(bytes.TrimSpace(body)) > 0 {
+		decoder := json.NewDecoder(bytes.NewReader(body))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(&spec)
+	}
+	if err != nil {
+		http.Error(w, "body: expected JSON of name, map, mode, content, players, rate_hz, send_interval "+
+			"and seed, all optional", http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), createTimeout)
+	defer cancel()
+	id, err := d.Create(ctx, spec)
+	switch {
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrEnded), errors.Is(err, ErrMostLobbies):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	name := strconv.FormatUint(uint64(id), 10)
+	for _, p := range d.Lobbies() {
+		if p.Name == name {
+			writeJSONStatus(w, http.StatusCreated, p.info())
+			return
+		}
+	}
+	http.Error(w, ErrNoLobby.Error(), http.StatusServiceUnavailable) // it has ended already
+}
+
+// ErrMostLobbies is the error of Directory.Create at a host that has all lobbies that it may have.
+var ErrMostLobbies = errors.New("as many lobbies as this server may have: end one first")
+
+// serveEnd ends a lobby: 204 once its players are told.
+func (d *directory) serveEnd(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 32)
+	if err != nil || d.End == nil {
+		http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), tickTimeout)
+	defer cancel()
+	switch err := d.End(ctx, uint32(id)); {
+	case errors.Is(err, ErrNoLobby):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
