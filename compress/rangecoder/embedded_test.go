@@ -59,7 +59,8 @@ func TestTrackerFindsTheEnd(t *testing.T) {
 						t.Fatalf("seed %d: a decision is another", seed)
 					}
 				}
-				if at += d.Size(); at != ends[i] {
+				n, ok := d.Size()
+				if at += n; at != ends[i] || !ok {
 					t.Fatalf("seed %d: message %d ends at %d, want %d", seed, i, at, ends[i])
 				}
 			}

@@ -203,16 +203,22 @@ func (d *EmbeddedDecoder) Spent() float64 {
 }
 
 // Size is how many bytes of the message's memory it took, if nothing more is decoded. It may be
-// more than there were, which a caller must refuse.
-func (d *EmbeddedDecoder) Size() int {
-	n, _ := endAmong(d.low, d.span)
-	return d.at - slack + int(n)
+// more than there were, which a caller must refuse. ok is false if no encoder writes these bytes.
+func (d *EmbeddedDecoder) Size() (n int, ok bool) {
+	k, v := endAmong(d.low, d.span)
+	return d.at - slack + int(k), d.endsWith(v, 8*k)
 }
 
-// SizeBits is Size for a message of FinishBits.
-func (d *EmbeddedDecoder) SizeBits() int {
-	n, _ := endBits(d.low, d.span)
-	return 8*(d.at-slack) + int(n)
+// SizeBits is Size in bits, for a message of FinishBits.
+func (d *EmbeddedDecoder) SizeBits() (n int, ok bool) {
+	k, v := endBits(d.low, d.span)
+	return 8*(d.at-slack) + int(k), d.endsWith(v, k)
+}
+
+// endsWith reports whether the first n bits of the window are those of v. Many numbers lie in the
+// interval of a message; its encoder writes one.
+func (d *EmbeddedDecoder) endsWith(v uint64, n uint) bool {
+	return ((d.low+d.code)^v)&stateMask>>(stateBits-n) == 0
 }
 
 // Decoder takes decisions out of a message, in the order and with the probabilities with which they

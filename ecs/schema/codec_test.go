@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"hash/fnv"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -26,6 +27,20 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
+// TestSquashIsPinned: both ends must turn evidence into the same probabilities.
+func TestSquashIsPinned(t *testing.T) {
+	h := fnv.New64a()
+	for _, p := range schema.Squash {
+		h.Write([]byte{byte(p), byte(p >> 8)})
+	}
+	if got := h.Sum64(); got != 0x2c9d8e0f5568bbd7 {
+		t.Errorf("hash %#x of the table", got)
+	}
+	if schema.Squash[512] != 1<<15 || schema.Squash[512+16] != 47911 || schema.Squash[0] != 16 {
+		t.Error(schema.Squash[512], schema.Squash[512+16], schema.Squash[0])
+	}
+}
+
 // TestDecisionsLearn: what always comes together is told so by a feature, and what never happens is
 // unlikely.
 func TestDecisionsLearn(t *testing.T) {
@@ -44,14 +59,16 @@ func TestDecisionsLearn(t *testing.T) {
 	}
 	var still, moved schema.RowFeatures
 	moved.SetChange(0, 5)
-	nodes := func(f int, x *schema.RowFeatures) *[schema.LeafNodes]uint16 { return d.Fields[f].Nodes(0, x) }
-	if no, yes := nodes(2, &still)[0], nodes(2, &moved)[0]; no < 64000 || yes > 1500 {
+	p := func(f int, x *schema.RowFeatures, node int) uint32 {
+		return uint32(d.Fields[f].Nodes(0, x)[node])
+	}
+	if no, yes := p(2, &still, 0), p(2, &moved, 0); no < 64000 || yes > 1500 {
 		t.Errorf("unchanged with probability %d beside no change, %d beside one", no, yes)
 	}
-	if plus := nodes(2, &moved)[schema.NodeSign+1]; plus > 1500 {
+	if plus := p(2, &moved, schema.NodeSign+1); plus > 1500 {
 		t.Errorf("what always falls rises with probability %d", plus)
 	}
-	if never := nodes(3, &still)[0]; never < 64000 {
+	if never := p(3, &still, 0); never < 64000 {
 		t.Errorf("what never changes is unchanged with probability %d", never)
 	}
 }

@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 )
 
-// Decisions are the probabilities of an entity row's decisions in a range coder: one byte each in
-// a file; here the probability of false, in 65536ths. It is immutable.
+// Decisions are the probabilities of an entity row's decisions in a range coder. It is immutable.
 //
 // For each field the coder codes whether it changed, then the octave of the difference, bit by bit
 // from the highest, its sign, and the half of the octave; the other bits are equally likely. The
-// field's level and two features of the row choose the probabilities.
+// field's level and two features of the row choose a leaf, which holds the probability of false of
+// each of these decisions. In a file it is the logarithm of the odds, in 16ths: a signed byte.
 type Decisions struct {
-	Spawn  uint32 // a slot that was empty is filled
+	Spawn  uint32 // a slot that was empty is filled: the probability of false, in 65536ths
 	Leave  uint32 // a row that was there is gone or replaced
 	Fields []FieldDecisions
 	Levels []uint8 // fields whose level is a feature
@@ -28,7 +29,7 @@ const (
 	Features      = 2 * MaxFields
 	NoFeature     = Features // always in state 0
 	featureStates = 6
-	featureCount  = 2 // of a field, at most
+	featureCount  = 2 // of a field's leaves, at most
 )
 
 // leafMap is the leaf of each cell: a level, and a state of each feature.
@@ -77,6 +78,18 @@ type FieldDecisions struct {
 	nodes    [][LeafNodes]uint16 // by leaf
 }
 
+// squash is 65536/(1+e^(-x/16)) for x from -512 on. Halfway cases are far from any rounding error,
+// so that all machines agree: a test pins the table.
+var squash = func() (t [1024]uint16) {
+	for i := range t {
+		x := float64(i-len(t)/2) / evidenceOne
+		t[i] = uint16(min(max(math.Round(65536/(1+math.Exp(-x))), 16), 65536-16))
+	}
+	return t
+}()
+
+const evidenceOne = 16
+
 // Nodes of a leaf: whether the field changed; a binary tree of its octave, where the last stands
 // for all from MaxOctave on; by octave, whether it is negative; by octave, whether it is in the
 // upper half.
@@ -105,8 +118,8 @@ func (d *FieldDecisions) Nodes(signal uint8, x *RowFeatures) *[LeafNodes]uint16 
 // noField stands for none in a file.
 const noField = 0xff
 
-// probability is a file's byte as 65536ths.
-func probability(q uint8) uint32 { return uint32(q)<<8 | 0x80 }
+// probability is a file's byte of evidence as 65536ths.
+func probability(q uint8) uint32 { return uint32(squash[int(int8(q))+len(squash)/2]) }
 
 // parseDecisions reads what trainDecisions wrote for a number of fields.
 func parseDecisions(raw []byte, fields int) (*Decisions, error) {
@@ -149,7 +162,7 @@ func (d *FieldDecisions) parse(raw []byte, f, fields int) (rest []byte, err erro
 		switch {
 		case of == noField:
 			d.Features[i], ends[i] = NoFeature, 1
-		case int(of) >= f && (int(of) < MaxFields || int(of) >= MaxFields+fields):
+		case !isFeature(int(of), f, fields):
 			return nil, fmt.Errorf("feature %d, want an earlier field or the level of any", of)
 		default:
 			d.Features[i], ends[i] = of, featureStates
@@ -176,6 +189,11 @@ func (d *FieldDecisions) parse(raw []byte, f, fields int) (rest []byte, err erro
 		d.nodes = append(d.nodes, leaf)
 	}
 	return raw, nil
+}
+
+// isFeature reports whether field f of a schema of fields may have a feature.
+func isFeature(of, f, fields int) bool {
+	return of < f || of >= MaxFields && of < MaxFields+fields
 }
 
 // cellsOf yields the cells that a file names, in its order: all levels, and the states of each

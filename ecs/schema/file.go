@@ -24,6 +24,7 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //	4  magic     "TKM4"
 //	8  schema    hash of the schema
 //	1  context fields   how many; and each, a field
+//	1  rest      rows of half a group, as RestRows; 9 for none
 //	   masks     for each context, or each part of a single row: its table
 //	   fields    for each field: terms, 3 bytes each behind their number · 4 classes, 2 bits a level ·
 //	             for each class its table
@@ -47,6 +48,7 @@ func (m *Model) appendBody(dst []byte) []byte {
 	for _, f := range m.contextFields {
 		dst = append(dst, byte(f))
 	}
+	dst = append(dst, byte(m.restRows))
 	for _, mask := range m.masks {
 		dst = huffman.AppendLengths(dst, mask.Table.Lengths(nil))
 	}
@@ -108,13 +110,13 @@ func ParseModel(src []byte, s Schema) (*Model, error) {
 // parsePlan reads what lies between a file's schema and its checksum.
 func parsePlan(src []byte, s Schema) (p modelPlan, rest []byte, err error) {
 	n := int(src[0])
-	if src = src[1:]; n > MaxContextFields || n > len(src) {
+	if src = src[1:]; n > MaxContextFields || n >= len(src) {
 		return p, nil, fmt.Errorf("%d context fields", n)
 	}
 	for _, f := range src[:n] {
 		p.contextFields = append(p.contextFields, int(f))
 	}
-	rest = src[n:]
+	p.restRows, rest = int(src[n]), src[n+1:]
 	rest, err = p.parseTables(rest, s, len(shape(s, contextsOf(p.contextFields))))
 	if err != nil || s.Single {
 		return p, rest, err

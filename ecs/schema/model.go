@@ -22,6 +22,7 @@ type Model struct {
 	schema        Schema
 	masks         []Mask
 	contextFields []int // fields
+	restRows      int   // see RestRows
 	coders        []Coder
 	hash          uint64
 	codec         Codec
@@ -131,6 +132,7 @@ func (s Schema) symbols(m Mask) int {
 // modelPlan is what a model is made of: what chooses its tables, and code lengths.
 type modelPlan struct {
 	contextFields []int
+	restRows      int
 	masks         [][]uint8 // by mask
 	terms         [][]Term  // by field
 	classes       [][ErrorLevels]uint8
@@ -142,9 +144,13 @@ type modelPlan struct {
 // newModel makes a model of a plan.
 func newModel(s Schema, p modelPlan) (*Model, error) {
 	m := &Model{schema: s, masks: shape(s, contextsOf(p.contextFields)), contextFields: p.contextFields,
-		codes: new(maskCodes)}
+		restRows: p.restRows,
+		codes:    new(maskCodes)}
 	if err := s.checkContextFields(p.contextFields); err != nil {
 		return nil, err
+	}
+	if p.restRows < 1 || p.restRows > GroupHalf+1 {
+		return nil, fmt.Errorf("a bit for %d rows at rest, want 1 to %d", p.restRows, GroupHalf+1)
 	}
 	if len(p.masks) != len(m.masks) || len(p.fields) != len(s.Fields) || len(p.classes) != len(s.Fields) ||
 		len(p.terms) != len(s.Fields) {
@@ -268,6 +274,13 @@ func (m *Model) Masks() []Mask { return m.masks }
 // if nothing is known, else 1 and 1<<i more for each context field i that was not at LevelExact. Do
 // not change it.
 func (m *Model) ContextFields() []int { return m.contextFields }
+
+// RestRows is how many rows of half a group must be at rest in their baselines, so that one bit says
+// that all of these are as predicted: 1 to GroupHalf, or more if no bit does.
+func (m *Model) RestRows() int { return m.restRows }
+
+// GroupHalf is the rows of half a group.
+const GroupHalf = 8
 
 // Coders lists the codes of the fields. Do not change it.
 func (m *Model) Coders() []Coder { return m.coders }

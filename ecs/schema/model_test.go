@@ -25,7 +25,7 @@ func TestDefaultModelIsPinned(t *testing.T) {
 	for i, c := range []struct {
 		s    schema.Schema
 		want uint64
-	}{{player, 0x3f97346be9e1a73d}, {single(), 0xcb2715a740f2f2ee}} {
+	}{{player, 0x8bd33c4beada7622}, {single(), 0x4d6e63f41d6f2009}} {
 		if got := schema.DefaultModel(c.s).Hash(); got != c.want {
 			t.Errorf("case %d: hash %#x, want %#x: both ends make this model themselves", i, got, c.want)
 		}
@@ -121,7 +121,7 @@ func TestCorruptModelFile(t *testing.T) {
 		}
 	}
 	lengths := func(i int, to []uint8) []byte { // forges table i
-		out, rest := bytes.Clone(body[:13]), body[13:] // no signals
+		out, rest := bytes.Clone(body[:14]), body[14:] // no signals
 		for j := 0; len(rest) > len(tail); j++ {       // without those of new rows
 			if j >= 2 { // behind both contexts
 				out, rest = append(out, rest[:5]...), rest[5:]
@@ -161,10 +161,13 @@ func TestCorruptModelFile(t *testing.T) {
 		{file[:len(file)-1], "checksum"},
 		{append(bytes.Clone(file), 0), "checksum"},
 		{seal(append(bytes.Clone(body), 0)), "1 bytes behind the last"},
-		{seal(body[:13]), "cut short"},
+		{seal(body[:14]), "cut short"},
+		{seal(body[:13]), "0 context fields"},
 		{seal(append(bytes.Clone(body[:12]), 9)), "9 context fields"},
 		{seal(append(append(bytes.Clone(body[:12]), 2, 1, 1), body[13:]...)), ""},
 		{seal(append(append(bytes.Clone(body[:12]), 1, 4), body[13:]...)), ""},
+		{seal(slices.Concat(body[:13], []byte{0}, body[14:])), "0 rows at rest"},
+		{seal(slices.Concat(body[:13], []byte{10}, body[14:])), "10 rows at rest"},
 		{words(0x0), "new rows"},
 		{seal(body[:len(body)-1]), "field 3: cut short"},
 		{words(0x3), "cut short"},

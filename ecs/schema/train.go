@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tickrate/tickrate/compress/huffman"
@@ -12,10 +13,36 @@ type Counts struct {
 	ContextSymbols map[uint32]uint64 // of the other entity rows, by ContextSymbol
 	Fields         [][]uint64        // by field, by signal times the field's buckets + bucket
 	samples        samples           // of entity rows
-	Empty          [2]uint64         // slots that were empty, of groups that changed: still, and filled
+	rest           restCounts
+	Empty          [2]uint64 // slots that were empty, of groups that changed: still, and filled
 	// Of new rows, with the kind of each for its level; nil for a single row.
 	Spawns *Counts
 }
+
+// restCounts is of halves of groups with rows at rest in all of their baselines: how many of these
+// halves stayed so, and how many did not; and the rows at rest of the first, which ContextSymbols
+// lacks.
+type restCounts struct{ still, moved, rows uint64 }
+
+func (c *restCounts) add(o restCounts) {
+	c.still, c.moved, c.rows = c.still+o.still, c.moved+o.moved, c.rows+o.rows
+}
+
+// HalfStayed notes half a group with a number of rows at rest, at least MinRest, that are all as
+// predicted: Row says that they rest, and no symbol is counted for them.
+func (c *Counts) HalfStayed(rows int) { c.rest.add(restCounts{still: 1, rows: uint64(rows)}) }
+
+// HalfChanged notes half a group with at least MinRest rows at rest, one of which changed.
+func (c *Counts) HalfChanged() { c.rest.moved++ }
+
+// RowsAtRest is the rows of HalfStayed, for which no symbol is counted.
+func (c *Counts) RowsAtRest() uint64 { return c.rest.rows }
+
+// MinRest is how many rows at rest half a group must have for a bit of its own.
+const MinRest = 2
+
+// pays reports whether a bit for halves at rest saves more than it costs, with a margin.
+func (c restCounts) pays() bool { return float64(c.rows) > 1.15*float64(c.still+c.moved) }
 
 // ContextSymbol is the key of an entity row's symbol in Counts.ContextSymbols. inexact has bit f
 // set if field f was not at LevelExact.
@@ -33,6 +60,7 @@ type Row struct {
 	// newest baseline.
 	Errors, Moves [MaxFields]int32
 	Trends        [MaxFields]int32 // as of Coder.Trend, clamped to 32 bits
+	Rests         bool             // see Counts.HalfStayed
 }
 
 // Row notes a row.
@@ -76,6 +104,7 @@ func (c *Counts) Add(o *Counts) {
 	for k, n := range o.ContextSymbols {
 		c.ContextSymbols[k] += n
 	}
+	c.rest.add(o.rest)
 	for i := range c.Empty {
 		c.Empty[i] += o.Empty[i]
 	}
@@ -102,10 +131,15 @@ const (
 // DefaultModel for what was never seen. Counts must have the shape of s, which must pass Check. The
 // same counts give the same model.
 func Train(s Schema, counts *Counts) *Model {
-	p := modelPlan{terms: make([][]Term, len(s.Fields))}
+	p := modelPlan{terms: make([][]Term, len(s.Fields)), restRows: GroupHalf + 1}
 	if !s.Single {
 		p.terms = fitTerms(s, counts.samples.rows)
 		counts = counts.corrected(s, p.terms)
+		if counts.rest.pays() {
+			p.restRows = MinRest
+		} else if counts.rest.rows > 0 {
+			counts = counts.restless()
+		}
 	}
 	if s.Single {
 		for i, m := range shape(s, 1) {
@@ -149,6 +183,14 @@ func (p *modelPlan) trainFields(s Schema, counts *Counts) {
 		}
 		p.classes, p.fields = append(p.classes, classes), append(p.fields, tables)
 	}
+}
+
+// restless is the counts of a coder that has no bit for rows at rest.
+func (c *Counts) restless() *Counts {
+	out := *c
+	out.ContextSymbols = maps.Clone(c.ContextSymbols)
+	out.ContextSymbols[ContextSymbol(0, Update)] += c.rest.rows
+	return &out
 }
 
 // mirrored is the counts of a field by level: those of a falling field as if it was rising.

@@ -38,8 +38,11 @@ func (s *samples) keep(row Row) {
 }
 
 // chance is the byte of a decision that was false no times and true yes times.
-func chance(no, yes float64) uint8 {
-	return uint8(min(max(math.Floor(float64(no/(no+yes))*256), 0), 255))
+func chance(no, yes float64) uint8 { return evidenceByte(math.Log(no / yes)) }
+
+// evidenceByte is the byte of a logarithm of odds.
+func evidenceByte(x float64) uint8 {
+	return uint8(int8(math.Round(min(max(float64(x*evidenceOne), -127), 127))))
 }
 
 // symbols of a cell: unchanged, and the buckets.
@@ -137,7 +140,7 @@ func (c *columns) field(s Schema, f int) []byte {
 	least := c.count(f, picked)
 	for i := range picked {
 		for of := range Features {
-			if of >= f && of < MaxFields || of >= MaxFields+len(s.Fields) || of == MaxFields+f {
+			if !isFeature(of, f, len(s.Fields)) || of == MaxFields+f {
 				continue
 			}
 			try := picked

@@ -255,6 +255,7 @@ func (c *Counts) corrected(s Schema, terms [][]Term) *Counts {
 			out.ContextSymbols[k] = n
 		}
 	}
+	out.rest = c.rest
 	for _, r := range c.samples.rows {
 		mask, inexact, known := 0, uint16(0), false
 		for f := range s.Fields {
@@ -271,9 +272,11 @@ func (c *Counts) corrected(s Schema, terms [][]Term) *Counts {
 			sym, _, _ := huffman.Bucket(e)
 			out.Fields[f][int(r.Signals[f])*(len(out.Fields[f])/Signals)+sym] += step
 		}
-		if known {
+		switch {
+		case r.Rests && mask == 0: // one of out.rest
+		case known:
 			out.ContextSymbols[ContextSymbol(inexact, Update+mask)] += step
-		} else {
+		default:
 			out.Masks[0][Update+mask] += step
 		}
 		out.samples.rows = append(out.samples.rows, r)

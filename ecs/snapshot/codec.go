@@ -16,6 +16,7 @@ type codec struct {
 	// By field: predicted as it was, and its signal decides nothing.
 	constant  []bool
 	corrected uint16 // fields with terms
+	restRows  int    // see schema.Model.RestRows
 	rowBounds
 	spawns spawnCoder
 	large  []largeOctaves    // by field; with schema.Range
@@ -71,6 +72,9 @@ func newCodec(m *schema.Model) codec {
 		c.packed = newPackedBlocks(m)
 	}
 	c.maxCodedBits = m.MaxRowBits()
+	if c.restRows = m.RestRows(); c.ranged() {
+		c.restRows = schema.GroupHalf + 1 // contexts are signals there
+	}
 	c.spawns.init(m)
 	c.initContexts(m)
 	c.initTerms()
@@ -99,7 +103,7 @@ func (c *codec) writes(m *schema.Model) {
 // times the longest row, each with a baseline of its own, and the header. With 12 fields of any
 // range it stays below 1120 bytes, so a group always fits a datagram.
 func MaxGroupBytes(m *schema.Model) int {
-	return 1 + (2+(maxRowBits(m)+maxGap+1+baseBits)*GroupRows+7)/8
+	return 1 + (4+(maxRowBits(m)+maxGap+1+baseBits)*GroupRows+7)/8
 }
 
 // maxRowBits is the most that a loose row takes behind the bit in front of it.

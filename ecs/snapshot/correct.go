@@ -54,6 +54,13 @@ func (c *codec) correct(h *baselineFrames, g int, dst, now []fieldBlock, ctx *co
 	}
 }
 
+// correctRow is correct for all fields of a row that is as predicted.
+func (c *codec) correctRow(g *rowGroup, r int) {
+	for fields := c.corrected; fields != 0; fields &= fields - 1 {
+		c.correctField(g, bits.TrailingZeros16(fields), r)
+	}
+}
+
 // correctField is correct for field f of row r, whose earlier fields are read.
 func (c *codec) correctField(g *rowGroup, f, r int) {
 	h, sum := g.frames, int64(0)

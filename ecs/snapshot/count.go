@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/huffman"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -21,11 +22,12 @@ func (c *codec) count(n *schema.Counts, h *baselineFrames, g *rowGroup) {
 	if !changed {
 		return // an idle block has no symbols
 	}
+	rest := c.countRest(n, h, g)
 	for r := range g.ids {
 		if g.was != &empty && g.was[r] == 0 {
 			n.Empty[bit(g.ids[r] != 0)]++
 		}
-		c.countRow(n, h, g, r)
+		c.countRow(n, h, g, r, rest)
 	}
 }
 
@@ -36,8 +38,41 @@ func bit(b bool) int {
 	return 0
 }
 
-// countRow adds the symbols of a row.
-func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int) {
+// countRest counts the halves of a group with rows at rest, and returns the rows of those that stay
+// so.
+func (c *codec) countRest(n *schema.Counts, h *baselineFrames, g *rowGroup) (still uint16) {
+	var room [schema.MaxFields]fieldBlock
+	base := room[:len(g.now)]
+	rest, changed := uint16(0), uint16(0)
+	for r, id := range g.ids {
+		var signals [schema.MaxFields]uint8
+		_, depth := c.predictRow(h, g.index*GroupRows+r, base, &signals)
+		exact := depth > 1
+		for _, signal := range signals[:len(g.now)] {
+			exact = exact && signal == schema.LevelExact
+		}
+		if exact {
+			rest |= 1 << r
+		}
+		if id != g.was[r] || depth > 0 && rowMask(r, g.now, base) != 0 {
+			changed |= 1 << r
+		}
+	}
+	for _, rows := range halves(rest) {
+		switch k := bits.OnesCount16(rows); {
+		case k < schema.MinRest:
+		case rows&changed == 0:
+			n.HalfStayed(k)
+			still |= rows
+		default:
+			n.HalfChanged()
+		}
+	}
+	return still
+}
+
+// countRow adds the symbols of a row. still is the rows of countRest.
+func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int, still uint16) {
 	id, was, values := g.ids[r], g.was[r], g.now
 	if id != 0 && id != was {
 		c.countSpawn(n.Spawns, values, r)
@@ -52,7 +87,7 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int
 	sym := schema.Gone
 	switch {
 	case id == was:
-		row := schema.Row{Signals: signals}
+		row := schema.Row{Signals: signals, Rests: still>>r&1 != 0}
 		mask := rowMask(r, values, base)
 		sym = schema.Update + int(mask)
 		v0 := h.frames[0].group(g.index)
@@ -75,6 +110,9 @@ func (c *codec) countRow(n *schema.Counts, h *baselineFrames, g *rowGroup, r int
 	}
 	if depth < 2 {
 		n.Masks[0][sym]++
+		return
+	}
+	if still>>r&1 != 0 {
 		return
 	}
 	inexact := uint16(0)

@@ -257,11 +257,15 @@ func (n *naiveMeter) block(cur *Frame, g int, bases []*Frame) {
 	}
 	n.bits("", ReasonHead, 1, 1)
 	n.bits("", ReasonHead, map[bool]uint64{true: 1}[spawns], 1)
+	flags, still := naiveStill(n.model, cur, g, bases...)
+	for _, flag := range flags {
+		n.bits("", ReasonHead, flag, 1)
+	}
 	row := make([]int32, len(cur.fields))
 	for slot := g * 16; slot < (g+1)*16; slot++ {
 		id := cur.Row(slot, row)
 		h := naiveExpect(n.model, cur.Tick, slot, row, bases...)
-		if h.id != 0 || spawns {
+		if (h.id != 0 || spawns) && !still[slot] {
 			n.row(id, row, h)
 		}
 	}

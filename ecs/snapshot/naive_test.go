@@ -28,15 +28,53 @@ func naiveBlock(m *schema.Model, cur *Frame, g int, bases ...*Frame) []byte {
 	}
 	w.Bits(1, 1)
 	w.Bits(map[bool]uint64{true: 1}[spawns], 1)
+	flags, still := naiveStill(m, cur, g, bases...)
+	for _, flag := range flags {
+		w.Bits(flag, 1)
+	}
 	row := make([]int32, len(m.Coders()))
 	for slot := g * GroupRows; slot < (g+1)*GroupRows; slot++ {
 		id := cur.Row(slot, row)
 		hope := naiveExpect(m, cur.Tick, slot, row, bases...)
-		if hope.id != 0 || spawns {
+		if (hope.id != 0 || spawns) && !still[slot] {
 			naiveRow(w, m, id, row, hope)
 		}
 	}
 	return w.Bytes()
+}
+
+// naiveStill is the bits for halves of the group with rows at rest, and the slots of those rows for
+// which a bit says that they are as predicted.
+func naiveStill(m *schema.Model, cur *Frame, g int, bases ...*Frame) (flags []uint64, still map[int]bool) {
+	still = map[int]bool{}
+	for half := range 2 {
+		var rest []int
+		flag := uint64(1)
+		for slot := g*GroupRows + half*8; slot < g*GroupRows+half*8+8; slot++ {
+			row := make([]int32, len(m.Coders()))
+			id := cur.Row(slot, row)
+			h := naiveExpect(m, cur.Tick, slot, row, bases...)
+			exact := h.context == 1
+			for f := range row {
+				c := &m.Coders()[f]
+				exact = exact && c.Context(h.signals[f]) == c.Context(schema.LevelExact)
+			}
+			if !exact {
+				continue
+			}
+			if rest = append(rest, slot); id != h.id || !slices.Equal(row, h.row) {
+				flag = 0
+			}
+		}
+		if m.Codec() == schema.Range || len(rest) < m.RestRows() {
+			continue
+		}
+		flags = append(flags, flag)
+		for _, slot := range rest {
+			still[slot] = flag == 1
+		}
+	}
+	return flags, still
 }
 
 // framesAt are the frames of baselines.

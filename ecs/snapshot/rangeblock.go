@@ -153,7 +153,8 @@ func takeRange[M metered](
 		m.row(ReasonHead, m.took(d))
 	}
 	takeRangeRows[M](c, &x, g)
-	if n = d.Size(); x.bad || n > len(src) {
+	n, ok := d.Size()
+	if x.bad || !ok || n > len(src) {
 		return 0, ErrBlock
 	}
 	if len(meter) == 1 {

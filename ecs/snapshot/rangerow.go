@@ -110,10 +110,10 @@ func takeRangeLoose[M metered](d *sectionReader, x *bitSource, g *rowGroup, r in
 	}
 	d.coder.Bit(escapeP)
 	takeRangeKnown[M](c, &source, g, r)
-	size := d.coder.SizeBits()
+	size, ok := d.coder.SizeBits()
 	if len(meter) == 1 {
 		x.meter.row(ReasonAlign, size-int(x.meter.spent))
 	}
 	x.off += size
-	x.bad = x.bad || source.bad
+	x.bad = x.bad || source.bad || !ok
 }

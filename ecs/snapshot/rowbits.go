@@ -75,7 +75,7 @@ func (e *Encoder) row(c *encodeCache, slot int) rowBits {
 		e.putLoose(c, &g, &masks, one)
 	}
 	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.frames, &g, r)
+		e.codec.countRow(e.counts, &c.frames, &g, r, 0)
 	}
 	return c.rows[slot]
 }

@@ -55,7 +55,7 @@ type (
 	looseRows = [1]byte // each behind a zero bit: its baseline is that of the row before
 )
 
-// putRows writes the rows of a group whose bit in which is set, in a block all of them. masks are
+// putRows writes the rows of a group whose bit in which is set, in a block all that are not still. masks are
 // those of compare. It reports whether a row that stays has changed.
 //
 // This loop is what a tick of a full lobby consists of: it packs bits as bitio.Writer does, but
@@ -82,6 +82,8 @@ func putRows[F rowForm](
 			}
 			r, left = bits.TrailingZeros16(left), left&(left-1)
 			n++
+		} else if left>>r&1 == 0 {
+			continue
 		}
 		r := r & 15
 		id, before, word, mask := ids[r], was[r], ctx[r], masks[r]
@@ -177,6 +179,9 @@ func takeRows[M metered, F rowForm](c *codec, x *bitSource, g *rowGroup, which u
 				break
 			}
 			r, which = bits.TrailingZeros16(which), which&(which-1)
+		} else if which>>r&1 == 0 {
+			c.correctRow(g, r)
+			continue
 		}
 		r := r & 15
 		if left < huffman.MaxLength {
