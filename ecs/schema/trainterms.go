@@ -14,10 +14,11 @@ const (
 	fitRows    = 40000
 )
 
-// termBitsSaved is what a term must save to be worth having, in bits a row; and in bits of all.
+// What a term must save to be worth its time: a share of the bits that the differences of all fields
+// take, and a number of bits that is no chance.
 const (
-	termRowBits = 0.03
-	termAllBits = 400
+	termShare     = 0.005
+	termBitsLeast = 400
 )
 
 // fitTerms finds the terms of each field: one after the other, each the one that saves most of the
@@ -28,6 +29,11 @@ func fitTerms(s Schema, rows []Row) [][]Term {
 		return terms
 	}
 	screen, all := termColumns(s, rows, screenRows), termColumns(s, rows, fitRows)
+	total := 0.0
+	for f := range s.Fields {
+		total += all.bits(s, f, nil)
+	}
+	worth := max(termBitsLeast, termShare*total)
 	for f := range s.Fields {
 		least := all.bits(s, f, nil)
 		for len(terms[f]) < MaxTerms {
@@ -40,7 +46,7 @@ func fitTerms(s Schema, rows []Row) [][]Term {
 				break
 			}
 			bits := all.bits(s, f, best)
-			if least-bits < max(termAllBits, termRowBits*float64(len(all.errors[f]))) {
+			if least-bits < worth {
 				break
 			}
 			terms[f], least = best, bits
