@@ -58,7 +58,8 @@ func (a *Arena) Probe(r *geom.Ray, radius float32) (p Probe) {
 	if p.mask = o.mask(lo.Y, hi.Y); max(x1-x0, z1-z0) > 2 {
 		return Probe{uint32(len(o.words) - 1), 1}
 	}
-	p.word = uint32((z0+1)*(o.nx+1) + x0 + 1)
+	row := (z0 + 1) * (o.nx + 1)
+	p.word = uint32(row + x0 + 1)
 	return p
 }
 
