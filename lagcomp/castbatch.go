@@ -14,7 +14,7 @@ const (
 
 // castBatch is short sweeps on their way through the indices of their ticks. Most meet no player
 // at all, and what tells lies scattered over the frames of many ticks. So it is read in loops of its
-// own, in which many reads are under way at once: the squares, then row after row of their lists.
+// own, in which many reads are in flight at once: the squares, then row after row of their lists.
 type castBatch struct {
 	boxes []batchBox
 	cells []batchCell

@@ -12,7 +12,7 @@ import (
 // takes.
 const vectorSquareCost = 160
 
-// gridWalk lists the rows that a long sweep may touch, square by square along its way. It reports
+// gridWalk lists the rows that a long sweep may touch, square by square along its path. It reports
 // false if testing all rows is cheaper.
 func (s *Sweeper) gridWalk(in *index, ray geom.Ray, q *boxQuery) bool {
 	s.candidates = s.candidates[:0]

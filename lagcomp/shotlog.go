@@ -237,7 +237,7 @@ func (r *ShotLog) Next() *ShotRecord {
 // Count is the number of records written so far.
 func (r *ShotLog) Count() uint64 { return r.ring.Added() }
 
-// Since appends to out the records behind a number that are still held, oldest first, at most the
+// Since appends to out the records after a number that are still held, oldest first, at most the
 // newest most; 0 is no such limit.
 func (r *ShotLog) Since(number uint64, most int, out []ShotRecord) []ShotRecord {
 	if most > 0 && r.Count() > uint64(most) {

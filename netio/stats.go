@@ -67,7 +67,7 @@ func (c *counters) stats() Stats {
 }
 
 // received counts the datagrams that came out of a socket into slots. It moves those that are too
-// long, or that filter drops, behind the others, and returns how many others there are.
+// long, or that filter drops, after the others, and returns how many others there are.
 func (c *counters) received(slots []slot, keep func([]byte) bool) (kept int) {
 	var sum, long, refused uint64
 	for i := range slots {

@@ -65,7 +65,7 @@ func ParseChat(src []byte) (c Chat, more bool, err error) {
 // MaxLinePart is the longest part of a line in one message from a client.
 const MaxLinePart = packet.MaxMessageSize - 1
 
-// AppendLine writes the first part of a line behind a tag, MessageSay or MessageConsole, at the
+// AppendLine writes the first part of a line after a tag, MessageSay or MessageConsole, at the
 // end of dst and returns the rest. Another part, which may be empty, follows a part of
 // MaxLinePart bytes; a shorter one ends the line.
 func AppendLine(dst []byte, tag byte, line []byte) (message, rest []byte, more bool) {

@@ -10,7 +10,7 @@ const MessageMapChange byte = 0xf5
 const MaxMapChange = 2 + MaxWelcome
 
 // AppendMapChange begins a message about a map at the end of dst. A Welcome from the server, or a
-// Ready or Fetch from the client, goes behind it.
+// Ready or Fetch from the client, goes after it.
 //
 //	1  tag      0xf5
 //	1  epoch    map changes in this session: 1 for the first one, and 1 again after 255

@@ -41,7 +41,7 @@ type RosterRow struct {
 // Size returns the number of bytes that Append writes.
 func (r *RosterRow) Size() int { return rosterRow + len(r.Name) }
 
-// Append writes r at the end of dst, behind the tag or another row. The name must pass ValidText.
+// Append writes r at the end of dst, after the tag or another row. The name must pass ValidText.
 func (r *RosterRow) Append(dst []byte) []byte {
 	n := byte(len(r.Name))
 	if r.New {
@@ -52,7 +52,7 @@ func (r *RosterRow) Append(dst []byte) []byte {
 	return append(dst, r.Name...)
 }
 
-// ParseRosterRow reads a row behind the tag or another row, and returns what follows it. The
+// ParseRosterRow reads a row after the tag or another row, and returns what follows it. The
 // error is a packet.Drop.
 func ParseRosterRow(src []byte) (r RosterRow, rest []byte, err error) {
 	if len(src) < rosterRow {

@@ -235,7 +235,7 @@ func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
 }
 
 // unique cleans a name and makes it one that no other slot has, upper and lower case alike, by a
-// number behind it. An empty name becomes that of the slot.
+// number after it. An empty name becomes that of the slot.
 func (r *roster) unique(slot int32, wanted string) string {
 	name := chat.CleanName(wanted)
 	if name == "" {
@@ -258,7 +258,7 @@ func (r *roster) unique(slot int32, wanted string) string {
 // shortNumbers is how many short numbers unique tries.
 const shortNumbers = 3
 
-// numbered is a name with a number behind it, cut so that both fit.
+// numbered is a name with a number after it, cut so that both fit.
 func numbered(name string, n int) string {
 	number := " " + strconv.Itoa(n)
 	if runes := []rune(name); len(runes)+len(number) > chat.MaxName {

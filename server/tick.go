@@ -15,7 +15,7 @@ func (l *Lobby) Tick(now time.Duration, unix int64, sock netio.Conn) error {
 	return l.Ticks(now, unix, sock, 1)
 }
 
-// Ticks joins the stages of the data path (docs/circle.svg); the comment behind each call names
+// Ticks joins the stages of the data path (docs/circle.svg); the comment after each call names
 // its arrow. Datagrams that have arrived on sock become commands, commands move the match by n
 // ticks, the match becomes history and a frame of rows, the frame is delta-coded against what each
 // client has acked, and leaves in datagrams. With n above 1 the server catches up: datagrams are

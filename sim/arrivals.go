@@ -41,7 +41,7 @@ func AppendArrivals(dst []byte, delay uint8, list []Arrival) []byte {
 	return dst
 }
 
-// ParseArrivals reads what AppendArrivals wrote behind a window of n commands, all of src, into
+// ParseArrivals reads what AppendArrivals wrote after a window of n commands, all of src, into
 // dst. If nothing follows the window, no delay is announced.
 func ParseArrivals(src []byte, n int, dst *[MaxArrivals]Arrival) (delay uint8, announced bool,
 	list []Arrival, err error) {

@@ -180,7 +180,7 @@ func ParseCommands(src []byte, dst *[MaxWindow]Command) (n int, rest []byte, err
 		return 0, nil, ErrWindowTick
 	}
 	// Bits are taken from eight bytes at a time; their number is checked once all
-	// are taken: zeros stand for what lies behind the end.
+	// are taken: zeros stand for what lies past the end.
 	off := head
 	var yaw, pitch, wish, buttons uint16
 	for i := range n {

@@ -30,7 +30,7 @@ type kindSpec struct {
 	systems  []placedSystem
 }
 
-// placedSystem is a system that a kind adds to the table, behind the system named after.
+// placedSystem is a system that a kind adds to the table, after the system that it names.
 type placedSystem struct {
 	after string
 	System

@@ -137,7 +137,7 @@ func appendList[T any](dst []byte, rows []T) []byte {
 	return appendPlanes(binary.AppendUvarint(dst, uint64(len(rows))), memoryOf(rows))
 }
 
-// parseList reads what appendList wrote, at most limit rows, behind dst[:0].
+// parseList reads what appendList wrote, at most limit rows, after dst[:0].
 func parseList[T any](src []byte, dst []T, limit int) (rows []T, rest []byte, err error) {
 	n, rest, err := parseCount(src, limit, int(reflect.TypeFor[T]().Size()))
 	if err != nil {

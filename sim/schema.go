@@ -131,7 +131,7 @@ func lineDifference(theirs, ours []string) string {
 	return ""
 }
 
-// columnAt is a column's name and type, "none" behind the last.
+// columnAt is a column's name and type, "none" after the last.
 func columnAt(words []string, n int) string {
 	if n+1 >= len(words) {
 		return "none"

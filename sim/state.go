@@ -80,7 +80,7 @@ func (s *State) Copy(m *Match) {
 }
 
 // copyKind copies the rows of kinds[i] to the buffer from a word on, each column at a multiple of 8
-// bytes, and returns the word behind them.
+// bytes, and returns the word after them.
 func (s *State) copyKind(m *Match, i, word int) int {
 	k, c := kinds[i], &s.kinds[i]
 	ids, columns := m.memory(k)

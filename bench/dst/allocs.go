@@ -19,14 +19,14 @@ const (
 )
 
 // allocCheck counts the allocations of the server's ticks. The runtime counts them for the whole
-// process, so no two runs may share one.
+// process, so runs in one process must not overlap.
 type allocCheck struct {
 	before, after     runtime.MemStats
 	ticks, allocating int    // ticks checked; those that allocated
 	most              uint64 // objects that one tick allocated
 }
 
-// aroundTick plays the server's tick and counts its allocations.
+// aroundTick runs the server's tick and counts its allocations.
 func (r *run) aroundTick(tick func() error) error {
 	q := &r.allocs
 	if now := r.Now(); r.skip.checks || now < allocCheckFrom || now >= allocCheckTo || !r.allSettled(now) {

@@ -12,18 +12,17 @@ type Cost struct {
 	Total  Curve   `json:"total"`
 }
 
-// Curve is A + B*N + C*N*V, for N players that see V others each; no part is negative. In a plan
+// Curve is A + B*N + C*N*V, for N players that see V others each; no term is negative. In a plan
 // all players see all, so V = N.
 //
-// Few or close sizes cannot separate the parts. At most one part fewer than there are distinct
-// sizes is fitted (at least one), and the curve with the best Bayesian information criterion is
-// taken.
+// Few or close sizes cannot separate the terms: at most max(1, sizes-1) are fitted. The curve with
+// the best Bayesian information criterion is taken.
 type Curve struct {
 	Name string  `json:"name"`
 	A    float64 `json:"a_us"`
 	B    float64 `json:"b_us_per_player"`
 	C    float64 `json:"c_us_per_pair"`
-	// Part of the variance between steps that the curve explains.
+	// Fraction of the variance between steps that the curve explains.
 	R2        float64    `json:"r2"`
 	Parts     int        `json:"parts"` // number of A, B, C that were fitted; 0: no data
 	Residuals []Residual `json:"residuals"`
@@ -72,15 +71,15 @@ func Fit(steps []Step) Cost {
 }
 
 // Errors of CPU times grow with the times, so the weight of a point is the inverse of its time.
-// smallestWeighed bounds the weights: a time below this share of the largest weighs as if it had it.
+// smallestWeighed bounds the weights: smaller times, as shares of the largest, weigh as this.
 const smallestWeighed = 0.01
 
-// noiseFloor is a relative error that is noise: a smaller one justifies no further part.
+// noiseFloor is a relative error that is noise: a smaller one justifies no further term.
 const noiseFloor = 1e-3
 
-// worstCondition bounds how alike two parts of a curve may be over the measured sizes. If less than
+// worstCondition bounds the collinearity of a curve's columns over the measured sizes. If less than
 // 1/worstCondition of a column is independent of the others, the sizes are too close to separate
-// the parts.
+// the terms.
 const worstCondition = 1e3
 
 func fitCurve(name string, points []Residual) Curve {
@@ -94,7 +93,7 @@ func fitCurve(name string, points []Residual) Curve {
 	for parts := uint(1); parts < 8; parts++ { // bit 0: A, bit 1: B, bit 2: C
 		k := bits.OnesCount(parts)
 		if k > most || (most == 1 && parts == 1) {
-			continue // with one size, all cost counts as that of the players
+			continue // one or two sizes: no constant alone, so the cost scales with players
 		}
 		c, ok := solve(points, parts)
 		if !ok {
@@ -109,8 +108,8 @@ func fitCurve(name string, points []Residual) Curve {
 	return best
 }
 
-// solve fits the chosen parts by weighted least squares, columns scaled to the largest size. It
-// refuses a curve that has a negative part, and parts that the sizes cannot separate. The best of
+// solve fits the chosen terms by weighted least squares, columns scaled to the largest size. It
+// refuses a curve that has a negative term, and terms that the sizes cannot separate. The best of
 // all subsets that remain is exactly the non-negative least squares solution.
 func solve(points []Residual, parts uint) (Curve, bool) {
 	if len(points) < bits.OnesCount(parts) {

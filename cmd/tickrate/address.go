@@ -36,7 +36,7 @@ func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 	return all, nil
 }
 
-// protocolID is a flag value: decimal, or hexadecimal behind 0x. Tokens and servers must agree on
+// protocolID is a flag value: decimal, or hexadecimal after 0x. Tokens and servers must agree on
 // it.
 type protocolID uint64
 

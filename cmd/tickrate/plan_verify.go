@@ -87,7 +87,7 @@ type liveRuns struct {
 
 // printVerdicts prints each predicted value beside the measured one and the error, within 80
 // columns, and then the stages that take at least 2 % of a tick. An error beyond its bound has the
-// bound behind it.
+// bound after it.
 func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simbench.Verdict) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s\npredicted from %s; measured live in %s of %.0f s\n\n", s.Name,

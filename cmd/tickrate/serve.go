@@ -1,4 +1,4 @@
-// The command serve: runs one lobby, or an echo of netcode payloads, until it is interrupted.
+// The command serve: runs lobbies, or echoes netcode payloads, until it is interrupted.
 // Settings go in; host.Config and a running host come out. The settings themselves are in
 // serve_settings.go.
 
@@ -77,7 +77,7 @@ Every setting is a flag, and a key of a TOML file. Flags override the file:
   tickrate serve --config server.toml --players 32
 
 A player needs a connect token (netcode 1.02), made with the private key of the
-server. The first run makes a key file; TICKRATE_PRIVATE_KEY comes before the
+server. The first run makes a key file; TICKRATE_PRIVATE_KEY overrides the
 file. On this machine the server itself gives tokens:
 
   curl -X POST http://127.0.0.1:7914/v1/connect
@@ -206,7 +206,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	}
 	if s.tick.hugePages {
 		if s.tick.prefault {
-			// Memory that was freed during the start has left holes in large pages.
+			// Memory that was freed during the start has left holes in huge pages.
 			hugepage.CollapseHeap(ctx, func() {})
 		}
 		go hugepage.KeepCollapsed(ctx)
@@ -336,8 +336,8 @@ func (s *serveSettings) check(c *cobra.Command) error {
 		return err
 	}
 	switch {
-	case m.rate < 0 || m.rate > 1000:
-		return usage.Errorf("tick rate %d Hz: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
+	case m.rate < 0 || m.rate > int(tick.MaxRate):
+		return usage.Errorf("--rate %d: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
 	case s.tick.workers < 1:
 		return usage.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers)
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
@@ -347,7 +347,7 @@ func (s *serveSettings) check(c *cobra.Command) error {
 		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
 			m.idleWarn, m.idleKick, maxIdle)
 	case s.network.snapshotRate != 0 && s.network.sendInterval != 0:
-		return usage.Error(errors.New("--snapshot-rate and --send-interval set the same: leave out one"))
+		return usage.Error(errors.New("--snapshot-rate and --send-interval exclude each other"))
 	}
 	return nil
 }
@@ -364,7 +364,7 @@ func (s *serveSettings) checkEcho() error {
 	case s.query.listen != "":
 		return errors.New("--query: an echo has no query port; leave out one of --query and --echo")
 	case s.match.players < 1 || s.match.players > netcode.MaxClients:
-		return fmt.Errorf("%d players: expected 1 to %d", s.match.players, netcode.MaxClients)
+		return fmt.Errorf("--players %d: expected 1 to %d", s.match.players, netcode.MaxClients)
 	}
 	return nil
 }
@@ -384,8 +384,8 @@ func httpSecret(flag string) (string, error) {
 // journalFile returns the path of the journal of used tokens, "" for none. A server on a port that
 // the kernel chooses has no journal, since its successor would get another port.
 func (s *serveSettings) journalFile() string {
-	const noJournal = "no journal of used tokens: takes only tokens of --token-lifetime that are issued " +
-		"after the start"
+	const noJournal = "no journal of used tokens: only tokens issued after the start, with lifetime " +
+		"--token-lifetime, are valid"
 	_, port, err := net.SplitHostPort(s.network.listen)
 	switch {
 	case s.journal == "none":
@@ -434,7 +434,7 @@ func printReady(c *cobra.Command, h runningHost) {
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	m, b := &s.match, &strings.Builder{}
 	if s.network.echo {
-		fmt.Fprintf(b, "echo: for %d, protocol id %v\n", m.players, &s.network.protocol)
+		fmt.Fprintf(b, "echo: %d slots, protocol id %v\n", m.players, &s.network.protocol)
 	} else {
 		if n := m.lobbies; n.Most > 0 {
 			fmt.Fprintf(b, "lobbies: %d, at most %d, each", n.Ahead, n.Most)

@@ -172,8 +172,8 @@ func TestThreat39PortsAndFlags(t *testing.T) {
 		{"token --server 127.0.0.1", 2, "--server"},
 	} {
 		code, out, errs := result(t, strings.Fields(c.args)...)
-		errs = strings.TrimPrefix(errs, "no journal of used tokens: takes only tokens of "+
-			"--token-lifetime that are issued after the start\n")
+		errs = strings.TrimPrefix(errs, "no journal of used tokens: only tokens issued after "+
+			"the start, with lifetime --token-lifetime, are valid\n")
 		line := strings.TrimSuffix(errs, "\n")
 		if code != c.code || out != "" || !strings.Contains(line, c.want) || strings.Contains(line, "\n") {
 			t.Errorf("%d %s: code %d, %q, %q", i, c.args, code, out, errs)

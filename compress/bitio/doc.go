@@ -10,6 +10,6 @@
 //	byte 1:  0 0 0 0 | 1 1 1 1       Bytes pads with zeros
 package bitio
 
-// MaxBits is the widest value that one call writes or reads: what is left of eight bytes behind
+// MaxBits is the widest value that one call writes or reads: what is left of eight bytes after
 // seven pending bits.
 const MaxBits = 57

@@ -29,7 +29,7 @@ func (r *Reader) Bits(n uint) uint64 {
 	return v
 }
 
-// Peek returns the next n <= MaxBits bits without taking them; zeros stand for what lies behind the
+// Peek returns the next n <= MaxBits bits without taking them; zeros stand for what lies past the
 // end.
 func (r *Reader) Peek(n uint) uint64 { return Peek(r.src, r.off) & (1<<(n&63) - 1) }
 
@@ -63,7 +63,7 @@ func (r *Reader) Rest() []byte {
 // Err is ErrShort once more bits were asked for than there were, until the next Reset.
 func (r *Reader) Err() error { return r.err }
 
-// Peek returns at least MaxBits bits of src from bit off on, off not negative, and zeros behind the
+// Peek returns at least MaxBits bits of src from bit off on, off not negative, and zeros past the
 // end: for loops that keep count of their own offset and look only once, at the end, whether it has
 // passed the end of src.
 func Peek(src []byte, off int) uint64 {

@@ -13,7 +13,7 @@ type Writer struct {
 	start int    // length of the slice given to Reset
 }
 
-// Reset starts over behind the contents of dst. As long as its capacity suffices nothing is
+// Reset starts over after the contents of dst. As long as its capacity suffices nothing is
 // allocated.
 func (w *Writer) Reset(dst []byte) {
 	w.buf, w.pos, w.start = dst[:cap(dst)], len(dst), len(dst)
@@ -63,7 +63,7 @@ func (w *Writer) Align() {
 	}
 }
 
-// Bytes aligns and returns the slice given to Reset with everything written behind it. It shares
+// Bytes aligns and returns the slice given to Reset with everything written after it. It shares
 // the writer's memory.
 func (w *Writer) Bytes() []byte {
 	w.Align()

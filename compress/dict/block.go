@@ -160,7 +160,7 @@ func (b *Blocks) NewUnpacker() *BlockUnpacker {
 // errBlockSize says that a packed block is larger than any.
 var errBlockSize = errors.New("size of a block")
 
-// Into restores a packed block into the capacity of dst behind its contents, which bounds its size.
+// Into restores a packed block into the capacity of dst after its contents, which bounds its size.
 // Errors wrap ErrBlob, and then dst is as it was.
 func (u *BlockUnpacker) Into(dst, packed []byte) ([]byte, error) {
 	if len(packed) > MaxBlock {

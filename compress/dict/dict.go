@@ -82,7 +82,7 @@ func NewUnpacker(dictionary []byte, maxBytes int) (*Unpacker, error) {
 	return &Unpacker{dec, maxBytes}, nil
 }
 
-// Into restores a packed blob into the capacity of dst behind its contents, which bounds its size
+// Into restores a packed blob into the capacity of dst after its contents, which bounds its size
 // together with maxBytes, and returns both. Nothing is allocated for the blob. Errors wrap ErrBlob.
 func (u *Unpacker) Into(dst, packed []byte) ([]byte, error) {
 	if room := len(dst) + u.max; cap(dst) > room {

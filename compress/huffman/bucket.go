@@ -54,7 +54,7 @@ type Span struct {
 	Coarse bool // the lowest extra bit is the sign, which otherwise is the lowest bit of the symbol
 }
 
-// spans are by symbol. Those behind the last are no symbols.
+// spans are by symbol. Those past the last are no symbols.
 var spans = func() (all [128]Span) {
 	for sym := range Buckets {
 		octave := Octave(sym)

@@ -21,7 +21,7 @@ type Table struct {
 	// Codes longer than fastLen are found by comparing the next 15 bits, highest first, with the
 	// end of each length's range: few symbols are that rare, and their table would push the others
 	// out of the cache.
-	limit  [MaxLength + 1]uint32 // by length: first 15-bit window behind the codes of this length
+	limit  [MaxLength + 1]uint32 // by length: first 15-bit window past the codes of this length
 	offset [MaxLength + 1]int32  // by length: what to add to a code to get its index in sorted
 	sorted []uint16              // symbols by (length, symbol)
 }

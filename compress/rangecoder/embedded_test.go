@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Messages that lie one behind the other, with anything behind the last, are found and read by what
+// Messages that lie one after the other, with anything after the last, are found and read by what
 // they say.
 func TestTrackerFindsTheEnd(t *testing.T) {
 	for seed := range uint64(2000) {

@@ -1,13 +1,12 @@
 // Package rangecoder turns yes-or-no decisions into close to as few bits as their probabilities
-// allow: what was sure costs next to nothing, and no decision costs a whole bit. Decisions and the
-// probabilities both ends give them go in, bytes come out, and the other way round. It has no
-// models and keeps no statistics.
+// allow: what was near certain costs next to nothing, and a likely decision costs a fraction of a
+// bit. Decisions and the probabilities both ends give them go in, bytes come out, and the other way
+// round. It has no models and keeps no statistics.
 //
 // It is a binary arithmetic coder with carry. The interval is [low, low+span) in 48 bits; a
-// decision cuts it in two, and when less than 32 bits of it are left its upper 16 leave as bytes. A
-// probability has 16 bits and is that of false. A message has no header; Finish ends it with the
-// fewest bytes that still name a number in the interval, none to four, and behind the end a Decoder
-// reads zeros.
+// decision cuts it in two, and once span < 2^32 the top 16 bits of low are output. Probabilities
+// are P(false), 16 bits. A message has no header; Finish ends it with the fewest bytes that still
+// name a number in the interval, none to two, and past the end a Decoder reads zeros.
 package rangecoder
 
 import (
@@ -24,7 +23,7 @@ const (
 	stateBits = 48
 	stateMask = 1<<stateBits - 1
 	minSpan   = 1 << 32
-	slack     = stateBits / 8 // bytes behind the end that a whole message may look at
+	slack     = stateBits / 8 // bytes past the end that decoding a whole message may read
 )
 
 // ErrShort says that more was decoded than the message holds.
@@ -38,7 +37,7 @@ type Encoder struct {
 	span  uint64
 }
 
-// Reset starts a message behind the contents of dst.
+// Reset starts a message after the contents of dst.
 func (e *Encoder) Reset(dst []byte) { e.buf, e.start, e.low, e.span = dst, len(dst), 0, stateMask }
 
 // Bit codes a decision that is false with probability p/One.
@@ -64,7 +63,7 @@ func (e *Encoder) Bits(v uint32, n uint) {
 	}
 }
 
-// shift sends 16 bits. The span was at least minSpan before the decision, so it is one again after.
+// shift outputs 16 bits. The span was at least minSpan before the decision, so 16 bits restore it.
 func (e *Encoder) shift() {
 	if e.low > stateMask {
 		e.carry()
@@ -75,7 +74,8 @@ func (e *Encoder) shift() {
 	e.span <<= 16
 }
 
-// carry adds one to the bytes sent: the number coded is below one, so it stops within the message.
+// carry adds one to the message so far: the coded value is < 1, so the carry cannot leave the
+// message.
 func (e *Encoder) carry() {
 	for i := len(e.buf) - 1; i >= e.start; i-- {
 		if e.buf[i]++; e.buf[i] != 0 {
@@ -103,8 +103,8 @@ func (e *Encoder) Finish() []byte {
 	}
 }
 
-// FinishEmbedded ends the message so that anything may follow it: a EmbeddedDecoder of the same
-// decisions tells where it ends. It takes one to six bytes, and returns dst with the message.
+// FinishEmbedded ends the message so that anything may follow it: an EmbeddedDecoder of the same
+// decisions tells where it ends. It adds one to three bytes, and returns dst with the message.
 func (e *Encoder) FinishEmbedded() []byte {
 	n, v := endAmong(e.low, e.span)
 	if v > stateMask {
@@ -196,8 +196,8 @@ func (d *EmbeddedDecoder) Bits(n uint) uint32 {
 	return uint32(v)
 }
 
-// Spent is how many bits what was decoded so far is worth: it grows with every decision, by about
-// -log2 of how likely that was, and stays below 8*Size.
+// Spent is the information decoded so far, in bits: each decision adds about -log2 of its
+// probability. It stays below 8*Size.
 func (d *EmbeddedDecoder) Spent() float64 {
 	return float64(8*(d.at-slack)+stateBits) - math.Log2(float64(d.span))
 }
@@ -222,8 +222,8 @@ func (d *EmbeddedDecoder) endsWith(v uint64, n uint) bool {
 }
 
 // Decoder takes decisions out of a message, in the order and with the probabilities with which they
-// went in. Behind the message's end it goes on with arbitrary decisions and keeps ErrShort, so a
-// caller may look once, at the end; but his loops must be bounded by themselves.
+// went in. Past the end it reads zeros, and Err is ErrShort; callers may check once, but must bound
+// their loops.
 type Decoder struct {
 	src  []byte
 	at   int
@@ -239,7 +239,7 @@ func (d *Decoder) Reset(src []byte) {
 	}
 }
 
-// next takes two bytes, zeros behind the end.
+// next takes two bytes, zeros past the end.
 func (d *Decoder) next() uint16 {
 	at := d.at
 	d.at += 2

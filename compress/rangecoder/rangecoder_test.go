@@ -61,7 +61,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A decoder that goes on behind the end says so, and soon.
+// A decoder that goes on past the end says so, and soon.
 func TestShort(t *testing.T) {
 	var d Decoder
 	d.Reset([]byte{1, 2, 3})

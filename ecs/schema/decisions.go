@@ -43,7 +43,7 @@ func cellOf(level int, states [featureCount]uint8) int {
 	return level
 }
 
-// RowFeatures are the states of a row's features so far. What lies behind the last stays 0.
+// RowFeatures are the states of a row's features so far. What lies past the last stays 0.
 type RowFeatures [32]uint8
 
 // SetLevel notes the level of field f.

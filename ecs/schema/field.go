@@ -32,7 +32,7 @@ type Spawn uint8
 const (
 	SpawnZero Spawn = iota // 0, or the value in range that is nearest to it
 	SpawnTick              // the tick of the snapshot, modulo Wrap
-	// As SpawnZero; the lowest 4 bits choose the tables of the fields behind. One field at most.
+	// As SpawnZero; the lowest 4 bits choose the tables of later fields. One field at most.
 	SpawnKind
 	spawns
 )

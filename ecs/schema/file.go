@@ -26,7 +26,7 @@ var crcTable = crc32.MakeTable(crc32.Castagnoli)
 //	1  context fields   how many; and each, a field
 //	1  rest      rows of half a group, as RestRows; 9 for none
 //	   masks     for each context, or each part of a single row: its table
-//	   fields    for each field: terms, 3 bytes each behind their number · 4 classes, 2 bits a level ·
+//	   fields    for each field: terms, 3 bytes each after their number · 4 classes, 2 bits a level ·
 //	             for each class its table
 //	   new rows  of entity rows: a table of masks; and fields as above, without terms
 //	   decisions of entity rows, a byte each: spawn, leave; for each field: two features,

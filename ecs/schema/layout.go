@@ -37,7 +37,7 @@ type Node struct {
 
 // Leaf is one number of a component and where it goes.
 type Leaf struct {
-	Path  string // Go expression behind a value of the component: "Pos.X", "Hits[2]"
+	Path  string // Go expression after a value of the component: "Pos.X", "Hits[2]"
 	Index []int  // the same: field or element at each level
 	Name  string // of its field
 	Type  string // of the number in Go

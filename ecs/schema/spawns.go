@@ -8,7 +8,7 @@ import (
 
 // Spawns are the codes of new rows. A new row is a mask of the fields that differ from the row's
 // origin, which both ends know, and their differences. The kind of the row chooses the tables of
-// the fields behind the one that says it. It is immutable.
+// the fields after the one that says it. It is immutable.
 type Spawns struct {
 	Mask    Mask    // the symbol Raw, or Update and a mask
 	Coders  []Coder // by field; contexts are of SpawnContext
@@ -36,7 +36,7 @@ func (s *Spawns) Origin(dst []int32, now uint32) {
 	}
 }
 
-// Level is the level of a new row's fields behind its kind, for Coder.Context.
+// Level is the level of a new row's fields after its kind, for Coder.Context.
 func (s *Spawns) Level(kind int32) uint8 { return uint8(kind) & (ErrorLevels - 1) }
 
 // newSpawns makes the codes of a plan.

@@ -169,7 +169,7 @@ func (d *termData) weights(s Schema, f int, terms []Term) []Term {
 	return out
 }
 
-// solve finds the k unknowns w of k linear equations, the right side behind the left.
+// solve finds the k unknowns w of k linear equations, the right side after the left.
 func solve(m *[MaxTerms][MaxTerms + 1]float64, k int, w *[MaxTerms]float64) {
 	for i := range k {
 		m[i][i] += 1e-3 // where two sources are one, either will do

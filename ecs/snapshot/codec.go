@@ -106,7 +106,7 @@ func MaxGroupBytes(m *schema.Model) int {
 	return 1 + (4+(maxRowBits(m)+maxGap+1+baseBits)*GroupRows+7)/8
 }
 
-// maxRowBits is the most that a loose row takes behind the bit in front of it.
+// maxRowBits is the most that a loose row takes after the bit before it.
 func maxRowBits(m *schema.Model) int {
 	if m.Codec() == schema.Range {
 		return looseEscapeBits + m.MaxRowBits()

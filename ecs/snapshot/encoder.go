@@ -42,7 +42,7 @@ type encodeCache struct {
 	frames    baselineFrames
 	made      []bool // by group
 	blocks    []span // by group, into buf
-	whole     bool   // the blocks of all groups lie in order, one behind the other
+	whole     bool   // the blocks of all groups lie in order, one after the other
 	idle      idleRuns
 	room      int // groups that buf has room for
 	buf       []byte
@@ -113,7 +113,7 @@ func (e *Encoder) Group(g int, base Baselines) []byte {
 	return c.buf[b.off:b.end:b.end]
 }
 
-// Run returns the blocks of count groups from first on, one behind the other, where neighbours that
+// Run returns the blocks of count groups from first on, one after the other, where neighbours that
 // are as predicted share a byte. The groups lie below Ring.Groups. The first run of a set of
 // baselines codes all groups, so Run pays where most of them are wanted. The blocks are valid until
 // the next Run.
@@ -131,7 +131,7 @@ func (e *Encoder) whole(base Baselines) *encodeCache {
 	return c
 }
 
-// makeWhole codes all groups one behind the other, unless they take more than most bytes. It then
+// makeWhole codes all groups one after the other, unless they take more than most bytes. It then
 // stops there, and returns false: for blocks that share no bytes.
 func (e *Encoder) makeWhole(c *encodeCache, most int) bool {
 	if c.whole {

@@ -36,7 +36,7 @@ type Frame struct {
 	groups   int      // groups up to the last one in use
 
 	usual   int            // groups that blocks has
-	unusual *unusualGroups // the groups behind them
+	unusual *unusualGroups // the groups after them
 	index   int            // of the frame in its ring
 }
 

@@ -91,7 +91,7 @@ func (c *encodeCache) appendBlocks(dst []byte, first, count int) []byte {
 		return dst
 	}
 	dst = append(dst, c.buf[c.blocks[first].off:c.blocks[end-1].end]...)
-	if more := x.left[end-1]; more > 1 { // the last byte is of groups behind the end, too
+	if more := x.left[end-1]; more > 1 { // the last byte is of groups past the end, too
 		dst[len(dst)-1] -= (more - 1) * x.step
 	}
 	return dst

@@ -24,7 +24,7 @@ const (
 	ReasonBaseline // which snapshot a run or a row is coded against
 	ReasonHead     // heads of runs and blocks
 	ReasonAlign    // zero bits up to a whole byte
-	ReasonFill     // Padding behind the last run
+	ReasonFill     // Padding after the last run
 	NumReasons     // how many reasons there are
 )
 

@@ -13,7 +13,7 @@ type largeOctaves []uint16
 
 func newLargeOctaves(t *huffman.Table) (p largeOctaves) {
 	first := huffman.Coarse(schema.MaxOctave)
-	above := uint64(0) // of the octaves behind, in shares of 1 << huffman.MaxLength
+	above := uint64(0) // of the larger octaves, in shares of 1 << huffman.MaxLength
 	for sym := t.Symbols() - 1; sym >= first; sym-- {
 		_, n := t.Code(sym)
 		share := uint64(1) << (huffman.MaxLength - n)

@@ -104,7 +104,7 @@ func decodeRow[M metered](r *bitio.Reader, m *schema.Model, base, dst []int32, m
 	return nil
 }
 
-// refill returns a window behind all but the last left bits of the one before.
+// refill returns a window after all but the last left bits of the one before.
 func refill(r *bitio.Reader, left uint) (uint64, uint) {
 	r.Skip(bitio.MaxBits - left)
 	return r.Peek(bitio.MaxBits), bitio.MaxBits

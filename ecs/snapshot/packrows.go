@@ -42,7 +42,7 @@ func (p *Packer) mostBits() int {
 		all += int(s.size()) + entryBits
 	}
 	for _, run := range p.runs {
-		all += 8*p.bytes(run) + PacketOverheadBits // the rows behind it are another run
+		all += 8*p.bytes(run) + PacketOverheadBits // the rows after it are another run
 	}
 	all += switchBits * (len(r.entries) - removed - r.commonestLen())
 	return p.encoder.overheadBits(len(r.entries), removed, r.end) + all
@@ -200,7 +200,7 @@ func (r *rowPlan) beginRun(first planEntry) (run Run, base uint8, width uint) {
 	return Run{First: first.slot() / GroupRows, Baselines: r.bases[base].baselines, Rows: true}, base, width
 }
 
-// packed is the bytes of buf up to the end of row count, with zeros behind it.
+// packed is the bytes of buf up to the end of row count, with zeros after it.
 func (r *rowRun) packed(count int) []byte {
 	last := r.ends[count]
 	buf := r.buf[:(last+7)/8]

@@ -7,7 +7,7 @@ type rowPlan struct {
 	tracker *Tracker
 	state   *rowState
 	next    int      // group: those before are packed
-	end     int      // behind the last group that the plan mentions
+	end     int      // past the last group that the plan mentions
 	send    []uint64 // rows that are sent as they are
 	remove  []uint64 // rows that are sent as empty
 	spans   []Run    // memory of planBlocks
@@ -71,7 +71,7 @@ type rowBaseline struct {
 	rows      []rowBits    // of the column
 }
 
-// deep is the bit behind an age that says that there are older baselines.
+// deep is the bit after an age that says that there are older baselines.
 const deep = 1 << ageBits
 
 // planRows begins with the rows to send and to remove.

@@ -37,7 +37,7 @@ type rowGroup struct {
 // bitSink collects bits at the end of a buffer: bits below n of acc are pending, the first one
 // lowest.
 type bitSink struct {
-	buf       []byte // with 8 bytes of room behind all that is written
+	buf       []byte // with 8 bytes of room after all that is written
 	pos       int    // of the byte that the lowest pending bit belongs to
 	acc       uint64
 	n         uint               // below 8 between two rows
@@ -52,7 +52,7 @@ type rowForm interface{ [0]byte | [1]byte }
 
 type (
 	blockRows = [0]byte // all 16
-	looseRows = [1]byte // each behind a zero bit: its baseline is that of the row before
+	looseRows = [1]byte // each after a zero bit: its baseline is that of the row before
 )
 
 // putRows writes the rows of a group whose bit in which is set, in a block all that are not still. masks are
@@ -157,7 +157,7 @@ type bitSource struct {
 	meter *Meter // of a measured read
 }
 
-// end is the first whole byte behind the bits read, or ok is false if they are no rows that putRows
+// end is the first whole byte after the bits read, or ok is false if they are no rows that putRows
 // wrote.
 func (x *bitSource) end() (n int, ok bool) {
 	n = (x.off + 7) / 8

@@ -116,7 +116,7 @@ func (r *Run) headBytes() int {
 	return r.placeBytes() + 1
 }
 
-// Padding is the byte that fills a section behind its last run, so that datagrams to one client
+// Padding is the byte that fills a section after its last run, so that datagrams to one client
 // have one length and one GSO send can carry them. No run begins with two of them: there is no
 // such group.
 const Padding = 0xff

@@ -45,7 +45,7 @@ func (s *spawnCoder) init(m *schema.Model) {
 	s.Origin(s.origin[:len(s.Coders)], 0)
 }
 
-// spawnCode is the bits of a new row behind its generation: a symbol, and fields.
+// spawnCode is the bits of a new row after its generation: a symbol, and fields.
 type spawnCode struct {
 	symbol uint32 // code | length<<16
 	fields int    // that follow
@@ -152,7 +152,7 @@ func putBits(e *rangecoder.Encoder, v uint64, n uint) {
 	}
 }
 
-// takeBits reads n bits more behind the lowest have bits of v.
+// takeBits reads n bits more after the lowest have bits of v.
 func takeBits(d *rangecoder.EmbeddedDecoder, v uint64, have, n uint) uint64 {
 	for ; n > 0; n-- {
 		if d.Bit(evenly) {

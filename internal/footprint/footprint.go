@@ -207,7 +207,7 @@ func (w *walk) dynamic(v reflect.Value, p unsafe.Pointer) {
 	if !v.IsValid() {
 		return
 	}
-	word := unsafe.Add(p, unsafe.Sizeof(uintptr(0))) // behind that of the type
+	word := unsafe.Add(p, unsafe.Sizeof(uintptr(0))) // after that of the type
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Func, reflect.Chan, reflect.UnsafePointer:
 		w.value(v.Type(), word)

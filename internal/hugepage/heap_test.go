@@ -39,11 +39,11 @@ func TestHeapKeepsWhatItHolds(t *testing.T) {
 	}
 	runtime.GC()
 	if again := CollapseHeap(context.Background(), func() {}); again < got/2 {
-		t.Errorf("%d bytes in large pages, then %d", got, again)
+		t.Errorf("%d bytes in huge pages, then %d", got, again)
 	}
 	if mode, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil &&
 		!bytes.Contains(mode, []byte("[never]")) && got == 0 {
-		t.Skip("the kernel has large pages, and gave none: too old, or short of memory")
+		t.Skip("the kernel has huge pages, and gave none: too old, or short of memory")
 	}
 	runtime.KeepAlive(data)
 }
@@ -57,7 +57,7 @@ func TestTouchBringsWhatWasAskedFor(t *testing.T) {
 			unix.MADV_DONTNEED); errno != 0 {
 			t.Fatal(errno)
 		}
-		for i := 0; i < len(data); i += 3 << 20 { // of some large pages a part is there
+		for i := 0; i < len(data); i += 3 << 20 { // of some huge pages a part is there
 			data[i] = byte(1 + i>>20)
 		}
 		before := resident(t, data)
@@ -88,7 +88,7 @@ func TestHeapStopsWhereItsContextEnds(t *testing.T) {
 	const least = 3
 	pages, ctx := 0, context.Background()
 	if CollapseHeap(ctx, func() { pages++ }); pages < least {
-		t.Skip("the kernel has no large pages for those who ask")
+		t.Skip("the kernel has no huge pages for those who ask")
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

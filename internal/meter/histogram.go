@@ -10,7 +10,7 @@ import (
 // nanoseconds.
 const DefaultHighest = 60_000_000_000
 
-// Resolution is how exact quantiles are: the number of bits behind the first of a value that its
+// Resolution is how exact quantiles are: the number of bits after the first of a value that its
 // bucket tells apart. Memory doubles with each.
 type Resolution uint8
 

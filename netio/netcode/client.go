@@ -175,7 +175,7 @@ func (c *Client) sealNext(now time.Duration, kind Kind, body, dst []byte) []byte
 }
 
 // Seal appends a payload to dst as one datagram for Server, at most MaxDatagram bytes. The
-// payload must not overlap the room behind dst.
+// payload must not overlap the room after dst.
 func (c *Client) Seal(now time.Duration, payload, dst []byte) ([]byte, error) {
 	switch {
 	case c.state != Connected:

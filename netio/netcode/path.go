@@ -27,7 +27,7 @@ const (
 
 const proofSize = 16
 
-// probeBody returns the length of a probe's body behind a header of the given size.
+// probeBody returns the length of a probe's body after a header of the given size.
 func probeBody(header int) int { return probeSize - header - 8 - tagSize }
 
 // pathFits reports whether a body of n bytes, op included, has the length of its op.

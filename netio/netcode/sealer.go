@@ -8,7 +8,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// minSealed is the size of an empty body behind the shortest header.
+// minSealed is the size of an empty body after the shortest header.
 const minSealed = 2 + tagSize
 
 // header is the part of a sealed datagram that is not encrypted.
@@ -19,7 +19,7 @@ type header struct {
 	size     int // of prefix and sequence
 }
 
-// parseHeader reads the header of a sealed datagram and checks that a tag fits behind it. It
+// parseHeader reads the header of a sealed datagram and checks that a tag fits after it. It
 // accepts sequences that are written longer than needed.
 func parseHeader(datagram []byte) (h header, why Drop) {
 	if len(datagram) < minSealed || len(datagram) > maxReceived {
@@ -109,7 +109,7 @@ func (s *sealer) openPath(aead cipher.AEAD, h header, id uint64, datagram []byte
 	return body, err == nil
 }
 
-// pathID reads the session id behind the header of a path datagram.
+// pathID reads the session id after the header of a path datagram.
 func pathID(h header, datagram []byte) (id uint64, ok bool) {
 	if len(datagram) < h.size+8+1+tagSize {
 		return 0, false

@@ -4,7 +4,7 @@ package packet
 // close.
 const CloseRepeats = 10
 
-// AppendClose adds a close to the packet that Append began last, behind messages and a fragment.
+// AppendClose adds a close to the packet that Append began last, after messages and a fragment.
 // Send CloseRepeats such packets, then drop the peer.
 //
 //	1  section 6

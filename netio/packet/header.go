@@ -10,7 +10,7 @@ var le = binary.LittleEndian
 // HeaderSize is the length of a packet's header.
 const HeaderSize = 2 + 2 + 8 + 2 + 2
 
-// MaxSectionBytes is the room for sections behind a header.
+// MaxSectionBytes is the room for sections after a header.
 const MaxSectionBytes = MaxPacketSize - HeaderSize
 
 // Stamp is the unit of Header.SentAt and Header.Echo, which wrap every 8.192 s.
@@ -40,7 +40,7 @@ func (h *Header) Append(dst []byte) []byte {
 	return le.AppendUint16(dst, h.Echo)
 }
 
-// ParseHeader reads a header and returns the sections behind it, which lie in src. The error is a
+// ParseHeader reads a header and returns the sections after it, which lie in src. The error is a
 // Drop.
 func ParseHeader(src []byte) (h Header, rest []byte, err error) {
 	if len(src) < HeaderSize || len(src) > MaxPacketSize {

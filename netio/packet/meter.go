@@ -84,7 +84,7 @@ func (m *Meter) Packet(packet []byte) (rest []byte, err error) {
 }
 
 // items reads a section of messages. The head of each message has id bytes of id and one of
-// size-1. The part behind head counts the messages' bodies.
+// size-1. The part after head counts the messages' bodies.
 //
 //	1  section
 //	1  count

@@ -60,7 +60,7 @@ func (p *Peer) Transfers() TransferStats {
 	return TransferStats{Pending: int(b.next - b.base), Delivered: b.done, GivenUp: b.givenUp}
 }
 
-// AppendFragment adds the next fragment that is due to the packet that Append began last, behind
+// AppendFragment adds the next fragment that is due to the packet that Append began last, after
 // its messages. A whole fragment needs a budget of FragmentSectionSize; none is ever cut smaller.
 // It writes nothing when no fragment is due or fits, or the packet has one.
 func (p *Peer) AppendFragment(dst []byte, budget int) []byte {

@@ -42,7 +42,7 @@ func (p *Peer) QueueUnreliable(message []byte) error {
 }
 
 // AppendUnreliable adds the oldest unreliable messages that fit into budget bytes to the packet
-// that Append began last, behind its reliable messages, and forgets them. It writes nothing when
+// that Append began last, after its reliable messages, and forgets them. It writes nothing when
 // there are none.
 func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 	q, count, n := &p.unreliable, 0, 0

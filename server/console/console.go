@@ -119,7 +119,7 @@ func (c *Console) Var(name string) *Var {
 }
 
 // Execute runs a line and appends the lines to show. The name of a variable shows it; with a value
-// behind it, it sets it. A line with an error has changed nothing, unless its command says
+// after it, it sets it. A line with an error has changed nothing, unless its command says
 // otherwise.
 func (c *Console) Execute(out []string, line string, who Caller) ([]string, error) {
 	return c.run(out, line, who, 0)

@@ -77,7 +77,7 @@ func (b *background) of(x *hosted) func(run func()) {
 	return func(run func()) { b.waiting = append(b.waiting, job{run, x}) }
 }
 
-// flush begins what the tick has added. It is called behind the tick, since waking a goroutine
+// flush begins what the tick has added. It is called after the tick, since waking a goroutine
 // takes a system call, and what it runs takes cache and memory from the tick that is still sending.
 // What finds the queue full waits for the next flush: map changes that follow one another closely
 // leave more than the queue holds.

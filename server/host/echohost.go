@@ -24,7 +24,7 @@ type EchoHost struct {
 	clients []echoClient // by slot
 }
 
-// echoClient identifies a session for the log: netcode forgets it with the session.
+// echoClient is a session, kept for the log: netcode drops it when the session ends.
 type echoClient struct {
 	id uint64
 	at netip.AddrPort
@@ -32,10 +32,10 @@ type echoClient struct {
 
 const (
 	echoPeriod = time.Millisecond // between two reads of the socket while datagrams come
-	// And while none come: keep-alives are due ten times a second.
+	// The same while none come; keep-alives need only ten reads a second.
 	echoIdle      = 10 * time.Millisecond
 	echoIdleAfter = 20 * time.Millisecond // time since the last datagram
-	// batches of disconnects a millisecond, which the buffer of a socket takes
+	// batches of disconnects per millisecond; a socket buffer holds that many
 	closeBatches = 16
 )
 
@@ -66,7 +66,7 @@ func NewEchoHost(cfg Config) (*EchoHost, error) {
 // goroutine to a thread.
 func (h *EchoHost) Run(ctx context.Context) (err error) {
 	pacer := clock.New()
-	var heard, second time.Duration
+	var lastHeard, lastSecond time.Duration
 	for now := pacer.Now(); ctx.Err() == nil && err == nil; {
 		wall := time.Now()
 		h.mu.Lock()
@@ -74,14 +74,14 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 		h.mu.Unlock()
 		err = errTick
 		if n > 0 {
-			heard = now
+			lastHeard = now
 		}
-		if now-second >= time.Second {
-			second = now
+		if now-lastSecond >= time.Second {
+			lastSecond = now
 			h.everySecond(now, h.wallDrift(wall))
 		}
 		period := echoPeriod
-		if now-heard > echoIdleAfter {
+		if now-lastHeard > echoIdleAfter {
 			period = echoIdle
 		}
 		now = pacer.Until(now + period)
@@ -89,8 +89,8 @@ func (h *EchoHost) Run(ctx context.Context) (err error) {
 	return errors.Join(err, h.disconnectAll(pacer), h.close())
 }
 
-// disconnectAll disconnects all clients, some at a time: a datagram that finds the buffer of the
-// socket full is lost, and the ten datagrams of a client are adjacent.
+// disconnectAll disconnects all clients, paced: each client gets ten adjacent datagrams, and a full
+// socket buffer would drop them all.
 func (h *EchoHost) disconnectAll(pacer *clock.Pacer) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -103,7 +103,7 @@ func (h *EchoHost) disconnectAll(pacer *clock.Pacer) (err error) {
 	return err
 }
 
-// logEvent logs sessions that begin, move and end.
+// logEvent logs session start, migration and end.
 func (h *EchoHost) logEvent(kind netcode.EventKind, client int) {
 	s, live := h.echo.server.Session(client)
 	if live {

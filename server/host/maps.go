@@ -53,7 +53,7 @@ func (h *Host) prepareMap(x *hosted, c server.MapSpec) (m loadedMap) {
 	m.loaded = one.loaded
 	m.err = x.lobby.PrepareMap(&m.loaded)
 	if m.err == nil && h.cfg.Prefault != nil {
-		hugepage.Prefault(context.Background()) // large pages would be moved while ticks use them
+		hugepage.Prefault(context.Background()) // huge pages would be moved while ticks use them
 	}
 	return m
 }

@@ -19,7 +19,7 @@ const (
 	SectionUnreliable // unreliable messages
 	SectionTransfer   // fragments of models and maps
 	SectionClose      // reasons of disconnects
-	// Heads of snapshots and of their object parts, and padding behind rows.
+	// Heads of snapshots and of their object parts, and padding after rows.
 	SectionSnapshot
 	SectionOwner  // the client's own row
 	SectionObject // rows of objects: projectiles and scenery

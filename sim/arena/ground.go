@@ -24,7 +24,7 @@ const (
 	listCount     = 1<<countBits - 1
 )
 
-// Ground finds bodies with no solid in their way: squares of the ground, each with the floor that
+// Ground finds bodies with no solid in their path: squares of the ground, each with the floor that
 // covers all of it and the few solids that rise above that.
 //
 // A solid is two words of four lanes of 16 bits, made so that one subtraction compares all four: it

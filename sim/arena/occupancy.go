@@ -47,10 +47,10 @@ func newOccupancy(solids []Solid, bounds geom.AABB) occupancy {
 	return o
 }
 
-// Probe is what Free reads for a way, and which bits of it count.
+// Probe is what Free reads for a path, and which bits of it count.
 type Probe struct{ word, mask uint32 }
 
-// Probe returns the probe of a sphere's way, which must be finite.
+// Probe returns the probe of a sphere's path, which must be finite.
 func (a *Arena) Probe(r *geom.Ray, radius float32) (p Probe) {
 	o := &a.filled
 	lo, hi := box(r.Origin, r.At(r.Max), radius+rayMargin)
@@ -63,7 +63,7 @@ func (a *Arena) Probe(r *geom.Ray, radius float32) (p Probe) {
 	return p
 }
 
-// Free reports whether Sweep touches nothing for want of a solid anywhere near, as most short ways
+// Free reports whether Sweep touches nothing for want of a solid anywhere near, as most short paths
 // through the air have none. It reads one word of memory. False says nothing.
 func (a *Arena) Free(p Probe) bool { return a.filled.words[p.word]&p.mask == 0 }
 

@@ -50,7 +50,7 @@ func TestOccupancyAgainstAllSolids(t *testing.T) {
 	}
 }
 
-// Ways that one word decides end as the walk along them says.
+// Paths that one word decides end as the walk along them says.
 func TestSweepThroughFreeSquares(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	a := Generate(64, 5)

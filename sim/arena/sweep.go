@@ -9,8 +9,8 @@ import (
 // MaxSweep is the largest radius of a sphere that Sweep flies, in metres.
 const MaxSweep = 0.75
 
-// pieceReach is how far from the middle of a piece of the way Near is trusted; the rest of Reach is
-// the sphere's and forgives rounding.
+// pieceReach is how far from the middle of a piece of the path Near is trusted; the rest of Reach
+// is the sphere's and forgives rounding.
 const pieceReach = Reach - MaxSweep - 1./64
 
 // Touch is where a flying sphere first touches a solid.
@@ -23,7 +23,7 @@ type Touch struct {
 // from the start are touched at 0 if it moves into them and let go if it moves out or along: so
 // what bounced off flies on. A ray whose direction is not of unit length within 1e-5 or not finite
 // touches nothing, nor does a radius outside 0 to MaxSweep. It allocates nothing; its time grows
-// with the way's length over the ground.
+// with the path's length over the ground.
 //
 // A sphere that flies against a solid is a point that flies against the solid rounded outwards by
 // the radius; that is what is computed, exactly but for float32's rounding of about 1e-5 of the
@@ -41,9 +41,9 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 	return a.sweepPieces(r, radius)
 }
 
-// sweepPieces is Sweep for rays and radii that it takes, piece by piece along the way.
+// sweepPieces is Sweep for rays and radii that it takes, piece by piece along the path.
 func (a *Arena) sweepPieces(r geom.Ray, radius float32) (hit Touch, ok bool) {
-	b := beam{max: r.Max} // the rest of it when something is met: most ways meet nothing
+	b := beam{max: r.Max} // the rest of it when something is met: most paths meet nothing
 	from, last, made := float32(0), r.Max, false
 	if !a.within(&r) {
 		b, made = newBeam(r), true
@@ -52,7 +52,7 @@ func (a *Arena) sweepPieces(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		}
 		ok = false
 	}
-	// Pieces of the way: within each, everything near stands in one square's list.
+	// Pieces of the path: within each, everything near stands in one square's list.
 	level := geom.Sqrt(float32(r.Dir.X*r.Dir.X) + float32(r.Dir.Z*r.Dir.Z))
 	half := last
 	if float32(level*(last-from)) > 2*pieceReach {
@@ -104,7 +104,7 @@ func box(p, q geom.Vec3, grow float32) (lo, hi geom.Vec3) {
 	return p.Min(q).Sub(g), p.Max(q).Add(g)
 }
 
-// clip returns the part of the way on which a sphere may touch anything of the arena.
+// clip returns the part of the path on which a sphere may touch anything of the arena.
 func (a *Arena) clip(b *beam, radius float32) (from, to float32, ok bool) {
 	const far = 1e9
 	grow := geom.Vec3{X: radius, Y: radius, Z: radius}

@@ -73,7 +73,7 @@ func triangle(p, a, b, c dvec) float64 {
 	return best
 }
 
-// slowSweep steps along the way by the free distance.
+// slowSweep steps along the path by the free distance.
 func slowSweep(solids []Solid, r geom.Ray, radius float64) (t float64, ok bool) {
 	o, d := wide(r.Origin), wide(r.Dir)
 	for t <= float64(r.Max) {
@@ -299,6 +299,6 @@ func TestWithinCutsNothing(t *testing.T) {
 		}
 	}
 	if in < 10000 {
-		t.Fatalf("%d ways within: they prove little", in)
+		t.Fatalf("%d paths within: they prove little", in)
 	}
 }

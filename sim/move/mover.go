@@ -86,7 +86,7 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	n, cell := 0, m.cell
 	for i := range cell {
 		s := &cell[i]
-		// No branches: which solids pass cannot be predicted, and a wrong prediction costs more
+		// No branches: which solids pass cannot be predicted, and a misprediction costs more
 		// than all six comparisons.
 		m.near[n&(arena.MaxNear-1)] = uint8(i)
 		n += one(s.Min.X < x1) & one(s.Max.X > x0) & one(s.Min.Z < z1) & one(s.Max.Z > z0) &

@@ -58,8 +58,8 @@ func gridSquare(x float32) int {
 	return int(float32(x*(1/gridSize))+far) - far
 }
 
-// mayHold reports false if the squares around a way, grown by a reach, have no barrels. It answers
-// for ways within a few squares; others it does not look at.
+// mayHold reports false if the squares around a path, grown by a reach, have no barrels. It answers
+// for paths within a few squares; others it does not look at.
 func (y *barrelGrid) mayHold(r *geom.Ray, reach float32) bool {
 	if !(r.Max <= gridSize) || !(reach <= gridSize) || !(geom.Abs(r.Origin.X) <= 8000) ||
 		!(geom.Abs(r.Origin.Z) <= 8000) {

@@ -58,7 +58,7 @@ func TestYardAgainstEachBarrel(t *testing.T) {
 	}
 }
 
-// A yard of other barrels is not used, nor is it for a way that cannot be.
+// A yard of other barrels is not used, nor is it for a path that cannot be.
 func TestYardOfOthers(t *testing.T) {
 	s, _ := yardOf(t, 40, 30)
 	s.PlaceBarrels()
@@ -68,7 +68,7 @@ func TestYardOfOthers(t *testing.T) {
 	}
 	r.Max = float32(1e30)
 	if _, ok := s.gridStrip(r, 1); ok {
-		t.Error("the yard is used for an endless way")
+		t.Error("the yard is used for an endless path")
 	}
 	r.Max = 1
 	s.Barrels = append(s.Barrels, s.BarrelKind.NewBarrel(thing(99), v3(1, -0.4, 0)))
@@ -81,7 +81,7 @@ func TestYardOfOthers(t *testing.T) {
 	}
 }
 
-// BenchmarkSweepBarrels is a projectile's way of a tick among 200 barrels.
+// BenchmarkSweepBarrels is a projectile's path of a tick among 200 barrels.
 func BenchmarkSweepBarrels(b *testing.B) {
 	s, rng := yardOf(b, 200, 100)
 	rays := make([]geom.Ray, 256)

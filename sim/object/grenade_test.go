@@ -70,7 +70,7 @@ func TestRow53GrenadeBounce(t *testing.T) {
 	}
 }
 
-// Slow at the top of its way, a grenade falls on.
+// Slow at the top of its path, a grenade falls on.
 func TestRow53GrenadeDoesNotHangInTheAir(t *testing.T) {
 	k := DefaultGrenade().Compile(rate)
 	g := Throw(Grenade{Pos: v3(0, 1, 0), Vel: v3(0, 6, 0)})

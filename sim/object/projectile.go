@@ -130,7 +130,7 @@ func (p *Projectile) Expired(r *CompiledProjectile, now tick.Tick) bool {
 // flight is a projectile that moves in the tick at hand.
 type flight struct {
 	row    int32
-	hit    HitKind // of the obstacle that cuts its way short; Flying: none does
+	hit    HitKind // of the obstacle that cuts its path short; Flying: none does
 	last   bool    // its range ends with the tick
 	free   bool    // nothing of the arena is near
 	victim netid.ID
@@ -146,7 +146,7 @@ var _ [36]byte = [unsafe.Sizeof(flight{})]byte{}
 // the ground counts before barrels, these before cubes, these before players. It returns the rows
 // that need not be sent any more, ascending; they are valid until the next call.
 //
-// The tick goes in passes: the rows that fly, their ways, what stands in those, the players along
+// The tick goes in passes: the rows that fly, their paths, what stands in those, the players along
 // what is left of them. All but the first may go in parallel; results are applied in the order of
 // rows.
 func (s *Scene) StepProjectiles(all []Projectile) (expired []int32) {
@@ -225,7 +225,7 @@ func stepProjectilesPart(s *Scene, part parallel.Part) {
 		w.Except, w.Team = uint32(p.Owner), p.Team
 		f.probe = s.Arena.Probe(&w.Ray, f.ground)
 	}
-	for j := part.From; j < part.To; j++ { // reads what is scattered: many reads are under way at once
+	for j := part.From; j < part.To; j++ { // reads what is scattered: many reads are in flight at once
 		f := &s.flights[j]
 		f.free = s.Arena.Free(f.probe)
 	}
@@ -255,7 +255,7 @@ func (s *Scene) cutAtObstacles(f *flight, w *lagcomp.Sweep) {
 	}
 }
 
-// impact ends a projectile at the nearest of what is in its way.
+// impact ends a projectile at the nearest of what is in its path.
 func (s *Scene) impact(p *Projectile, f *flight, w *lagcomp.Sweep, hit *lagcomp.Hit) {
 	t := w.Ray.Max
 	p.Hit, p.Normal, p.Victim = f.hit, f.normal, f.victim

@@ -18,7 +18,7 @@ func (f *Trajectory) Segment(r *CompiledProjectile, t tick.Tick) geom.Ray {
 }
 
 // HitsArena reports whether f, which has not ended before tick t, hits the arena in it, and where
-// its centre is then: what StepProjectiles finds if nothing else is in the way.
+// its centre is then: what StepProjectiles finds if nothing else is in its path.
 func (f *Trajectory) HitsArena(r *CompiledProjectile, a *arena.Arena, t tick.Tick) (at geom.Vec3, ok bool) {
 	ray := f.Segment(r, t)
 	if ray.Max <= 0 {

@@ -29,7 +29,7 @@ func (e Ending) String() string {
 }
 
 // A recording file ends with a footer at all times: each chunk is written over the last footer,
-// with a new one behind it.
+// with a new one after it.
 //
 //	4   "tend"
 //	4   last       tick that the last chunk plays
@@ -40,7 +40,7 @@ const (
 	footerSize  = 4 + 4 + 1 + 4
 )
 
-// appendFooter appends a footer behind the chunk that ends with tick last.
+// appendFooter appends a footer after the chunk that ends with tick last.
 func appendFooter(dst []byte, last tick.Tick, how Ending) []byte {
 	start := len(dst)
 	dst = append(dst, footerMagic...)
@@ -48,7 +48,7 @@ func appendFooter(dst []byte, last tick.Tick, how Ending) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// footer reads a footer behind the chunk whose last tick is last.
+// footer reads a footer after the chunk whose last tick is last.
 func footer(b []byte, last tick.Tick) (Ending, error) {
 	le := binary.LittleEndian
 	if sum, got := le.Uint32(b[footerSize-4:]), crc32.Checksum(b[:footerSize-4], castagnoli); sum != got {
