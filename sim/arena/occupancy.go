@@ -25,8 +25,8 @@ type occupancy struct {
 // newOccupancy marks the squares and layers of all solids.
 func newOccupancy(solids []Solid, bounds geom.AABB) occupancy {
 	g := newGrid(bounds, gridSize(bounds, occupancySquare, maxOccupancy))
-	o := occupancy{x0: g.x0, z0: g.z0, inv: g.inv, nx: g.nx, nz: g.nz,
-		words: make([]uint32, (g.nx+1)*(g.nz+1)+1)}
+	words := (g.nx + 1) * (g.nz + 1)
+	o := occupancy{x0: g.x0, z0: g.z0, inv: g.inv, nx: g.nx, nz: g.nz, words: make([]uint32, words+1)}
 	o.words[len(o.words)-1] = 1
 	low, high := bounds.Max.Y, bounds.Min.Y
 	for i := range solids {
