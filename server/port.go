@@ -44,15 +44,15 @@ type Port struct {
 // ingress is what was received and is not yet taken.
 type ingress struct {
 	batch   netio.Batch
-	events  []portEvent // of the batch
-	next    int         // of events
+	events  []portEvent // of the batch in hand
+	next    int         // of events, to be taken
 	waiting []*Lobby    // lobbies that may have arrivals
 }
 
 // portCall is the call in hand.
 type portCall struct {
 	now    time.Duration
-	lobby  *Lobby  // the one whose code runs, to be ended by a panic of it
+	lobby  *Lobby  // the one whose code runs, to be ended by a panic of it; nil: code of the port
 	faults []Fault // since TakeFaults
 }
 
@@ -139,7 +139,7 @@ func (p *Port) owner(client int) *Lobby {
 
 // update ends the sessions whose time is up, and tells their lobbies.
 func (p *Port) update(now time.Duration, unix int64) {
-	p.call.now, p.ingress.events = now, p.ingress.events[:0]
+	p.call.now = now
 	for _, e := range p.netcode.Update(now, unix, &p.egress.outbox) {
 		p.ingress.events = append(p.ingress.events, portEvent{Event: e})
 	}
@@ -172,7 +172,6 @@ func (p *Port) receive(now time.Duration, unix int64, sock netio.Conn) error {
 // then handshakes, so that no stranger stands in a player's way. Every datagram is counted once:
 // accepted, refused for a reason, or a packet that its lobby accepts or drops.
 func (p *Port) openBatch(now time.Duration, unix int64) {
-	p.ingress.events = p.ingress.events[:0]
 	handshakes := false
 	for i := range p.ingress.batch.Len() {
 		data := p.ingress.batch.Data(i)
@@ -214,9 +213,11 @@ func (p *Port) openDatagram(now time.Duration, unix int64, from netip.AddrPort, 
 // takeEvents hands the events to the lobbies of their clients. A lobby that panics is ended, and
 // the next events are taken.
 func (p *Port) takeEvents(now time.Duration) {
-	for p.ingress.next = 0; p.ingress.next < len(p.ingress.events); {
+	for p.ingress.next < len(p.ingress.events) {
 		p.takeSome(now)
 	}
+	clear(p.ingress.events) // they keep no lobby that has ended
+	p.ingress.events, p.ingress.next = p.ingress.events[:0], 0
 }
 
 func (p *Port) takeSome(now time.Duration) {
@@ -243,6 +244,7 @@ func (p *Port) takePayload(now time.Duration, e *portEvent) {
 	default:
 		p.call.lobby = r.lobby
 		r.lobby.inbound.takePayload(now, e.Event)
+		p.call.lobby = nil
 	}
 }
 
@@ -255,7 +257,10 @@ func (p *Port) takeSession(now time.Duration, e netcode.Event) {
 		p.connect(now, e.Client)
 		return
 	case netcode.EventTakeover:
-		s, _ := p.netcode.Session(e.Client)
+		s, ok := p.netcode.Session(e.Client)
+		if !ok { // gone within the batch
+			return
+		}
 		if named, l, _ := p.named(s.UserData[:]); named && l != r.lobby && r.lobby != nil {
 			p.tell(now, netcode.Event{Kind: netcode.EventDisconnect, Client: e.Client})
 			*r = noRoute
@@ -277,6 +282,7 @@ func (p *Port) tell(now time.Duration, e netcode.Event) {
 	if l := p.routes[e.Client].lobby; l != nil {
 		p.call.lobby = l
 		l.join.event(now, e)
+		p.call.lobby = nil
 	}
 }
 
@@ -289,7 +295,7 @@ func (p *Port) connect(now time.Duration, client int) {
 	named, l, why := p.named(s.UserData[:])
 	if !named {
 		if l, why = p.alone, 0; l == nil {
-			l, why = p.best(&s)
+			l, why = p.best(client, &s)
 		}
 	}
 	if why != 0 {
@@ -319,17 +325,21 @@ func (p *Port) named(user []byte) (named bool, l *Lobby, why packet.Reason) {
 }
 
 // best returns the lobby for a session whose token names none: the one that keeps a player for its
-// client, or else the fullest one with room.
-func (p *Port) best(s *netcode.Session) (best *Lobby, why packet.Reason) {
+// client, or else the fullest one with room. While a lobby is asked, the client is one of its own:
+// a panic ends both.
+func (p *Port) best(client int, s *netcode.Session) (best *Lobby, why packet.Reason) {
 	r, most := roleOf(s.UserData[:]), -1
 	for _, l := range p.lobbies {
+		p.call.lobby, p.routes[client] = l, route{lobby: l, slot: -1}
 		if l.join.isReconnectable(s.ClientID, r) {
-			return l, 0
+			best = l
+			break
 		}
 		if n := len(l.live) + len(l.join.arrivals); n > most && l.join.takes(r) {
 			best, most = l, n
 		}
 	}
+	p.call.lobby, p.routes[client] = nil, noRoute
 	if best == nil {
 		return nil, packet.ReasonFull
 	}
@@ -338,8 +348,12 @@ func (p *Port) best(s *netcode.Session) (best *Lobby, why packet.Reason) {
 
 // admit gives players to the arrivals of the lobbies that have some.
 func (p *Port) admit(now time.Duration) {
-	for _, l := range p.ingress.waiting {
+	for i := 0; i < len(p.ingress.waiting); {
+		l := p.ingress.waiting[i]
 		p.admitTo(now, l)
+		if i < len(p.ingress.waiting) && p.ingress.waiting[i] == l { // else it has ended
+			i++
+		}
 	}
 	p.ingress.waiting = slices.DeleteFunc(p.ingress.waiting, func(l *Lobby) bool {
 		return len(l.join.arrivals) == 0
@@ -350,6 +364,7 @@ func (p *Port) admitTo(now time.Duration, l *Lobby) {
 	defer p.contain()
 	p.call.lobby = l
 	l.join.admit(now)
+	p.call.lobby = nil
 }
 
 // rejectClient ends a session that gets no player, and tells its client why. l is the lobby in
@@ -445,14 +460,17 @@ func (p *Port) flush(sock netio.Conn) error {
 	return err
 }
 
-// contain ends the lobby whose code has panicked. It is to be deferred. The panic of a lobby alone
-// goes on.
+// contain ends the lobby whose code has panicked. It is to be deferred. A panic of a lobby alone or
+// of the port goes on.
 func (p *Port) contain() {
 	if p.alone != nil {
 		return
 	}
 	if value := recover(); value != nil {
 		l := p.call.lobby
+		if l == nil {
+			panic(value)
+		}
 		p.call.faults = append(p.call.faults, Fault{Lobby: l, Value: value, Stack: debug.Stack()})
 		p.egress.packets.reset() // those of the lobby
 		p.end(l, packet.ReasonFault)

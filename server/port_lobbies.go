@@ -37,6 +37,7 @@ func NewPort(cfg PortConfig) (*Port, error) {
 	if p.clock == nil {
 		p.clock = func() time.Duration { return 0 }
 	}
+	p.reserve()
 	return p, nil
 }
 
@@ -96,6 +97,10 @@ func (p *Port) end(l *Lobby, why packet.Reason) {
 // endSession ends one session of a lobby, which may have panicked: what it says of its connection
 // may be wrong. The client then learns no reason.
 func (p *Port) endSession(client int, why packet.Reason) {
+	if p.replaced(client) {
+		p.routes[client] = noRoute
+		return
+	}
 	defer func() {
 		_ = recover()
 		_ = p.netcode.Disconnect(p.call.now, client, &p.egress.outbox) // fails if it has ended
@@ -111,6 +116,14 @@ func (p *Port) endSession(client int, why packet.Reason) {
 		pkt, _ := c.session.peer.Append(p.call.now, buf[:0])
 		p.traffic.send(len(p.sendPacket(p.call.now, client, c.session.peer.AppendClose(pkt, why))))
 	}
+}
+
+// replaced reports whether a client has a new session since its route was made: the event of that
+// waits in the batch in hand.
+func (p *Port) replaced(client int) bool {
+	return slices.ContainsFunc(p.ingress.events[p.ingress.next:], func(e portEvent) bool {
+		return e.Client == client && (e.Kind == netcode.EventConnected || e.Kind == netcode.EventTakeover)
+	})
 }
 
 // TakeFaults returns the panics that have ended lobbies since the last call.
@@ -141,6 +154,7 @@ func (p *Port) Ticks(now time.Duration, unix int64, sock netio.Conn, due []Due) 
 	began := p.clock()
 	for i := range due {
 		if errOut := p.advance(now, sock, &due[i]); errOut != nil {
+			p.egress.packets.reset() // those of the lobby
 			err = errors.Join(err, errOut)
 		}
 		ended := p.clock()
@@ -171,6 +185,7 @@ func (p *Port) Do(now time.Duration, l *Lobby, f func()) (ok bool) {
 	defer p.contain()
 	p.call.now, p.call.lobby = now, l
 	f()
+	p.call.lobby = nil
 	return true
 }
 
@@ -181,17 +196,20 @@ func (p *Port) prepare(now time.Duration, l *Lobby) {
 	if !l.join.ended {
 		l.inbound.prepare(now)
 	}
+	p.call.lobby = nil
 }
 
 // advance plays the ticks of a lobby.
 func (p *Port) advance(now time.Duration, sock netio.Conn, d *Due) error {
 	defer p.contain()
 	l := d.Lobby
-	p.call.lobby = l
 	if l.join.ended {
 		return nil
 	}
 	checkTicks(d.Ticks)
+	p.call.lobby = l
 	l.timer.Begin()
-	return l.advance(now, sock, d.Ticks)
+	err := l.advance(now, sock, d.Ticks)
+	p.call.lobby = nil
+	return err
 }

@@ -16,8 +16,13 @@ func (l *Lobby) Reserve() {
 	}
 	l.replication.reserve()
 	l.recording.reserve()
-	_, _ = l.port.egress.out.Next(), l.port.egress.packets.next()
+	if l.port.alone != nil { // NewPort reserves those of a shared port, which ticks use already
+		l.port.reserve()
+	}
 }
+
+// reserve makes the memory of the batches to send.
+func (p *Port) reserve() { _, _ = p.egress.out.Next(), p.egress.packets.next() }
 
 // makeMemory makes the memory that every connection of a slot needs, once.
 func (c *conn) makeMemory(cfg *Config) {

@@ -90,6 +90,7 @@ func (b *background) flush() {
 			return
 		}
 	}
+	clear(b.waiting) // they keep no lobby that has ended
 	b.waiting = b.waiting[:0]
 }
 

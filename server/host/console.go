@@ -65,7 +65,11 @@ func (t *terminal) do(ctx context.Context, f func(now time.Duration)) error {
 // for the lobby that the host began with. Any goroutine but that of Run may call it. Errors are
 // httpapi.ErrBusy and httpapi.ErrEnded.
 func (h *Host) Do(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error {
-	return h.doFor(h.first)(ctx, f)
+	x := h.initial()
+	if x == nil {
+		return httpapi.ErrEnded
+	}
+	return h.doFor(x)(ctx, f)
 }
 
 // doFor returns httpapi.Source.Do of a lobby.
@@ -84,19 +88,15 @@ func (h *Host) doFor(x *hosted) func(context.Context, func(time.Duration, *serve
 
 // with runs f, which does something with a lobby. ok is false if the lobby has ended, by f perhaps.
 func (h *Host) with(now time.Duration, x *hosted, f func()) (ok bool) {
-	if h.port == nil {
-		f()
-		return true
-	}
-	if h.find(x.id()) != x {
+	if h.port != nil && h.find(x.id()) != x {
 		return false
 	}
-	if ok = h.port.Do(now, x.lobby, f); !ok {
-		h.endFaulty()
-	} else if x.lobby.Console().Pending() > 0 && !slices.Contains(h.console.stepping, x) {
-		h.console.stepping = append(h.console.stepping, x)
-	}
-	return ok
+	return h.contained(now, x, func() {
+		f()
+		if h.port != nil && x.lobby.Console().Pending() > 0 && !slices.Contains(h.console.stepping, x) {
+			h.console.stepping = append(h.console.stepping, x)
+		}
+	})
 }
 
 // filesIn gives a console the files below dir; "" gives it none.
@@ -142,12 +142,8 @@ func (x *hosted) addQuit(t *terminal) {
 // reads ends with the reader, or with the first line after the lobbies have ended.
 func (h *Host) openConsole(cfg *ConsoleConfig) error {
 	for _, x := range h.loop.lobbies {
-		for _, file := range cfg.Exec {
-			out, err := x.lobby.Execute(0, nil, "exec "+console.Quote(file), operator)
-			if err != nil {
-				return err
-			}
-			h.show(out, nil)
+		if err := h.execFiles(0, x); err != nil {
+			return err
 		}
 		if x.lobby.Console().Pending() > 0 {
 			h.console.stepping = append(h.console.stepping, x)
@@ -155,6 +151,18 @@ func (h *Host) openConsole(cfg *ConsoleConfig) error {
 	}
 	if cfg.Input != nil {
 		go h.readLines(cfg.Input)
+	}
+	return nil
+}
+
+// execFiles runs the files of lines that each lobby begins with.
+func (h *Host) execFiles(now time.Duration, x *hosted) error {
+	for _, file := range h.cfg.Console.Exec {
+		out, err := x.lobby.Execute(now, nil, "exec "+console.Quote(file), operator)
+		if err != nil {
+			return err
+		}
+		h.show(out, nil)
 	}
 	return nil
 }
@@ -203,7 +211,7 @@ func (h *Host) runConsole(now time.Duration) {
 		return
 	}
 	stepping := t.stepping
-	t.stepping = t.stepping[:0]
+	t.stepping = nil
 	for _, x := range stepping { // with keeps those that have more lines
 		h.with(now, x, func() { h.show(x.lobby.StepConsole(now, t.out[:0]), nil) })
 	}

@@ -27,7 +27,7 @@ import (
 type Host struct {
 	*endpoint
 	cfg     Config
-	first   *hosted      // the lobby that the host began with
+	first   *hosted      // the lobby that the host began with, until it ends; belongs to the loop
 	port    *server.Port // nil: there is one lobby alone, with a port of its own
 	loop    loop
 	list    atomic.Pointer[[]*hosted] // loop.lobbies, for other goroutines
@@ -103,6 +103,7 @@ func (h *Host) open() (err error) {
 		}
 		web := webPages{mux: pages, refused: h.first.lobby.Stats.Count[metrics.DashRefused].Inc}
 		if h.port != nil {
+			web.refused = h.figures.stats.Count[metrics.DashRefused].Inc
 			web.host, web.lobby = h.making.host(), h.plays
 		}
 		if err = h.openHTTP(cfg, web); err != nil {
@@ -130,8 +131,22 @@ func (h *Host) openPort() (err error) {
 	return err
 }
 
-// Lobby returns the lobby that the host began with: for tests, and for reading Stats and Summary.
-func (h *Host) Lobby() *server.Lobby { return h.first.lobby }
+// Lobby returns the lobby that the host began with: for tests, and for reading Stats and Summary. It
+// is nil if that lobby has ended, and others play.
+func (h *Host) Lobby() *server.Lobby {
+	if x := h.initial(); x != nil {
+		return x.lobby
+	}
+	return nil
+}
+
+// initial is the lobby that the host began with, nil if it has ended. Any goroutine may call it.
+func (h *Host) initial() *hosted {
+	if list := *h.list.Load(); len(list) > 0 && list[0].id() == 0 {
+		return list[0]
+	}
+	return nil
+}
 
 // PVS says in one sentence whether the walls of the map leave players out of snapshots, "" if that
 // was not asked.
@@ -178,12 +193,12 @@ func (h *Host) Run(ctx context.Context) error {
 // everySecond logs what was refused, and publishes what server browsers see.
 func (h *Host) everySecond(now time.Duration, wall time.Time) {
 	at := h.since()
-	netcode := h.first.lobby.Netcode()
 	if h.port != nil {
-		netcode = h.port.Netcode()
+		h.logRefused(at, h.port.Netcode().Counters())
 		h.figures.logged.log(h.log, at, &h.figures.stats)
+	} else {
+		h.logRefused(at, h.first.lobby.Netcode().Counters())
 	}
-	h.logRefused(at, netcode.Counters())
 	h.watchWallClock(at, h.wallDrift(wall))
 	h.log.flush(at, flushDue)
 	h.publishScore(now)

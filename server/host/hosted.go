@@ -27,7 +27,8 @@ type hosted struct {
 	status   atomic.Pointer[server.Status] // as of the last second
 	logged   loggedCounts
 	pages    *httpapi.LobbyPages // nil: no HTTP port
-	maps     []*sharedMap        // in use
+	shared   *sharedMap          // the map that it plays; nil: a map of its own
+	loading  <-chan loadedMap    // the map that it asked for; nil: none
 	ended    chan struct{}       // closed when the lobby has ended
 }
 
@@ -116,7 +117,10 @@ func (h *Host) finish(x *hosted) {
 	x.dash.Close()
 	close(x.ended)
 	h.making.release()
-	h.maps.release(x.maps)
+	h.maps.release(x.shared)
+	if loading := x.loading; loading != nil {
+		go func() { h.maps.release((<-loading).shared) }()
+	}
 	defer func() {
 		if fault := recover(); fault != nil { // of a lobby that has ended by one
 			fmt.Fprintf(h.log, "lobby %s: its recording ends early: %v\n", x.name(), fault)
@@ -163,6 +167,22 @@ func (h *Host) of(x *hosted) string {
 		return ""
 	}
 	return "lobby " + x.name() + ": "
+}
+
+// contained runs f, which does something with a lobby outside its ticks. A panic of f ends the lobby,
+// as one of its tick does. ok is false if the lobby has ended.
+func (h *Host) contained(now time.Duration, x *hosted, f func()) (ok bool) {
+	if h.port == nil {
+		f()
+		return true
+	}
+	if x.over() {
+		return false
+	}
+	if ok = h.port.Do(now, x.lobby, f); !ok {
+		h.endFaulty()
+	}
+	return ok
 }
 
 // setLevel puts a lobby on another load level.

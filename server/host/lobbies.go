@@ -1,12 +1,14 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -86,12 +88,16 @@ func (h *Host) makeAhead() (err error) {
 	if base, h.pvs, err = server.PVSFor(base, cachedPVS(h.cfg.Files.PVSCache)); err != nil {
 		return err
 	}
-	m := &server.LoadedMap{Arena: base.Arena, Name: base.ArenaName, Game: base.Rules.Game, PVS: base.PVS}
+	first := loadedMap{loaded: server.LoadedMap{Arena: base.Arena, Name: base.ArenaName,
+		Game: base.Rules.Game, PVS: base.PVS}}
+	spec := server.MapSpec{Map: base.ArenaName, Mode: modeName(&base)}
 	for range max(1, h.cfg.Lobbies.Ahead) {
-		c, used := base, []*sharedMap(nil)
+		c, shared := base, (*sharedMap)(nil)
 		if c.Arena != nil { // else NewLobby says that there is none
-			used = append(used, h.maps.share(m))
-			c = c.WithMap(&used[0].loaded)
+			if shared, err = h.maps.load(spec, func() loadedMap { return first }); err != nil {
+				return err
+			}
+			c = c.WithMap(&shared.loaded)
 			c.CellVisible = base.CellVisible
 		}
 		if c.ID, err = h.making.reserve(h.cfg.Lobbies.most()); err != nil {
@@ -102,7 +108,7 @@ func (h *Host) makeAhead() (err error) {
 		if err != nil {
 			return err
 		}
-		x.maps = used
+		x.shared = shared
 		if h.first == nil {
 			h.first = x
 		}
@@ -122,54 +128,90 @@ func (h *Host) publishList() {
 }
 
 // CreateLobby makes a lobby while the others play, and returns its ID. Any goroutine but that of Run
-// may call it.
+// may call it. A panic in what makes the lobby is an httpapi.ErrFault.
 func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint32, err error) {
 	if h.port == nil {
 		return 0, errAlone
 	}
-	c, shared, err := h.lobbyConfig(spec)
+	c, err := h.lobbyConfig(spec)
 	if err != nil {
 		return 0, err
 	}
 	if c.ID, err = h.making.reserve(h.cfg.Lobbies.most()); err != nil {
-		h.maps.release(shared)
 		return 0, err
 	}
-	c.Rules.Seed += uint64(c.ID)
+	if spec.Seed == 0 {
+		c.Rules.Seed += uint64(c.ID)
+	}
+	var shared *sharedMap
+	added := false
+	defer func() {
+		if fault := recover(); fault != nil {
+			fmt.Fprintf(h.log, "lobby %d was not made: %v\n%s", c.ID, fault, debug.Stack())
+			err = fmt.Errorf("%w: %v", httpapi.ErrFault, fault)
+		}
+		if !added {
+			h.maps.release(shared)
+			h.making.release()
+		}
+	}()
+	m := mapOf(spec, &c)
+	if shared, err = h.maps.load(m, func() loadedMap { return h.loadMap(m) }); err != nil {
+		return 0, err
+	}
+	c = c.WithMap(&shared.loaded)
+	if err = c.Check(); err != nil {
+		return 0, err
+	}
 	x, err := h.newHosted(c)
-	if err == nil {
-		x.maps = shared
-		err = h.console.do(ctx, func(now time.Duration) {
-			h.port.Add(x.lobby)
-			h.loop.insert(now, x)
-			h.publishList()
-			x.start()
-			fmt.Fprintf(h.log, "lobby %s made\n", x.name())
-		})
-	}
 	if err != nil {
-		h.maps.release(shared)
-		h.making.release()
+		return 0, err
 	}
-	return c.ID, err
+	x.shared = shared
+	return c.ID, h.console.do(ctx, func(now time.Duration) {
+		added = true
+		h.add(now, x)
+	})
 }
 
-// lobbyConfig is the configuration of a lobby on demand: that of the host with what was asked for.
-func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, shared []*sharedMap, err error) {
+// add makes a lobby play beside the others.
+func (h *Host) add(now time.Duration, x *hosted) {
+	h.port.Add(x.lobby)
+	h.loop.insert(now, x)
+	h.publishList()
+	x.start()
+	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
+	h.with(now, x, func() {
+		if err := h.execFiles(now, x); err != nil {
+			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
+		}
+		x.publishStatus()
+	})
+}
+
+// lobbyConfig is the configuration of a lobby on demand, without its map: that of the host with what
+// was asked for.
+func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, err error) {
 	c = h.cfg.Lobby
 	if want := spec.Content; want != "" && want != hex.EncodeToString(c.Rules.WithDefaults().Game.Pack[:]) {
-		return c, nil, fmt.Errorf("content %.64q: this server has another pack", want)
+		return c, fmt.Errorf("content %.64q: this server has another pack", want)
 	}
 	if most := orDefault(c.Players, defaultPlayers); spec.Players < 0 || spec.Players > most {
-		return c, nil, fmt.Errorf("%d players: expected 1 to %d, as the server was started for", spec.Players, most)
+		return c, fmt.Errorf("%d players: expected 1 to %d, as the server was started for", spec.Players, most)
 	} else if spec.Players > 0 {
 		c.Players = spec.Players
 	}
-	if spec.RateHz > 0 {
-		c.Rules.Rate, c.SendInterval = tick.Rate(spec.RateHz), 0
+	if hz := spec.RateHz; hz != 0 {
+		if hz < int(tick.MinRate) || hz > int(tick.MaxRate) {
+			return c, fmt.Errorf("rate_hz %d: expected %d to %d", hz, tick.MinRate, tick.MaxRate)
+		}
+		c.Rules.Rate, c.SendInterval = tick.Rate(hz), 0
 	}
-	if spec.SendInterval > 0 {
-		c.SendInterval = spec.SendInterval
+	if n := spec.SendInterval; n != 0 {
+		if n < 0 || n > server.MaxInterval {
+			return c, fmt.Errorf("send_interval %d: expected 1 to %d", n, server.MaxInterval)
+		}
+		c.SendInterval = n
 	}
 	if spec.Name != "" {
 		c.Name = spec.Name
@@ -177,23 +219,16 @@ func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, shared []*s
 	if spec.Seed != 0 {
 		c.Rules.Seed = spec.Seed
 	}
-	m := server.MapSpec{Map: spec.Map, Mode: spec.Mode}
-	if m.Map == "" {
-		m.Map = c.ArenaName
-	}
-	if m.Mode == "" && c.Rules.Game != nil {
-		m.Mode = c.Rules.Game.Mode.Name
-	}
-	one, err := h.maps.load(h, m)
-	if err != nil {
-		return c, nil, err
-	}
-	c = c.WithMap(&one.loaded)
-	if err = c.Check(); err != nil {
-		h.maps.release([]*sharedMap{one})
-	}
-	return c, []*sharedMap{one}, err
+	return c, nil
 }
+
+// mapOf is the map that a lobby on demand is for.
+func mapOf(spec httpapi.LobbySpec, c *server.Config) server.MapSpec {
+	return server.MapSpec{Map: cmp.Or(spec.Map, c.ArenaName), Mode: cmp.Or(spec.Mode, modeName(c))}
+}
+
+// modeName names the mode of a configuration.
+func modeName(c *server.Config) string { return c.Rules.WithDefaults().Game.Mode.Name }
 
 // EndLobby ends a lobby: its players are told that it closes. It returns when they are, and when its
 // memory is free for the next. Any goroutine but that of Run may call it.
@@ -232,6 +267,7 @@ func (h *Host) directory() httpapi.Directory {
 		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.figures.faults.Load,
 	}
 	if h.port != nil {
+		d.Port = &httpapi.PortFigures{Stats: &h.figures.stats, Socket: h.sock.Stats}
 		d.Create, d.End, d.Host = h.CreateLobby, h.EndLobby, h.making.host()
 	}
 	return d
@@ -240,77 +276,4 @@ func (h *Host) directory() httpapi.Directory {
 // plays reports whether a lobby plays. Any goroutine may call it.
 func (h *Host) plays(id uint32) bool {
 	return slices.ContainsFunc(*h.list.Load(), func(x *hosted) bool { return x.id() == id })
-}
-
-// sharedMaps are the maps of a host. Lobbies on one map share what is made of it: the arena, its
-// packed form and its visible sets. Any goroutine may use it.
-type sharedMaps struct {
-	mu   sync.Mutex // guards all; loading one map at a time packs none twice
-	maps []*sharedMap
-}
-
-// sharedMap is a map that lobbies play, and is forgotten with the last of them.
-type sharedMap struct {
-	spec   server.MapSpec
-	loaded server.LoadedMap // read-only
-	users  int              // lobbies
-}
-
-// share adds a map that is loaded, unless it is there, and counts one more lobby on it.
-func (s *sharedMaps) share(m *server.LoadedMap) *sharedMap {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.add(server.MapSpec{Map: m.Name, Mode: modeOf(m)}, m)
-}
-
-func modeOf(m *server.LoadedMap) string {
-	if m.Game == nil {
-		return ""
-	}
-	return m.Game.Mode.Name
-}
-
-func (s *sharedMaps) add(spec server.MapSpec, m *server.LoadedMap) *sharedMap {
-	if one := s.find(spec); one != nil {
-		one.users++
-		return one
-	}
-	one := &sharedMap{spec: spec, loaded: *m, users: 1}
-	one.loaded.Pack()
-	s.maps = append(s.maps, one)
-	return one
-}
-
-func (s *sharedMaps) find(spec server.MapSpec) *sharedMap {
-	for _, one := range s.maps {
-		if one.spec == spec {
-			return one
-		}
-	}
-	return nil
-}
-
-// load returns a map for one more lobby. A map that no lobby plays is loaded.
-func (s *sharedMaps) load(h *Host, spec server.MapSpec) (*sharedMap, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if one := s.find(spec); one != nil {
-		one.users++
-		return one, nil
-	}
-	m := h.loadMap(spec)
-	if m.err != nil {
-		return nil, m.err
-	}
-	return s.add(spec, &m.loaded), nil
-}
-
-// release takes a lobby from the maps that it has played.
-func (s *sharedMaps) release(used []*sharedMap) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range used {
-		one.users--
-	}
-	s.maps = slices.DeleteFunc(s.maps, func(one *sharedMap) bool { return one.users <= 0 })
 }

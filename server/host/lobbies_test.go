@@ -397,8 +397,12 @@ func TestLobbiesGiveTheirMemoryBack(t *testing.T) {
 	if status, body := ask(t, "DELETE", at+"/v1/lobbies/1"); status != http.StatusNoContent {
 		t.Fatalf("%d %s", status, body)
 	}
-	eventually(t, "the memory of the lobby is free", func() bool {
+	first := weak.Make(h.Lobby())
+	if status, body := ask(t, "DELETE", at+"/v1/lobbies/0"); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, body)
+	}
+	eventually(t, "the memory of the lobbies is free", func() bool {
 		runtime.GC()
-		return ended.Value() == nil
+		return ended.Value() == nil && first.Value() == nil
 	})
 }

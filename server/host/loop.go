@@ -133,9 +133,9 @@ func (h *Host) play(ctx context.Context, pacer *clock.Pacer) (err error) {
 		ended := pacer.Now()
 		l.load.busy += ended - now
 		for _, t := range l.turns {
-			if now >= t.pace.second && !t.over() {
+			if now >= t.pace.second {
 				t.pace.second += time.Second
-				h.publish(t.hosted)
+				h.contained(now, t.hosted, func() { h.publish(t.hosted) })
 			}
 		}
 		clear(l.turns[:cap(l.turns)]) // they keep no lobby that has ended
@@ -220,10 +220,12 @@ func (h *Host) measure(began time.Duration) {
 		if took > period {
 			t.schedule.Overruns.Inc()
 		}
-		t.dash.Tick(began, t.late, took)
-		if level, changed := t.pace.load.Tick(took, l.slice(period)); changed {
-			h.setLevel(t.hosted, level)
-		}
+		h.contained(began, t.hosted, func() {
+			t.dash.Tick(began, t.late, took)
+			if level, changed := t.pace.load.Tick(took, l.slice(period)); changed {
+				h.setLevel(t.hosted, level)
+			}
+		})
 	}
 }
 
@@ -255,7 +257,9 @@ func (h *Host) endLeaving(now time.Duration) error {
 // drop forgets a lobby that the port has forgotten.
 func (h *Host) drop(x *hosted) {
 	h.loop.remove(x)
-	h.publishList()
+	if h.publishList(); x == h.first {
+		h.first = nil
+	}
 	h.finish(x)
 }
 

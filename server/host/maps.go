@@ -15,6 +15,7 @@ var errNoMaps = errors.New("this server was started without other maps")
 // loadedMap is the result of a search for a map.
 type loadedMap struct {
 	loaded server.LoadedMap
+	shared *sharedMap // what it is of; nil: of one lobby alone
 	err    error
 }
 
@@ -27,13 +28,17 @@ func (h *Host) loader(x *hosted) server.MapLoader {
 	}
 	return func(c server.MapSpec) (func() (*server.LoadedMap, error), error) {
 		done := make(chan loadedMap, 1)
+		x.loading = done
 		go func() { done <- h.prepareMap(x, c) }()
 		return func() (*server.LoadedMap, error) {
 			select {
 			case m := <-done:
+				x.loading = nil
 				if m.err != nil {
 					return nil, m.err
 				}
+				h.maps.release(x.shared)
+				x.shared = m.shared // the lobby installs it at once
 				return &m.loaded, nil
 			default:
 				return nil, nil
@@ -44,13 +49,21 @@ func (h *Host) loader(x *hosted) server.MapLoader {
 
 // prepareMap makes all that the map change of a lobby needs.
 func (h *Host) prepareMap(x *hosted, c server.MapSpec) (m loadedMap) {
+	defer func() {
+		if m.err != nil {
+			h.maps.release(m.shared)
+			m.shared = nil
+		}
+	}()
 	defer recoverLoad(&m)
-	one, err := h.maps.load(h, c)
-	if err != nil {
-		return loadedMap{err: err}
+	if h.port == nil { // an operator who changes to the map that is played wants its file anew
+		m = h.loadMap(c)
+	} else if m.shared, m.err = h.maps.load(c, func() loadedMap { return h.loadMap(c) }); m.err == nil {
+		m.loaded = m.shared.loaded
 	}
-	defer h.maps.release([]*sharedMap{one}) // counted while it is prepared
-	m.loaded = one.loaded
+	if m.err != nil {
+		return m
+	}
 	m.err = x.lobby.PrepareMap(&m.loaded)
 	if m.err == nil && h.cfg.Prefault != nil {
 		hugepage.Prefault(context.Background()) // huge pages would be moved while ticks use them

@@ -181,17 +181,20 @@ type scoreRow struct {
 	team                uint8
 }
 
-// publishScore publishes a new scoreboard: that of the first lobby. It belongs to the goroutine of
-// the lobbies.
+// publishScore publishes a new scoreboard: that of the first lobby, empty if all have ended. It
+// belongs to the goroutine of the lobbies.
 func (h *Host) publishScore(now time.Duration) {
 	if h.query == nil {
 		return
 	}
-	lobby := h.first.lobby
-	if h.find(h.first.id()) == nil && len(h.loop.lobbies) > 0 { // it has ended
-		lobby = h.loop.lobbies[0].lobby
+	for _, x := range h.loop.lobbies {
+		var s *scoreboard
+		if h.contained(now, x, func() { s = scoreOf(now, x.lobby) }) {
+			h.query.score.Store(s)
+			return
+		}
 	}
-	h.query.score.Store(scoreOf(now, lobby))
+	h.query.score.Store(&scoreboard{name: h.cfg.Name})
 }
 
 // scoreOf returns the scoreboard of a lobby.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -49,6 +50,7 @@ func (r *recorder) run(truncated func()) {
 	r.file.Truncated = truncated
 	go func() {
 		defer close(r.done)
+		defer r.contain(truncated)
 		r.file.Pack = replay.NewPacker()
 		for f := range r.queue {
 			if f.First {
@@ -59,6 +61,16 @@ func (r *recorder) run(truncated func()) {
 		}
 		r.file.Close()
 	}()
+}
+
+// contain ends a recording that has panicked, and not the server. It is to be deferred.
+func (r *recorder) contain(truncated func()) {
+	if fault := recover(); fault != nil {
+		fmt.Fprintf(r.log, "RECORDING: ends early: %v\n%s", fault, debug.Stack())
+		truncated()
+		for range r.queue { // until close: what it was to write is lost
+		}
+	}
 }
 
 // take is server.Config.Record: the lobby's background calls it.

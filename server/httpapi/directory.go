@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -19,6 +22,7 @@ type Directory struct {
 	Host    uint32               // names the host in connect tokens, see protocol.LobbyRef
 	Most    int                  // lobbies that the host may have; 0: one alone
 	Stages  *StageLabels
+	Port    *PortFigures // of the UDP port that the lobbies share; nil: one lobby has it alone
 
 	// Create makes a lobby and returns its ID; End ends one, and returns when its players are told.
 	// nil: the host has one lobby alone.
@@ -38,6 +42,44 @@ type LobbySpec struct {
 	SendInterval int    `json:"send_interval"` // ticks from one snapshot of a client to the next
 	Seed         uint64 `json:"seed"`
 }
+
+// PortName names the figures of a shared UDP port where lobbies have their ID.
+const PortName = "port"
+
+// PortFigures are the figures of a UDP port that lobbies share: those of datagrams that belong to
+// none of them.
+type PortFigures struct {
+	Stats  *metrics.Stats
+	Socket func() netio.Stats // of the UDP socket
+}
+
+// PortReport is the answer of GET /stats?lobby=port, since the start of the host.
+type PortReport struct {
+	Version    int               `json:"version"`
+	Counts     map[string]uint64 `json:"counts"`
+	Drops      map[string]uint64 `json:"drops"`
+	SocketLost uint64            `json:"socket_lost"`
+	Socket     netio.Stats       `json:"socket"`
+}
+
+// report sums up since the start of the host.
+func (p *PortFigures) report() PortReport {
+	var t totals
+	t.readStats(p.Stats)
+	t.socket = p.Socket()
+	r := PortReport{Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
+		SocketLost: t.socket.Lost(), Socket: t.socket}
+	for i, n := range t.count {
+		if n > 0 {
+			r.Counts[metrics.Count(i).String()] = n
+		}
+	}
+	t.addDrops(r.Drops, &totals{})
+	return r
+}
+
+// ErrFault is the error of Directory.Create if making the lobby has panicked.
+var ErrFault = errors.New("internal fault")
 
 // ErrNoLobby is the error of Directory.End and of a request about a lobby that does not play.
 var ErrNoLobby = errors.New("no such lobby")
@@ -77,7 +119,8 @@ type directory struct{ Directory }
 // request. It fails if a metric is registered twice.
 func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	d := &directory{dir}
-	registry, err := newRegistry(func() []*Source { return d.sources(maxScraped) })
+	registry, err := newRegistry(collector{sources: func() []*Source { return d.sources(maxScraped) },
+		port: dir.Port, shared: dir.Port != nil})
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +158,10 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 
 // serveLobby answers with a page of a lobby.
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
+	if d.ofPort(r) && r.URL.Path == "/stats" && r.Method == http.MethodGet {
+		writeJSON(w, d.Port.report())
+		return
+	}
 	p := d.pick(r)
 	if p == nil {
 		http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
@@ -123,19 +170,29 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// metrics answers a scrape with the figures of the first lobbies, or of the one in ?lobby=N.
+// ofPort reports whether a request is about the shared port.
+func (d *directory) ofPort(r *http.Request) bool {
+	return d.Port != nil && r.URL.Query().Get("lobby") == PortName
+}
+
+// metrics answers a scrape with the figures of the shared port and of the first lobbies, or of the
+// one in ?lobby=N.
 func (d *directory) metrics(first http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !r.URL.Query().Has("lobby") {
 			first.ServeHTTP(w, r)
 			return
 		}
-		p := d.pick(r)
-		if p == nil {
+		one := collector{sources: func() []*Source { return nil }, shared: d.Port != nil}
+		if d.ofPort(r) {
+			one.port = d.Port
+		} else if p := d.pick(r); p != nil {
+			one.sources = func() []*Source { return []*Source{&p.Source} }
+		} else {
 			http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
 			return
 		}
-		registry, err := newRegistry(func() []*Source { return []*Source{&p.Source} })
+		registry, err := newRegistry(one)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
@@ -221,6 +278,9 @@ func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrBusy), errors.Is(err, ErrEnded), errors.Is(err, ErrMostLobbies):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	case errors.Is(err, ErrFault):
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -40,7 +40,8 @@ Every series has the label ` + "`lobby`" + `; the others come from lists that ar
 series does not grow with the players. Native histograms (scrape with ` + "`scrape_native_histograms: true`" + `) have 8 buckets for each
 power of two; readers of the text format get buckets a factor of 4 wide. The standard metrics of the Go runtime and of the
 process come too (` + "`go_`, `process_`" + `). Of a server with many lobbies, a scrape has the 16 with the lowest numbers, and ` +
-		"`/metrics?lobby=N`" + ` any one.
+		"`/metrics?lobby=N`" + ` any one. There
+` + "`lobby=\"port\"`" + ` has what belongs to no lobby: datagrams that were refused, sessions without a lobby, and the socket.
 
 | metric | type | unit | labels | what |
 |---|---|---|---|---|

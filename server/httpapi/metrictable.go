@@ -16,12 +16,22 @@ import (
 // metric is a row of the table of metrics.
 type metric struct {
 	name   string
-	unit   string           // as docs/metrics.md names it
-	labels []string         // after the label lobby
-	help   string           // one sentence
-	read   read             // exports the values
+	unit   string   // as docs/metrics.md names it
+	labels []string // after the label lobby
+	help   string   // one sentence
+	read   read     // exports the values
+	of     metricOf
 	desc   *prometheus.Desc // set by init
 }
+
+// metricOf says what a metric is about where lobbies share a port.
+type metricOf uint8
+
+const (
+	ofLobby  metricOf = iota
+	ofBoth            // a lobby; under PortName what belongs to no lobby
+	ofSocket          // the socket: under PortName only
+)
 
 // The types of figures below, for short lines.
 type (
@@ -145,47 +155,56 @@ var metricTable = []metric{
 		help: "Ticks after which datagrams received were not those accepted, refused and dropped: a " +
 			"bug.",
 		read: counts(metrics.UnbalancedTicks),
+		of:   ofBoth,
 	},
 
 	{
 		name: "tickrate_received_datagrams_total", unit: "datagrams",
 		help: "Datagrams in.",
 		read: counts(metrics.Received),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_received_bytes_total", unit: "bytes",
 		help: "UDP payload in.",
 		read: counts(metrics.BytesIn),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_accepted_datagrams_total", unit: "datagrams",
 		help: "Datagrams in that were neither refused nor dropped.",
 		read: counts(metrics.Accepted),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"},
 		help: "Datagrams in that the netcode server refused.",
 		read: byReason(netcode.DropNone+1, func(s *stats) []meter.Counter { return s.AuthDrops[:] }),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_dropped_packets_total", unit: "packets", labels: []string{"reason"},
 		help: "Packets in that were dropped.",
 		read: byReason(packet.DropNone+1, func(s *stats) []meter.Counter { return s.PacketDrops[:] }),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_socket_lost_datagrams_total", unit: "datagrams",
 		help: "Datagrams lost between this process and its network card.",
 		read: func(s *sink) { u := s.Socket(); s.counter(float64(u.Lost())) },
+		of:   ofSocket,
 	},
 	{
 		name: "tickrate_sent_datagrams_total", unit: "datagrams",
 		help: "Datagrams out.",
 		read: counts(metrics.Sent),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_sent_bytes_total", unit: "bytes",
 		help: "UDP payload out.",
 		read: counts(metrics.BytesOut),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_sent_section_bytes_total", unit: "bytes", labels: []string{"section"},
@@ -294,6 +313,7 @@ var metricTable = []metric{
 		name: "tickrate_amplification_blocked_datagrams_total", unit: "datagrams",
 		help: "Answers to unproven addresses that were withheld because they were too long: a bug.",
 		read: counts(metrics.AmplificationBlocked),
+		of:   ofBoth,
 	},
 
 	{
@@ -368,6 +388,7 @@ var metricTable = []metric{
 		name: "tickrate_sessions_total", unit: "sessions", labels: []string{"event"},
 		help: "Events of sessions.",
 		read: counts(sessionCounts...),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_content_requests_total", unit: "requests",
@@ -438,6 +459,7 @@ var metricTable = []metric{
 		name: "tickrate_dash_refused_total", unit: "requests",
 		help: "Requests for the live page that were refused: of other sites, or without the secret.",
 		read: counts(metrics.DashRefused),
+		of:   ofBoth,
 	},
 	{
 		name: "tickrate_reliable_dropped_total", unit: "messages",

@@ -27,12 +27,17 @@ const maxScraped = 16
 
 // collector exports the figures of lobbies. Labels are the lobby, the stage, and words of lists that
 // are fixed at build time, never a client: the number of series does not grow with the players.
-type collector struct{ sources func() []*Source }
+type collector struct {
+	sources func() []*Source
+	port    *PortFigures // exported under the lobby PortName; nil: none
+	shared  bool         // the lobbies share a port, which has the figures of the socket
+}
 
 // sink takes the values of one metric.
 type sink struct {
 	*Source
 	ch      chan<- prometheus.Metric
+	figures *metrics.Stats
 	summary *server.Summary
 	metric  *metric
 }
@@ -57,8 +62,8 @@ func (s *sink) native(n *meter.Native, labels ...string) {
 	}
 }
 
-// stats are the figures of the lobby.
-func (s *sink) stats() *metrics.Stats { return &s.Lobby.Stats }
+// stats are the figures of the lobby, or of the port.
+func (s *sink) stats() *metrics.Stats { return s.figures }
 
 // read is how a metric gets its values.
 type read func(*sink)
@@ -135,8 +140,18 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	for _, src := range c.sources() {
 		summary := src.Lobby.Summary()
 		for i := range metricTable {
-			m := &metricTable[i]
-			m.read(&sink{Source: src, ch: ch, summary: &summary, metric: m})
+			if m := &metricTable[i]; !c.shared || m.of != ofSocket {
+				m.read(&sink{Source: src, ch: ch, figures: &src.Lobby.Stats, summary: &summary, metric: m})
+			}
+		}
+	}
+	if c.port == nil {
+		return
+	}
+	src := &Source{Name: PortName, Socket: c.port.Socket}
+	for i := range metricTable {
+		if m := &metricTable[i]; m.of != ofLobby {
+			m.read(&sink{Source: src, ch: ch, figures: c.port.Stats, metric: m})
 		}
 	}
 }
@@ -193,10 +208,10 @@ func (d *nativeHistogram) Write(out *dto.Metric) error {
 }
 
 // newRegistry returns the metrics of a host, of its process and of Go's runtime.
-func newRegistry(sources func() []*Source) (*prometheus.Registry, error) {
+func newRegistry(lobbies collector) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
-	for _, c := range []prometheus.Collector{collector{sources}, collectors.NewGoCollector(), process} {
+	for _, c := range []prometheus.Collector{lobbies, collectors.NewGoCollector(), process} {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("metrics: %w", err)
 		}

@@ -55,6 +55,12 @@ func (p *reporter) totals(mem *runtime.MemStats) (t totals) {
 	t.socket = p.src.Socket()
 	t.skipped, t.overruns = schedule.Skipped.Load(), schedule.Overruns.Load()
 	t.caughtUp = schedule.CaughtUp.Load()
+	t.readStats(s)
+	return t
+}
+
+// readStats reads the counts of a lobby or of a port.
+func (t *totals) readStats(s *metrics.Stats) {
 	// Backwards: Left is read before Joined, so that players is never negative.
 	for i := range t.count {
 		c := int(metrics.NumCounts) - 1 - i
@@ -69,7 +75,6 @@ func (p *reporter) totals(mem *runtime.MemStats) (t totals) {
 	for i := range t.chat {
 		t.chat[i] = s.ChatRefused[i].Load()
 	}
-	return t
 }
 
 // reset begins a new measurement.
@@ -124,10 +129,15 @@ func (p *reporter) report() metrics.Report {
 	for i := range now.count {
 		r.Counts[metrics.Count(i).String()] = now.count[i] - since.count[i]
 	}
-	addDrops(r.Drops, netcode.DropNone, now.auth[:], since.auth[:])
-	addDrops(r.Drops, packet.DropNone, now.packets[:], since.packets[:])
-	addDrops(r.Drops, chat.RefusedNone, now.chat[:], since.chat[:])
+	now.addDrops(r.Drops, since)
 	return r
+}
+
+// addDrops adds what has grown of all that was refused and dropped, by reason.
+func (t *totals) addDrops(to map[string]uint64, since *totals) {
+	addDrops(to, netcode.DropNone, t.auth[:], since.auth[:])
+	addDrops(to, packet.DropNone, t.packets[:], since.packets[:])
+	addDrops(to, chat.RefusedNone, t.chat[:], since.chat[:])
 }
 
 // players is the number of players with a session, spectators included.

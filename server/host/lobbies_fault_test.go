@@ -1,0 +1,277 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/httpapi"
+	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/replay"
+)
+
+func openMap(c server.MapSpec) (server.LoadedMap, error) {
+	a, err := arena.Open(c.Map)
+	return server.LoadedMap{Arena: a, Name: c.Map}, err
+}
+
+// Lobbies end, and others begin on maps that are loaded, while a map is read.
+func TestLobbiesPlayWhileAMapIsRead(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 2, 4)
+	reading, read := make(chan bool), make(chan bool)
+	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
+		reading <- true
+		<-read
+		return openMap(c)
+	}
+	h, stop := running(t, cfg)
+	defer stop()
+	made := make(chan error)
+	go func() {
+		_, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{Map: "arena-64"})
+		made <- err
+	}()
+	<-reading
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	defer cancel()
+	if err := h.EndLobby(ctx, 1); err != nil {
+		t.Error(err)
+	}
+	if _, err := h.CreateLobby(ctx, httpapi.LobbySpec{}); err != nil {
+		t.Error(err)
+	}
+	close(read)
+	if err := <-made; err != nil {
+		t.Error(err)
+	}
+}
+
+// A panic as a lobby is made, in its map or elsewhere, leaves room for the next.
+func TestLobbyThatCannotBeMade(t *testing.T) {
+	cfg, log := lobbiesConfig("mmsg", 1, 2)
+	cfg.Maps = openMap
+	folder := filepath.Join(t.TempDir(), "recordings")
+	cfg.Files.Recordings = folder
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	labels := h.labels
+	h.labels = nil // newHosted panics
+	if status, body := postJSON(t, at+"/v1/lobbies", `{"map": "arena-64"}`); status != 500 {
+		t.Errorf("%d %s", status, body)
+	}
+	h.labels = labels
+	if s := log.String(); !strings.Contains(s, "was not made") || !strings.Contains(s, "goroutine") {
+		t.Errorf("the log: %s", s)
+	}
+	if n := len(h.maps.maps); n != 1 {
+		t.Errorf("%d maps", n)
+	}
+	if status, body := postJSON(t, at+"/v1/lobbies", ""); status != http.StatusCreated {
+		t.Errorf("the next: %d %s", status, body)
+	}
+}
+
+// What is asked of a new lobby is refused by name, before its map is read; a seed is used as it is.
+func TestLobbySpecs(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 2)
+	reads := 0
+	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
+		reads++
+		return openMap(c)
+	}
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	for i, c := range []struct{ field, value string }{
+		{"rate_hz", "65596"}, {"rate_hz", "-1"}, {"send_interval", "-1"}, {"send_interval", "1000"},
+	} {
+		status, body := postJSON(t, at+"/v1/lobbies", fmt.Sprintf(`{"map": "arena-64", "%s": %s}`, c.field, c.value))
+		if status != http.StatusBadRequest || !strings.Contains(body, c.field) {
+			t.Errorf("%d: %d %s", i, status, body)
+		}
+	}
+	id, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{Seed: 41})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seed := (*h.list.Load())[id].lobby.Config().Rules.Seed; seed != 41 {
+		t.Errorf("seed %d", seed)
+	}
+	if _, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{Map: "arena-64"}); !errors.Is(err,
+		httpapi.ErrMostLobbies) || reads != 0 {
+		t.Errorf("one too many: %v, %d reads", err, reads)
+	}
+}
+
+// A lobby on demand runs the files that the others have run.
+func TestLobbyOnDemandRunsFiles(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 2)
+	cfg.Console.Dir, cfg.Console.Exec = t.TempDir(), []string{"start.cfg"}
+	if err := os.WriteFile(filepath.Join(cfg.Console.Dir, "start.cfg"), []byte("server.name filed\n"),
+		0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	if status, body := postJSON(t, at+"/v1/lobbies", ""); status != http.StatusCreated {
+		t.Fatalf("%d %s", status, body)
+	}
+	eventually(t, "both are named", func() bool {
+		l := lobbiesOf(t, at).Lobbies
+		return l[0].Name == "filed" && l[1].Name == "filed"
+	})
+}
+
+// A map that lobbies have changed to is read once, and the map before is forgotten.
+func TestLobbiesShareMapsAfterAChange(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 2, 3)
+	reads := 0
+	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
+		reads++
+		return openMap(c)
+	}
+	h, stop := running(t, cfg)
+	defer stop()
+	for id := range 2 {
+		x := (*h.list.Load())[id]
+		if err := h.doFor(x)(context.Background(), func(_ time.Duration, l *server.Lobby) {
+			if err := l.ChangeMap(server.MapSpec{Map: "arena-64"}); err != nil {
+				t.Error(err)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "another map", func() bool { return x.status.Load().Map == "arena-64" })
+	}
+	if _, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{Map: "arena-64"}); err != nil {
+		t.Fatal(err)
+	}
+	all := *h.list.Load()
+	if n := len(h.maps.maps); n != 1 || h.maps.maps[0].users != 3 || reads != 1 ||
+		all[0].shared != all[2].shared {
+		t.Errorf("%d maps, %d reads", n, reads)
+	}
+	for id := range 3 {
+		if err := h.EndLobby(context.Background(), uint32(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(h.maps.maps) != 0 {
+		t.Errorf("%d maps of nobody", len(h.maps.maps))
+	}
+}
+
+// A lobby alone reads the file of its map anew when it changes to the map that it plays.
+func TestLobbyAloneReadsItsMapAnew(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	reads := 0
+	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
+		reads++
+		return openMap(c)
+	}
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := h.prepareMap(h.first, server.MapSpec{Map: "arena-16"})
+	if m.err != nil || reads != 1 || m.loaded.Arena == simtest.Arena() {
+		t.Errorf("%d reads: %v", reads, m.err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := h.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// Datagrams that were refused show in the figures of the port, and those of the socket there alone.
+func TestPortFigures(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 2, 2)
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	stranger, err := net.Dial("udp", h.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stranger.Close()
+	if _, err := stranger.Write(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a refused datagram", func() bool {
+		status, body := ask(t, "GET", at+"/stats?lobby=port")
+		return status == 200 && strings.Contains(body, `"rx_datagrams":1`) &&
+			strings.Contains(body, `"drop_req_size":1`)
+	})
+	for _, page := range []string{"/metrics", "/metrics?lobby=port", "/metrics?lobby=1"} {
+		status, body := ask(t, "GET", at+page)
+		port := page != "/metrics?lobby=1"
+		refused := false
+		for line := range strings.Lines(body) {
+			refused = refused || strings.HasPrefix(line, `tickrate_refused_datagrams_total{lobby="port"`) &&
+				strings.HasSuffix(line, "} 1\n")
+		}
+		if n := strings.Count(body, "\ntickrate_socket_lost_datagrams_total{"); status != 200 || refused != port ||
+			strings.Contains(body, `tickrate_socket_lost_datagrams_total{lobby="port"}`) != port ||
+			port && n != 1 || !port && n != 0 {
+			t.Errorf("%s: %d, refused %v, %d figures of the socket", page, status, refused, n)
+		}
+	}
+}
+
+// A panic beside the tick, as it may come where figures are published, ends that lobby alone; server browsers are then
+// told of the next lobby, and of none when all have ended.
+func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
+	cfg, log := lobbiesConfig("mmsg", 2, 2)
+	cfg.Name, cfg.Query.Listen = "many", "127.0.0.1:0"
+	h, stop := running(t, cfg)
+	all := *h.list.Load()
+	if err := h.console.do(context.Background(), func(now time.Duration) {
+		h.contained(now, all[0], func() { panic("planted") })
+	}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "one lobby is left", func() bool { return len(*h.list.Load()) == 1 })
+	if err := h.EndLobby(context.Background(), 1); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "an empty score", func() bool {
+		s := h.query.score.Load()
+		return s.name == "many" && s.arena == ""
+	})
+	stop()
+	if s := log.String(); !strings.Contains(s, "lobby 0, tick") {
+		t.Errorf("the log: %s", s)
+	}
+}
+
+// A panic as a recording is written ends the recording, and not the server.
+func TestThreat32PanicOfARecording(t *testing.T) {
+	log := new(lockedLog)
+	r, err := newRecorder(t.TempDir(), "", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.file.Create = func(tick.Tick) (replay.File, string, error) { panic("planted") }
+	truncated := 0
+	r.run(func() { truncated++ })
+	for range 2 * recorderQueue {
+		r.take(server.RecordingChunk{First: true, Chunk: new(replay.Chunk)})
+	}
+	r.close()
+	if s := log.String(); truncated != 1 || !strings.Contains(s, "ends early: planted") {
+		t.Errorf("%d truncated; the log: %s", truncated, s)
+	}
+}
