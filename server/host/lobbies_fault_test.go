@@ -96,7 +96,8 @@ func TestLobbySpecs(t *testing.T) {
 	for i, c := range []struct{ field, value string }{
 		{"rate_hz", "65596"}, {"rate_hz", "-1"}, {"send_interval", "-1"}, {"send_interval", "1000"},
 	} {
-		status, body := postJSON(t, at+"/v1/lobbies", fmt.Sprintf(`{"map": "arena-64", "%s": %s}`, c.field, c.value))
+		body := fmt.Sprintf(`{"map": "arena-64", "%s": %s}`, c.field, c.value)
+		status, body := postJSON(t, at+"/v1/lobbies", body)
 		if status != http.StatusBadRequest || !strings.Contains(body, c.field) {
 			t.Errorf("%d: %d %s", i, status, body)
 		}
@@ -223,16 +224,17 @@ func TestPortFigures(t *testing.T) {
 			refused = refused || strings.HasPrefix(line, `tickrate_refused_datagrams_total{lobby="port"`) &&
 				strings.HasSuffix(line, "} 1\n")
 		}
-		if n := strings.Count(body, "\ntickrate_socket_lost_datagrams_total{"); status != 200 || refused != port ||
-			strings.Contains(body, `tickrate_socket_lost_datagrams_total{lobby="port"}`) != port ||
+		const lost = "\ntickrate_socket_lost_datagrams_total{"
+		n := strings.Count(body, lost)
+		if status != 200 || refused != port || strings.Contains(body, lost+`lobby="port"}`) != port ||
 			port && n != 1 || !port && n != 0 {
 			t.Errorf("%s: %d, refused %v, %d figures of the socket", page, status, refused, n)
 		}
 	}
 }
 
-// A panic beside the tick, as it may come where figures are published, ends that lobby alone; server browsers are then
-// told of the next lobby, and of none when all have ended.
+// A panic beside the tick, where figures are published, ends that lobby alone. Server browsers are
+// told of no lobby when all have ended.
 func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 	cfg, log := lobbiesConfig("mmsg", 2, 2)
 	cfg.Name, cfg.Query.Listen = "many", "127.0.0.1:0"
