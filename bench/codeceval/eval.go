@@ -161,10 +161,9 @@ type lane struct {
 	ring    *snapshot.Ring
 	encoder *snapshot.Encoder
 	decoder *snapshot.Decoder
-	stored  bool            // rows have no baselines
-	row     []int32         // scratch, in the order of Fields
-	section []byte          // bytes of the newest snapshot, run headers included
-	meter   *snapshot.Meter // what bits are for; nil: nobody asks
+	stored  bool    // rows have no baselines
+	row     []int32 // scratch, in the order of Fields
+	section []byte  // bytes of the newest snapshot, run headers included
 }
 
 // newLane allocates both ends for all entities of a trace. m has the schema of p.
@@ -246,13 +245,6 @@ func (r *run) snapshot(s int) error {
 	n, err := r.compare(s)
 	if err != nil {
 		return err
-	}
-	for _, l := range r.lanes {
-		if l.meter != nil && s >= Warmup(r.Delay) {
-			if err := l.decoder.Explain(l.meter, r.acks.now, l.section); err != nil {
-				return err
-			}
-		}
 	}
 	if r.score.Verified++; s < Warmup(r.Delay) {
 		return nil
