@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,7 +75,7 @@ func TestLobbyThatCannotBeMade(t *testing.T) {
 	if s := log.String(); !strings.Contains(s, "was not made") || !strings.Contains(s, "goroutine") {
 		t.Errorf("the log: %s", s)
 	}
-	if n := len(h.maps.maps); n != 1 {
+	if n, _ := usedMaps(h); n != 1 {
 		t.Errorf("%d maps", n)
 	}
 	if status, body := postJSON(t, at+"/v1/lobbies", ""); status != http.StatusCreated {
@@ -138,9 +139,9 @@ func TestLobbyOnDemandRunsFiles(t *testing.T) {
 // A map that lobbies have changed to is read once, and the map before is forgotten.
 func TestLobbiesShareMapsAfterAChange(t *testing.T) {
 	cfg, _ := lobbiesConfig("mmsg", 2, 3)
-	reads := 0
+	var reads atomic.Int32
 	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
-		reads++
+		reads.Add(1)
 		return openMap(c)
 	}
 	h, stop := running(t, cfg)
@@ -160,18 +161,33 @@ func TestLobbiesShareMapsAfterAChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := *h.list.Load()
-	if n := len(h.maps.maps); n != 1 || h.maps.maps[0].users != 3 || reads != 1 ||
-		all[0].shared != all[2].shared {
-		t.Errorf("%d maps, %d reads", n, reads)
+	var shared [3]*sharedMap
+	for id, x := range all { // the loop's
+		read := func(time.Duration, *server.Lobby) { shared[id] = x.shared }
+		if err := h.doFor(x)(context.Background(), read); err != nil {
+			t.Fatal(err)
+		}
+	}
+	maps, users := usedMaps(h)
+	if maps != 1 || users != 3 || reads.Load() != 1 || shared[0] != shared[2] {
+		t.Errorf("%d maps of %d lobbies, %d reads", maps, users, reads.Load())
 	}
 	for id := range 3 {
 		if err := h.EndLobby(context.Background(), uint32(id)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(h.maps.maps) != 0 {
-		t.Errorf("%d maps of nobody", len(h.maps.maps))
+	eventually(t, "the maps of nobody are gone", func() bool { maps, _ := usedMaps(h); return maps == 0 })
+}
+
+// usedMaps counts the shared maps of a host and the lobbies on them.
+func usedMaps(h *Host) (maps, users int) {
+	h.maps.mu.Lock()
+	defer h.maps.mu.Unlock()
+	for _, one := range h.maps.maps {
+		users += one.users
 	}
+	return len(h.maps.maps), users
 }
 
 // A lobby alone reads the file of its map anew when it changes to the map that it plays.
