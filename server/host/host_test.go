@@ -105,7 +105,8 @@ func TestHost(t *testing.T) {
 				for _, n := range r.Drops { // a slow machine drops repeats of a handshake
 					taken += n
 				}
-				return r.Counts["rx_datagrams"] == g.sent && taken == g.sent && r.TickWall.Max > 0
+				return r.Counts["rx_datagrams"] == g.sent && taken == g.sent && r.TickWall.Max > 0 &&
+					r.Counts["tx_datagrams"] > 0 && r.Socket.DatagramsIn == g.sent
 			})
 			if r.Rate != 60 || r.Interval != 3 || r.Counts["tx_datagrams"] == 0 ||
 				r.Socket.DatagramsIn != g.sent || r.Seconds <= 0 || len(r.Stages) != metrics.NumStages {
