@@ -106,14 +106,6 @@ type Config struct {
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
 
-	// SparseTiming measures one tick in 16 and no other, where every tick reads both clocks twice by
-	// default: a microsecond, for hosts of many small lobbies.
-	SparseTiming bool
-
-	// Histograms take the figures of the lobby. Lobbies that one goroutine ticks may share them;
-	// default its own.
-	Histograms *metrics.Histograms
-
 	// SampleEvery is n where one datagram of n is accounted to the bit, and one snapshot of n
 	// explained; default 1024, or 8 a slot if that is more; -1 none.
 	SampleEvery int

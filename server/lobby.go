@@ -69,12 +69,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.install(newMapState(cfg))
-	if l.Stats.Histograms = cfg.Histograms; cfg.Histograms == nil {
-		l.Stats.Histograms = metrics.NewHistograms(given.CPU != nil)
-	}
+	l.Stats.Histograms = metrics.NewHistograms(given.CPU != nil)
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)
-	l.timer.Sparse = cfg.SparseTiming
 	if cfg.Record != nil {
 		l.recording.start()
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// TestRow07WhoHarmsWhom is the table of who may hurt whom: teams, players, what they fire, what
-// belongs to them, and those that are gone.
+// TestRow07WhoHarmsWhom compares Hostile, Root and Harms with tables: of players of two teams, a
+// projectile, a grenade, a barrel, a spectator, and entities that are gone.
 func TestRow07WhoHarmsWhom(t *testing.T) {
 	for a := range uint8(4) {
 		for b := range uint8(4) {

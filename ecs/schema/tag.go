@@ -79,7 +79,8 @@ type options struct {
 // parseTag reads a tag over what is inherited: a name, then options. Errors say which option and
 // what was expected.
 func parseTag(tag string, o options) (options, error) {
-	o.name, o.inline, o.often, o.single, o.spawn = "", false, nil, false, SpawnZero // these do not come down from above
+	// these are not inherited
+	o.name, o.inline, o.often, o.single, o.spawn = "", false, nil, false, SpawnZero
 	name, rest, more := strings.Cut(tag, ",")
 	if name != "" && !goodName(name) {
 		return o, fmt.Errorf("name %q: expected %s", name, nameRule)

@@ -28,11 +28,12 @@ func (c *restCounts) add(o restCounts) {
 	c.still, c.moved, c.rows = c.still+o.still, c.moved+o.moved, c.rows+o.rows
 }
 
-// HalfStayed notes half a group with a number of rows at rest, at least MinRest, that are all as
-// predicted: Row says that they rest, and no symbol is counted for them.
+// HalfStayed counts half a group in which all rows at rest are as predicted. rows is their number, at
+// least MinRest. No symbol is counted for them.
 func (c *Counts) HalfStayed(rows int) { c.rest.add(restCounts{still: 1, rows: uint64(rows)}) }
 
-// HalfChanged notes half a group with at least MinRest rows at rest, one of which changed.
+// HalfChanged counts half a group that has at least MinRest rows at rest and in which one of them
+// changed.
 func (c *Counts) HalfChanged() { c.rest.moved++ }
 
 // RowsAtRest is the rows of HalfStayed, for which no symbol is counted.

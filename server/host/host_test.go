@@ -250,11 +250,17 @@ func (g *greeted) until(what string, happened func() bool) {
 
 func figures(t *testing.T, at string) (r metrics.Report) {
 	t.Helper()
-	status, body := ask(t, "GET", at+"/stats")
-	if err := json.Unmarshal([]byte(body), &r); err != nil || status != 200 {
-		t.Fatalf("%d %s: %v", status, body, err)
-	}
+	askJSON(t, at+"/stats", &r)
 	return r
+}
+
+// askJSON reads the document at a URL into v.
+func askJSON(t *testing.T, url string, v any) {
+	t.Helper()
+	status, body := ask(t, "GET", url)
+	if err := json.Unmarshal([]byte(body), v); err != nil || status != 200 {
+		t.Fatalf("%s: %d %s: %v", url, status, body, err)
+	}
 }
 
 // A taken port is an error that names the address, and nothing stays open behind it.

@@ -80,10 +80,7 @@ func postJSON(t *testing.T, url, body string) (status int, answer string) {
 
 func lobbiesOf(t *testing.T, at string) (l httpapi.LobbyList) {
 	t.Helper()
-	status, body := ask(t, "GET", at+"/v1/lobbies")
-	if err := json.Unmarshal([]byte(body), &l); err != nil || status != 200 {
-		t.Fatalf("%d %s: %v", status, body, err)
-	}
+	askJSON(t, at+"/v1/lobbies", &l)
 	return l
 }
 

@@ -27,8 +27,8 @@ type Stats struct {
 	PacketDrops [packet.NumDrops]meter.Counter  // packets in that were dropped, by reason
 }
 
-// Histograms are distributions of one lobby, or of all lobbies that one goroutine ticks. Native
-// histograms count from the start; Tick and Stage can be reset. Durations are in nanoseconds.
+// Histograms are distributions of one lobby. Native histograms count from the start; Tick and Stage
+// can be reset. Durations are in nanoseconds.
 type Histograms struct {
 	Tick  *meter.Histogram   // CPU time of a tick
 	Stage []*meter.Histogram // CPU time by Stage, of one tick in 16

@@ -57,9 +57,10 @@ func (b *Body) terms(dt float32) bodyTerms {
 	stride := 0.99 * TopSpeed * dt // what is free is rounded without a limit
 	t := bodyTerms{speed: [gaits]float32{b.walk, b.walk, b.run, b.run},
 		strideSq: min(b.strideSq, stride*stride),
-		touch:    uint64(float32(b.radius/arena.LaneUnit)-1) * arena.EachLane, // what is a radius away is not touched
-		step:     uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
-		tall:     b.height / arena.Unit, steps: int((b.stepTop+margin)/arena.Unit) + 2}
+		// what is a radius away is not touched
+		touch: uint64(float32(b.radius/arena.LaneUnit)-1) * arena.EachLane,
+		step:  uint64((b.radius+margin)/arena.LaneUnit) * arena.EachLane,
+		tall:  b.height / arena.Unit, steps: int((b.stepTop+margin)/arena.Unit) + 2}
 	if b.radius+margin > arena.Beside {
 		t.strideSq = -1
 	}
