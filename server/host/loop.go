@@ -35,6 +35,7 @@ type turn struct {
 type loopLoad struct {
 	busy  time.Duration // in this second
 	share float64       // of the last second, 0 to 1
+	spare spareTime
 }
 
 // crowded is the share of the processor from which a lobby may take no more than its part.

@@ -101,6 +101,7 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		}
 		ended := pacer.Now()
 		l.load.busy += ended - now
+		l.load.spare.add(ended, ended-now, w.netcode())
 		for _, t := range l.turns {
 			if now >= t.pace.second {
 				t.pace.second += time.Second
@@ -306,13 +307,19 @@ func (w *worker) find(id uint32) *hosted {
 	return nil
 }
 
+// netcode is the netcode server of the worker's socket.
+func (w *worker) netcode() *netcode.Server {
+	if w.port != nil {
+		return w.port.Netcode()
+	}
+	return w.loop.lobbies[0].lobby.Netcode()
+}
+
 // everySecond logs what was refused.
 func (w *worker) everySecond(wall time.Time) {
 	h, at := w.host, w.host.since()
-	if w.port == nil {
-		w.figures.refused.log(h.log, at, w.loop.lobbies[0].lobby.Netcode().Counters())
-	} else {
-		w.figures.refused.log(h.log, at, w.port.Netcode().Counters())
+	w.figures.refused.log(h.log, at, w.netcode().Counters())
+	if w.port != nil {
 		w.figures.logged.log(h.log, at, &w.figures.stats)
 	}
 	if w.index == 0 {
