@@ -47,13 +47,13 @@ type serveSettings struct {
 // matchSettings are the settings of map, mode, players and rules.
 type matchSettings struct {
 	arena, mode, content, killcam string
-	players, spectators                  int // most of each
-	lobbies                              lobbyCount
-	rate                                 int // Hz
-	spectateAll, noIdleSleep             bool
-	seed                                 uint64
-	rotate                               []string      // MAP or MAP=MODE
-	idleWarn, idleKick                   time.Duration // 0 for never
+	players, spectators           int // most of each
+	lobbies                       lobbyCount
+	rate                          int // Hz
+	spectateAll, noIdleSleep      bool
+	seed                          uint64
+	rotate                        []string      // MAP or MAP=MODE
+	idleWarn, idleKick            time.Duration // 0 for never
 }
 
 // networkSettings are the settings of sockets, protocol, send rates and bandwidth.
