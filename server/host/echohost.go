@@ -67,10 +67,13 @@ func NewEchoHost(cfg Config) (*EchoHost, error) {
 func (h *EchoHost) Run(ctx context.Context) (err error) {
 	pacer := clock.New()
 	var lastHeard, lastSecond time.Duration
+	var spare spareTime
 	for now := pacer.Now(); ctx.Err() == nil && err == nil; {
 		wall := time.Now()
 		h.mu.Lock()
 		n, errTick := h.echo.Tick(now, wall.Unix(), h.sock)
+		ended := pacer.Now()
+		spare.add(ended, ended-now, h.echo.server)
 		h.mu.Unlock()
 		err = errTick
 		if n > 0 {

@@ -190,14 +190,20 @@ func (h *Host) Run(ctx context.Context) error {
 	return err
 }
 
+// netcode is the netcode server of the host's socket.
+func (h *Host) netcode() *netcode.Server {
+	if h.port != nil {
+		return h.port.Netcode()
+	}
+	return h.first.lobby.Netcode()
+}
+
 // everySecond logs what was refused, and publishes what server browsers see.
 func (h *Host) everySecond(now time.Duration, wall time.Time) {
 	at := h.since()
+	h.logRefused(at, h.netcode().Counters())
 	if h.port != nil {
-		h.logRefused(at, h.port.Netcode().Counters())
 		h.figures.logged.log(h.log, at, &h.figures.stats)
-	} else {
-		h.logRefused(at, h.first.lobby.Netcode().Counters())
 	}
 	h.watchWallClock(at, h.wallDrift(wall))
 	h.log.flush(at, flushDue)

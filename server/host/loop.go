@@ -40,6 +40,7 @@ type turn struct {
 type loopLoad struct {
 	busy  time.Duration // in this second
 	share float64       // of the last second, 0 to 1
+	spare spareTime
 }
 
 // crowded is the share of the processor from which a lobby may take no more than its part.
@@ -132,6 +133,7 @@ func (h *Host) play(ctx context.Context, pacer *clock.Pacer) (err error) {
 		}
 		ended := pacer.Now()
 		l.load.busy += ended - now
+		l.load.spare.add(ended, ended-now, h.netcode())
 		for _, t := range l.turns {
 			if now >= t.pace.second {
 				t.pace.second += time.Second
