@@ -262,6 +262,32 @@ func TestPortFigures(t *testing.T) {
 	}
 }
 
+// One request begins new figures of all lobbies and of the loop, and one answers them.
+func TestFiguresOfAllLobbies(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 2, 2)
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	a := dialHost(t, h.Addr(), inLobby(1, protocol.LobbyRef{Lobby: 1}))
+	a.until("a welcome of lobby 1", a.welcomed)
+	var before, r httpapi.HostReport
+	askJSON(t, at+"/stats?lobby=all", &before)
+	if status, body := ask(t, "POST", at+"/stats/reset?lobby=all"); status != 204 {
+		t.Fatalf("reset: %d %s", status, body)
+	}
+	eventually(t, "calls of the loop", func() bool {
+		askJSON(t, at+"/stats?lobby=all", &r)
+		return len(r.Loops) == 1 && r.Loops[0].Calls > 20 && r.Loops[0].Call.Mean > 0
+	})
+	if len(r.Lobbies) != 2 || len(before.Lobbies) != 2 || before.Lobbies[1].Counts["joined"] != 1 ||
+		r.Lobbies[1].Counts["joined"] != 0 || r.Lobbies[1].Players != 1 || r.Lobbies[0].Players != 0 {
+		t.Errorf("before %+v, after %+v", before.Lobbies, r.Lobbies)
+	}
+	if status, _ := ask(t, "GET", at+"/v1/bandwidth?lobby=all"); status != 404 {
+		t.Errorf("another page of all lobbies: %d", status)
+	}
+}
+
 // A panic beside the tick, where figures are published, ends that lobby alone. Server browsers are
 // told of no lobby when all have ended.
 func TestThreat32PanicAsFiguresArePublished(t *testing.T) {

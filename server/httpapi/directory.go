@@ -148,6 +148,9 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, d.Port.report())
 		return
 	}
+	if d.serveAll(w, r) {
+		return
+	}
 	p := d.pick(r)
 	if p == nil {
 		http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
