@@ -28,6 +28,7 @@ type hosted struct {
 	logged   loggedCounts
 	pages    *httpapi.LobbyPages   // nil: no HTTP port
 	shared   *sharedMap            // the map that it plays; nil: a map of its own
+	content  string                // pack of its maps; "" for the host's own
 	loading  <-chan loadedMap      // the map that it asked for; nil: none
 	ended    chan struct{}         // closed when the lobby has ended
 	fault    atomic.Pointer[fault] // of its work in the background, until somebody has logged it
@@ -98,7 +99,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 // source is what the HTTP port serves of a lobby.
 func (h *Host) source(x *hosted) httpapi.Source {
 	return httpapi.Source{
-		Name: x.name(), Lobby: x.lobby, Schedule: x.schedule,
+		Name: x.name(), Content: contentHash(x.lobby.Config()), Lobby: x.lobby, Schedule: x.schedule,
 		Status: func() server.Status { return *x.status.Load() },
 		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
 		Socket: h.sock.Stats, Hiccup: h.cfg.Hiccup,

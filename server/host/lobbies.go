@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -148,7 +146,7 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 	if h.alone() {
 		return 0, errAlone
 	}
-	c, err := h.lobbyConfig(spec)
+	c, least, err := h.lobbyConfig(spec)
 	if err != nil {
 		return 0, err
 	}
@@ -170,9 +168,9 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 			h.making.release()
 		}
 	}()
-	m := mapOf(spec, &c)
+	m := h.mapOf(spec, &c)
 	if shared, err = h.maps.load(m, func() loadedMap { return h.loadMap(m) }); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("map %.80q, mode %.80q: %w", m.Map, m.Mode, err)
 	}
 	c = c.WithMap(&shared.loaded)
 	if err = c.Check(); err != nil {
@@ -183,53 +181,13 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 	if err != nil {
 		return 0, err
 	}
-	x.shared = shared
+	x.shared, x.content = shared, m.Content
+	x.startAt(least)
 	return c.ID, w.requests.do(ctx, func(now time.Duration) {
 		added = true
 		w.add(now, x)
 	})
 }
-
-// lobbyConfig is the configuration of a lobby on demand, without its map: that of the host with what
-// was asked for.
-func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, err error) {
-	c = h.cfg.Lobby
-	if want := spec.Content; want != "" && want != hex.EncodeToString(c.Rules.WithDefaults().Game.Pack[:]) {
-		return c, fmt.Errorf("content %.64q: this server has another pack", want)
-	}
-	if most := orDefault(c.Players, defaultPlayers); spec.Players < 0 || spec.Players > most {
-		return c, fmt.Errorf("%d players: expected 1 to %d, as the server was started for", spec.Players, most)
-	} else if spec.Players > 0 {
-		c.Players = spec.Players
-	}
-	if hz := spec.RateHz; hz != 0 {
-		if hz < int(tick.MinRate) || hz > int(tick.MaxRate) {
-			return c, fmt.Errorf("rate_hz %d: expected %d to %d", hz, tick.MinRate, tick.MaxRate)
-		}
-		c.Rules.Rate, c.SendInterval = tick.Rate(hz), 0
-	}
-	if n := spec.SendInterval; n != 0 {
-		if n < 0 || n > server.MaxInterval {
-			return c, fmt.Errorf("send_interval %d: expected 1 to %d", n, server.MaxInterval)
-		}
-		c.SendInterval = n
-	}
-	if spec.Name != "" {
-		c.Name = spec.Name
-	}
-	if spec.Seed != 0 {
-		c.Rules.Seed = spec.Seed
-	}
-	return c, nil
-}
-
-// mapOf is the map that a lobby on demand is for.
-func mapOf(spec httpapi.LobbySpec, c *server.Config) server.MapSpec {
-	return server.MapSpec{Map: cmp.Or(spec.Map, c.ArenaName), Mode: cmp.Or(spec.Mode, modeName(c))}
-}
-
-// modeName names the mode of a configuration.
-func modeName(c *server.Config) string { return c.Rules.WithDefaults().Game.Mode.Name }
 
 // EndLobby ends a lobby: its players are told that it closes. It returns when they are, and when its
 // memory is free for the next. Any goroutine but those that play may call it.

@@ -27,6 +27,7 @@ func (h *Host) loader(x *hosted) server.MapLoader {
 		return func(server.MapSpec) (func() (*server.LoadedMap, error), error) { return nil, errNoMaps }
 	}
 	return func(c server.MapSpec) (func() (*server.LoadedMap, error), error) {
+		c.Content = x.content
 		done := make(chan loadedMap, 1)
 		x.loading = done
 		go func() { done <- h.prepareMap(x, c) }()
