@@ -24,6 +24,12 @@ type PortConfig struct {
 	Timer *metrics.TickTimer // of the calls of Ticks
 
 	Clock func() time.Duration // elapsed time, for Due.Took; default none: it stays 0
+
+	// Steering makes the port one of several workers. Their Netcode has the same keys, Addresses,
+	// Entropy and Tokens; each has a socket of its own on the same UDP port, and all tell the same
+	// time. nil: the port is alone.
+	Steering *Steering
+	Worker   int // of Steering, 0 to its workers-1
 }
 
 // NewPort returns a port without lobbies.

@@ -31,7 +31,7 @@ type Server struct {
 	slotTable
 	handshakeTable
 	clock    clock
-	tokens   usedTokens
+	tokens   *UsedTokens
 	budget   *budget
 	stopped  bool // StopAccepting
 	paused   bool // PauseAccepting
@@ -57,11 +57,10 @@ func NewServer(c ServerConfig) (*Server, error) {
 	for i, a := range c.Addresses {
 		s.cfg.Addresses[i] = canonical(a)
 	}
-	s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
-	if err != nil {
-		return nil, err
+	if s.tokens = c.Tokens; s.tokens == nil {
+		s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
 	}
-	return s, nil
+	return s, err
 }
 
 const never = time.Duration(math.MaxInt64)
@@ -234,12 +233,7 @@ func (s *Server) ResumeAccepting() { s.paused = false }
 // MarkTokenUsed marks a token as used until it expires, and writes it to the journal. It is for a
 // token that was used at another server. It reports false when there is no room.
 func (s *Server) MarkTokenUsed(tag TokenTag, expire uint64) bool {
-	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire,
-		uint64(max(0, s.clock.unix))) == nil {
-		return false
-	}
-	s.tokens.markUsed(tag)
-	return true
+	return s.tokens.mark(tag, expire, uint64(max(0, s.clock.unix)))
 }
 
 // Session returns the session in a slot.
@@ -281,6 +275,10 @@ func (s *Server) PendingHandshakes() int { return len(s.handshakes) - len(s.free
 
 // Pressure returns the share of the handshake budget that is spent, 0 to 1 (handshake_pressure).
 func (s *Server) Pressure() float64 { return s.budget.pressure() }
+
+// SetSpare lets tokens be opened beyond HandshakesPerSecond, in a share of a processor's time, 0 to
+// 1: what the owner's loop has to spare. The share holds until the next call; at first it is 0.
+func (s *Server) SetSpare(share float64) { s.budget.setSpare(share) }
 
 // Counters returns the server's counters; read them between calls.
 func (s *Server) Counters() *Counters { return &s.counters }

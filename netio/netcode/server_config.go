@@ -38,6 +38,10 @@ type ServerConfig struct {
 	StartUnix       int64         // Unix seconds; no earlier process uses tokens after it
 	AllowTokenReuse bool          // for tests: a restarted server takes used tokens again
 
+	// Tokens is the table of used tokens that this server shares with others, see NewUsedTokens. nil:
+	// one of its own.
+	Tokens *UsedTokens
+
 	HandshakesPerSecond  int  // requests whose token is opened; half of it at once; 0: 20,000
 	HandshakesPerNetwork int  // of these, from one /24 or /48, all at once; 0: a quarter
 	PacketsPerSecond     int  // datagrams that a session may send, 64 more at once; 0: no limit

@@ -110,18 +110,7 @@ func (s *Server) checkClient(now time.Duration, clock uint64, from netip.AddrPor
 	if taken && !s.canTakeOver(now, i, s.token.ClientID) {
 		return false, DropReqClient
 	}
-	e := s.tokens.find(tag)
-	if e == nil {
-		e = s.tokens.add(tag, canonical(from), expire, clock)
-	}
-	if e == nil {
-		return false, DropTokenTable
-	}
-	spent, elsewhere := e.used, e.from != canonical(from)
-	if spent || elsewhere {
-		return false, DropReqTokenUsed
-	}
-	return taken, DropNone
+	return taken, s.tokens.see(tag, canonical(from), expire, clock)
 }
 
 // beginHandshake keeps the keys of s.token for an address, in the place of older ones; nil when

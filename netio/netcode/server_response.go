@@ -51,9 +51,10 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 		}
 		return Event{}, DropFull
 	}
-	if s.tokens.find(p.token) == nil { // it has expired, and its entry was reused
+	// from now on no recorded handshake can open a second session under the same keys
+	if why := s.tokens.use(p.token); why != DropNone {
 		s.dropHandshake(w)
-		return Event{}, DropTokenTable
+		return Event{}, why
 	}
 	return s.connect(now, w, i, out), DropNone
 }
@@ -86,8 +87,6 @@ func (s *Server) connect(now time.Duration, w, i int, out *Outbox) Event {
 	s.slots[i].flood.bucket = ratelimit.NewBurst(s.cfg.PacketsPerSecond, packetBurst)
 	s.userData[i] = s.echoed.userData
 	s.slotAt.put(addressKey(p.address), i)
-	// from now on no recorded handshake can open a second session under the same keys
-	s.tokens.markUsed(p.token)
 	s.dropHandshake(w)
 	s.keepAlive(now, i, out)
 	s.updateAt[i] = now
