@@ -79,7 +79,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	return l, nil
 }
 
-// Netcode returns the netcode server, to read between ticks.
+// Netcode returns the netcode server, for reading and for SetSpare between ticks.
 func (l *Lobby) Netcode() *netcode.Server { return l.port.netcode }
 
 // Match returns the match, to read between ticks.

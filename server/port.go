@@ -121,7 +121,7 @@ func newPort(cfg PortConfig) (p *Port, err error) {
 	return p, nil
 }
 
-// Netcode returns the netcode server, to read between ticks.
+// Netcode returns the netcode server, for reading and for SetSpare between ticks.
 func (p *Port) Netcode() *netcode.Server { return p.netcode }
 
 // connOf returns the connection of a client of netcode; nil while it has none.

@@ -288,5 +288,9 @@ func (s *Server) PendingHandshakes() int { return len(s.handshakes) - len(s.free
 // Pressure returns the share of the handshake budget that is spent, 0 to 1 (handshake_pressure).
 func (s *Server) Pressure() float64 { return s.budget.pressure() }
 
+// SetSpare lets tokens be opened beyond HandshakesPerSecond, in a share of a processor's time, 0 to
+// 1: what the owner's loop has to spare. The share holds until the next call; at first it is 0.
+func (s *Server) SetSpare(share float64) { s.budget.setSpare(share) }
+
 // Counters returns the server's counters; read them between calls.
 func (s *Server) Counters() *Counters { return &s.counters }

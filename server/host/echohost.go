@@ -22,6 +22,7 @@ type EchoHost struct {
 	mu      sync.Mutex // held during a tick, and by readers of the figures
 	echo    *Echo
 	clients []echoClient // by slot
+	refused refusals
 }
 
 // echoClient is a session, kept for the log: netcode drops it when the session ends.
@@ -67,10 +68,13 @@ func NewEchoHost(cfg Config) (*EchoHost, error) {
 func (h *EchoHost) Run(ctx context.Context) (err error) {
 	pacer := clock.New()
 	var lastHeard, lastSecond time.Duration
+	var spare spareTime
 	for now := pacer.Now(); ctx.Err() == nil && err == nil; {
 		wall := time.Now()
 		h.mu.Lock()
 		n, errTick := h.echo.Tick(now, wall.Unix(), h.sock)
+		ended := pacer.Now()
+		spare.add(ended, ended-now, h.echo.server)
 		h.mu.Unlock()
 		err = errTick
 		if n > 0 {
@@ -115,7 +119,7 @@ func (h *EchoHost) logEvent(kind netcode.EventKind, client int) {
 
 // everySecond logs what was refused, and that the wall clock was set.
 func (h *EchoHost) everySecond(now, drift time.Duration) {
-	h.logRefused(now, h.echo.server.Counters())
+	h.refused.log(h.log, now, h.echo.server.Counters())
 	h.watchWallClock(now, drift)
 	h.log.flush(now, flushDue)
 }
