@@ -307,7 +307,7 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 		return usage.Error(err)
 	}
 	// The maps that may follow.
-	cfg.Maps = mapResolver(pack, m.arena)
+	cfg.Maps = mapResolver(pack, m.content, m.arena)
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
 		return err
 	}

@@ -28,8 +28,8 @@ type Config struct {
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig
 	Workers  int // threads that share the systems of a tick, 1 to MaxWorkers; default 1
 
-	// Maps loads maps for the console and the rotation, on a goroutine of its own. Default: no
-	// other map is found.
+	// Maps loads maps for the console, the rotation and lobbies on demand, one at a time, on a
+	// goroutine of its own. Default: no other map is found.
 	Maps func(server.MapSpec) (server.LoadedMap, error)
 
 	// Prefault makes the system give the memory that this process has asked for, so that no tick

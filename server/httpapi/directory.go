@@ -1,11 +1,8 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,18 +26,6 @@ type Directory struct {
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
-}
-
-// LobbySpec is what POST /v1/lobbies asks for. Zero fields mean what the server was started with.
-type LobbySpec struct {
-	Name         string `json:"name"`
-	Map          string `json:"map"`
-	Mode         string `json:"mode"`
-	Content      string `json:"content"` // hash of the content pack, if it has to be a certain one
-	Players      int    `json:"players"`
-	RateHz       int    `json:"rate_hz"`
-	SendInterval int    `json:"send_interval"` // ticks from one snapshot of a client to the next
-	Seed         uint64 `json:"seed"`
 }
 
 // PortName names the figures of a shared UDP port where lobbies have their ID.
@@ -102,13 +87,14 @@ type LobbyInfo struct {
 	Phase     string `json:"phase"`
 	RateHz    int    `json:"rate_hz"`
 	LoadLevel string `json:"load_level"`
+	Content   string `json:"content"` // hash of the content pack; zeros without one
 }
 
 // Info returns what a list says of the lobby.
 func (s *Source) info() LobbyInfo {
 	status := s.Status()
 	return LobbyInfo{LobbyState: s.stateOf(), Name: status.Name, Map: status.Map, Mode: status.Mode,
-		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String()}
+		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String(), Content: s.Content}
 }
 
 // directory has the handlers of a host.
@@ -160,6 +146,9 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	if d.ofPort(r) && r.URL.Path == "/stats" && r.Method == http.MethodGet {
 		writeJSON(w, d.Port.report())
+		return
+	}
+	if d.serveAll(w, r) {
 		return
 	}
 	p := d.pick(r)
@@ -249,9 +238,6 @@ func (d *directory) serveList(w http.ResponseWriter, _ *http.Request) { writeJSO
 // createTimeout is how long a lobby may take to be made: its map may have to be read and packed.
 const createTimeout = time.Minute
 
-// maxLobbySpec is the longest body of a request for a lobby, in bytes.
-const maxLobbySpec = 4096
-
 // serveCreate makes a lobby: 201 and its LobbyInfo, 400 for one that cannot be, 503 if the host has
 // as many as it may have.
 func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
@@ -260,16 +246,9 @@ func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLobbySpec))
-	var spec LobbySpec
-	if err == nil && len(bytes.TrimSpace(body)) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(body))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(&spec)
-	}
+	spec, err := readLobbySpec(http.MaxBytesReader(w, r.Body, maxLobbySpec))
 	if err != nil {
-		http.Error(w, "body: expected JSON of name, map, mode, content, players, rate_hz, send_interval "+
-			"and seed, all optional", http.StatusBadRequest)
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), createTimeout)

@@ -32,7 +32,8 @@ const LobbyName = "0"
 // Source is what the port serves of a lobby. Its functions may be called from any goroutine. All
 // fields are required unless their comment says otherwise.
 type Source struct {
-	Name string // labels the lobby in metrics and answers; default LobbyName
+	Name    string // labels the lobby in metrics and answers; default LobbyName
+	Content string // hash of its content pack, in hexadecimal
 
 	// Stats and Summary are for any goroutine, all else for functions under Do.
 	Lobby    *server.Lobby

@@ -23,6 +23,22 @@ type reporter struct {
 	since totals     // at the last reset
 }
 
+// process is what /stats says of the whole process, at one moment.
+type process struct {
+	cpu    time.Duration // CPU time
+	mem    runtime.MemStats
+	hiccup *metrics.Spread // wake-up delays since the last call; nil: not measured
+}
+
+// read reads the figures of the process. runtime.ReadMemStats stops the world briefly.
+func (p *process) read(hiccup func() metrics.Spread) {
+	p.cpu = clock.ProcessCPU()
+	runtime.ReadMemStats(&p.mem)
+	if hiccup != nil {
+		p.hiccup = new(hiccup())
+	}
+}
+
 // totals are all figures that only grow, at one moment.
 type totals struct {
 	at, cpu  time.Duration // clock of the host; CPU time of the process
@@ -39,19 +55,24 @@ type totals struct {
 }
 
 // serve answers GET /stats with the report since the last reset.
-func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.report()) }
+func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) {
+	var now process
+	now.read(p.src.Hiccup)
+	writeJSON(w, p.report(&now))
+}
 
 // serveReset begins a new measurement and answers 204.
 func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
-	p.reset()
+	var now process
+	now.read(p.src.Hiccup)
+	p.reset(&now)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// totals reads all figures. runtime.ReadMemStats stops the world briefly.
-func (p *reporter) totals(mem *runtime.MemStats) (t totals) {
-	runtime.ReadMemStats(mem)
+// totals reads all figures of the lobby beside those of the process.
+func (p *reporter) totals(now *process) (t totals) {
 	s, schedule := &p.src.Lobby.Stats, p.src.Schedule
-	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC
+	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), now.cpu, now.mem.Mallocs, now.mem.NumGC
 	t.socket = p.src.Socket()
 	t.skipped, t.overruns = schedule.Skipped.Load(), schedule.Overruns.Load()
 	t.caughtUp = schedule.CaughtUp.Load()
@@ -78,15 +99,11 @@ func (t *totals) readStats(s *metrics.Stats) {
 }
 
 // reset begins a new measurement.
-func (p *reporter) reset() {
+func (p *reporter) reset(now *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var mem runtime.MemStats
-	p.since = p.totals(&mem)
+	p.since = p.totals(now)
 	p.src.Schedule.Reset()
-	if p.src.Hiccup != nil {
-		p.src.Hiccup()
-	}
 	s := &p.src.Lobby.Stats
 	s.Tick.Reset()
 	for _, stage := range s.Stage {
@@ -95,11 +112,10 @@ func (p *reporter) reset() {
 }
 
 // report sums up since the last reset.
-func (p *reporter) report() metrics.Report {
+func (p *reporter) report(of *process) metrics.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var mem runtime.MemStats
-	src, since, now := p.src, &p.since, p.totals(&mem)
+	src, since, now := p.src, &p.since, p.totals(of)
 	s, schedule, status := &src.Lobby.Stats, src.Schedule, src.Status()
 	r := metrics.Report{
 		Version: metrics.ReportVersion,
@@ -115,13 +131,10 @@ func (p *reporter) report() metrics.Report {
 		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns,
 		CaughtUp: now.caughtUp - since.caughtUp,
 		Phase:    status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
-		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: mem.HeapAlloc,
+		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: of.mem.HeapAlloc,
+		Hiccup: of.hiccup,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{},
 		SocketLost: now.socket.Lost() - since.socket.Lost(), Socket: now.socket, Query: src.Query(),
-	}
-	if src.Hiccup != nil {
-		hiccup := src.Hiccup()
-		r.Hiccup = &hiccup
 	}
 	for i := range s.LoadLevel {
 		r.LoadLevels[overload.Level(i).String()] = s.LoadLevel[i].Load()
