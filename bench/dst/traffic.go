@@ -77,6 +77,14 @@ func (r *run) onReceive(from netip.AddrPort, data []byte) {
 	p.unvalidatedBytes(from)[0] += len(data)
 }
 
+// netcode returns the netcode server whose datagrams pass.
+func (r *run) netcode() *netcode.Server {
+	if r.host != nil {
+		return r.host.port.Netcode()
+	}
+	return r.Lobby.Netcode()
+}
+
 // unvalidatedBytes returns the bytes received from and sent to an address that never had a session.
 func (p *traffic) unvalidatedBytes(at netip.AddrPort) *[2]int {
 	t := p.traffic[at]
@@ -122,9 +130,14 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	p.sent++
 	host := to.Addr().As4()[0]
 	var s *sessionOf // nil without a session
-	if slot, connected := r.Lobby.Netcode().At(to); connected {
-		session, _ := r.Lobby.Netcode().Session(slot)
+	nc := r.netcode()
+	if slot, connected := nc.At(to); connected {
+		session, _ := nc.Session(slot)
 		s = p.session(slot, to, session.Token)
+	} else if r.host != nil && r.host.beganAndEnded(to, data) {
+		r.captured.out(r, to, data)
+		r.checkSequence(to, nil, data)
+		return
 	} else if !p.validated[to] && !r.skip.checks {
 		t := p.unvalidatedBytes(to)
 		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
