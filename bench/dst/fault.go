@@ -74,7 +74,9 @@ func (r *run) startFault(f *fault) {
 	case Blackhole:
 		s.blackholes++
 	case Rebind:
-		r.Rebind(i)
+		if r.Rebind(i); r.host != nil {
+			r.host.players[i].unclean = now + migration
+		}
 	case ClientStall:
 		s.stalls++
 		r.Suspend(i)
@@ -93,7 +95,9 @@ func (r *run) startFault(f *fault) {
 	case ServerStall:
 		r.StallServer(int(f.For / r.rate.Period()))
 	case WallJump:
-		r.wallJump += int64(f.Amount)
+		if r.wallJump += int64(f.Amount); r.host != nil {
+			r.host.hinderedAll() // tokens have expired
+		}
 	case Kill:
 		if r.host != nil {
 			r.host.kill()

@@ -33,6 +33,7 @@ type host struct {
 	lobbies []*hosted // those that have not ended, in the order of their making
 	nextID  uint32
 	ended   counts // of lobbies that have ended
+	lastEnd packet.Reason
 	gone    []weak.Pointer[server.Lobby]
 	due     []server.Due
 	players []player // by client
@@ -105,7 +106,7 @@ func newHost(c Case) (*host, error) {
 	r.journal = make([]byte, 1024*netcode.JournalRecord)
 	cfg := server.Config{Rules: sim.Rules{Rate: r.rate},
 		Netcode: netcode.ServerConfig{Clients: 64, MaxTokens: 1024, Journal: r.journal, StartUnix: epoch,
-			HandshakesPerSecond: 5000, PacketsPerSecond: 600}}
+			HandshakesPerSecond: 5000}}
 	r.cfg = cfg
 	r.cfg.Players = 64
 	r.entropy(&cfg)
@@ -222,12 +223,16 @@ func (h *host) serve(now time.Duration, unix int64, conn netio.Conn) error {
 	return err
 }
 
+// beginsSession reports whether a datagram is the first of a session: a keep-alive with the
+// sequence 0.
+func beginsSession(data []byte) bool {
+	return netcode.KindOf(data) == netcode.KindKeepAlive && data[0]>>4 == 1 && data[1] == 0
+}
+
 // beganAndEnded reports whether a datagram is of a session that began and was rejected in one step.
-// The first one of a session is a keep-alive with the sequence 0.
 func (h *host) beganAndEnded(to netip.AddrPort, data []byte) bool {
 	token, ok := h.responded[to]
-	if ok && h.wire.tags[to] != token && netcode.KindOf(data) == netcode.KindKeepAlive &&
-		data[0]>>4 == 1 && data[1] == 0 {
+	if ok && h.wire.tags[to] != token && beginsSession(data) {
 		h.wire.tags[to], h.wire.validated[to] = token, true
 	}
 	return ok && h.wire.tags[to] == token
@@ -299,7 +304,7 @@ func (h *host) adopt(l *hosted) {
 func (h *host) finish(l *hosted, why packet.Reason) {
 	i := slices.Index(h.lobbies, l)
 	h.lobbies = slices.Delete(h.lobbies, i, i+1)
-	if l.recordings.file != nil && why != 0 {
+	if l.recordings.file != nil && why != 0 && l.recordings.last <= l.played { // else the last tick panicked
 		l.recordings.serverKilled(l.run)
 	}
 	h.ended.add(&l.Lobby.Stats)

@@ -92,7 +92,7 @@ func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byt
 			c.token = netcode.TokenTag(data[len(data)-len(netcode.TokenTag{}):])
 		}
 		if netcode.KindOf(data) == netcode.KindResponse {
-			h.responded[from] = c.token
+			h.responded[from], c.answered = c.token, from
 		}
 		s := &a.sessions[client]
 		v.passed = s.at == from && s.token == c.token
@@ -136,24 +136,26 @@ func (a *aloneLog) endStep(h *host) {
 			c.taken, c.address, c.lobby, c.ended = a.step, is.at, is.lobby, was.lobby
 		case was.lobby != nil: // the newest may have ended it, and was rejected at once
 			if c := p.newest(); c.token != was.token && c.taken == 0 {
-				c.taken, c.ended = a.step, was.lobby
+				c.taken, c.address, c.ended = a.step, c.answered, was.lobby
 			}
 		}
 	}
 }
 
-// moved finds the datagrams of a step after which a session has another address.
+// moved finds the datagrams of a step after which a session has another address. The echo that
+// moves it is opened after the others of its batch.
 func (a *aloneLog) moved(client, from int, was, is netip.AddrPort) {
-	there := false
-	for i := from; i < len(a.arrivals); i++ {
+	echoed := -1 // batch
+	for i := from; i < len(a.arrivals) && echoed < 0; i++ {
 		v := &a.arrivals[i]
-		if v.client != client || len(v.data) == 0 {
-			continue
+		if v.client == client && v.from == is && netcode.KindOf(v.data) == netcode.KindPath && len(v.data) < 100 {
+			echoed = v.batch
 		}
-		if v.from == is && netcode.KindOf(v.data) == netcode.KindPath && len(v.data) < 100 {
-			there = true
+	}
+	for i := from; i < len(a.arrivals); i++ {
+		if v := &a.arrivals[i]; v.client == client {
+			v.passed = v.from == was && v.batch <= echoed || v.from == is && v.batch > echoed
 		}
-		v.passed = there && v.from == is || !there && v.from == was
 	}
 }
 
@@ -163,7 +165,7 @@ var comparedCounts = [...]metrics.Count{metrics.Joined, metrics.Left, metrics.Ti
 
 // compare plays a lobby again, alone, up to its last step, and compares the matches.
 func (a *aloneLog) compare(h *host, l *hosted, last int, panicked bool) {
-	if h.violation != nil || l.violation != nil {
+	if h.violation != nil || l.violation != nil || last <= l.born {
 		return
 	}
 	again, err := a.play(h, l, last)
@@ -247,8 +249,8 @@ func (h *host) feed(v *arrival, l *hosted, step int) bool {
 	}
 	c := h.players[v.client].connection(v.connection)
 	switch netcode.KindOf(v.data) {
-	case netcode.KindRequest:
-		return c.lobby == l || c.ended == l
+	case netcode.KindRequest: // the host may have refused those from other addresses
+		return (c.lobby == l || c.ended == l) && (!c.address.IsValid() || v.from == c.address)
 	case netcode.KindResponse:
 		return (c.lobby == l || c.ended == l) && c.taken != 0 && step >= c.taken
 	}

@@ -25,14 +25,15 @@ type player struct {
 
 // connection is one attempt of a player to play, with a token of its own.
 type connection struct {
-	token   netcode.TokenTag
-	named   bool
-	ref     protocol.LobbyRef // if named
-	refused packet.Reason     // what its token must be refused for; 0: nothing
-	taken   int               // step in which the host took it; 0: it did not
-	address netip.AddrPort    // of its session at first
-	lobby   *hosted           // of its session; nil: none yet
-	ended   *hosted           // lobby of the session that it took over
+	token    netcode.TokenTag
+	named    bool
+	ref      protocol.LobbyRef // if named
+	refused  packet.Reason     // what its token must be refused for; 0: nothing
+	taken    int               // step in which the host took it; 0: it did not
+	address  netip.AddrPort    // of its session at first
+	answered netip.AddrPort    // from which its newest answer to a challenge came
+	lobby    *hosted           // of its session; nil: none yet
+	ended    *hosted           // lobby of the session that it took over
 }
 
 // connection returns a connection by its number, from 1 on.
@@ -120,8 +121,18 @@ func (h *host) clean(i int) bool {
 	return s.badLink == nil && !s.congested && s.blackholes == 0 && s.stalls == 0
 }
 
+// migration is how long a session may take to follow its client to a new address.
+const migration = 2 * time.Second
+
 // hindered notes that something keeps datagrams from a player's client.
-func (h *host) hindered(i int) { h.players[i].unclean = h.Now() }
+func (h *host) hindered(i int) { h.players[i].unclean = max(h.players[i].unclean, h.Now()) }
+
+func (h *host) hinderedAll() {
+	for i := range h.players {
+		h.players[i].told = 0
+		h.hindered(i)
+	}
+}
 
 // cleanFor is how long nothing has hindered a player's datagrams.
 func (h *host) cleanFor(i int) time.Duration { return h.Now() - h.players[i].unclean }
@@ -173,6 +184,7 @@ func (h *host) over(i int, why packet.Reason) {
 	case want == 0 && why == packet.ReasonFull: // of a small lobby: another one
 		p.wish = 0
 	case want == 0 && why == packet.ReasonNoLobby && c.named && c.lobby == nil: // it has ended meanwhile
+	case want == 0 && c.lobby == nil && h.lastEnd == why && why != 0: // it ended while it took the client
 	case want == 0 && (!silence || smooth):
 		h.fail(Liveness, "client %d was told %v, and its lobby plays", i, why)
 	}
@@ -208,12 +220,9 @@ func (h *host) followClients() {
 
 // lobbyEnded notes which clients must be told that their lobby has ended.
 func (h *host) lobbyEnded(l *hosted, why packet.Reason) {
-	l.why = why
+	l.why, h.lastEnd = why, why
 	if why == 0 { // killed
-		for i := range h.players {
-			h.players[i].told = 0
-			h.hindered(i)
-		}
+		h.hinderedAll()
 		return
 	}
 	for i := range h.players {
