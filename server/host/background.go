@@ -2,6 +2,7 @@ package host
 
 import (
 	"runtime/debug"
+	"sync"
 
 	"github.com/tickrate/tickrate/sim/replay"
 )
@@ -11,8 +12,10 @@ import (
 type background struct {
 	waiting []job // of the tick in hand, and those that found the queue full
 	queue   chan job
-	faults  chan fault // of jobs; more than it holds are left out
 	done    chan struct{}
+
+	mu     sync.Mutex // guards faults
+	faults []fault    // of jobs, until the loop takes them
 }
 
 // job is a function of a lobby.
@@ -28,15 +31,12 @@ type fault struct {
 	stack []byte
 }
 
-// maxJobFaults is the number of faults that may wait.
-const maxJobFaults = 16
-
 // newBackground returns a background that does not run yet. Its queue has room for all that the
 // lobbies may have waiting, and for the end of one recording of each before the next.
 func newBackground(lobbies int) *background {
 	most := 2 * (replay.RawChunks + 1) * max(1, lobbies)
 	return &background{waiting: make([]job, 0, most), queue: make(chan job, most),
-		faults: make(chan fault, maxJobFaults), done: make(chan struct{})}
+		done: make(chan struct{})}
 }
 
 // start starts the goroutine; close ends it.
@@ -53,10 +53,9 @@ func (b *background) start() {
 func (b *background) run(j job) {
 	defer func() {
 		if v := recover(); v != nil {
-			select {
-			case b.faults <- fault{j.of, v, debug.Stack()}:
-			default:
-			}
+			b.mu.Lock()
+			b.faults = append(b.faults, fault{j.of, v, debug.Stack()})
+			b.mu.Unlock()
 		}
 	}()
 	j.run()
@@ -64,12 +63,13 @@ func (b *background) run(j job) {
 
 // fault returns a panic that was not returned before; ok is false if there is none.
 func (b *background) fault() (f fault, ok bool) {
-	select {
-	case f = <-b.faults:
-		return f, true
-	default:
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.faults) == 0 {
 		return f, false
 	}
+	f, b.faults = b.faults[0], b.faults[1:]
+	return f, true
 }
 
 // of returns server.Config.Background of a lobby: the tick calls it.

@@ -175,9 +175,9 @@ func (h *Host) Run(ctx context.Context) error {
 		close(x.ended)
 	}
 	h.encoder.close()
-	if f, ok := h.encoder.fault(); ok && !errors.Is(err, errFault) {
+	for f, ok := h.encoder.fault(); ok; f, ok = h.encoder.fault() {
 		h.logFault(f.of, f.value, f.stack)
-		if h.port == nil {
+		if h.port == nil && !errors.Is(err, errFault) {
 			err = errors.Join(err, errFault)
 		}
 	}
