@@ -22,6 +22,7 @@ type EchoHost struct {
 	mu      sync.Mutex // held during a tick, and by readers of the figures
 	echo    *Echo
 	clients []echoClient // by slot
+	refused refusals
 }
 
 // echoClient is a session, kept for the log: netcode drops it when the session ends.
@@ -118,7 +119,7 @@ func (h *EchoHost) logEvent(kind netcode.EventKind, client int) {
 
 // everySecond logs what was refused, and that the wall clock was set.
 func (h *EchoHost) everySecond(now, drift time.Duration) {
-	h.logRefused(now, h.echo.server.Counters())
+	h.refused.log(h.log, now, h.echo.server.Counters())
 	h.watchWallClock(now, drift)
 	h.log.flush(now, flushDue)
 }

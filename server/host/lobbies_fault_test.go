@@ -215,7 +215,7 @@ func TestLobbyAloneReadsItsMapAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := h.prepareMap(h.first, server.MapSpec{Map: "arena-16"})
+	m := h.prepareMap(h.initial(), server.MapSpec{Map: "arena-16"})
 	if m.err != nil || reads != 1 || m.loaded.Arena == simtest.Arena() {
 		t.Errorf("%d reads: %v", reads, m.err)
 	}
@@ -295,8 +295,9 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 	cfg.Name, cfg.Query.Listen = "many", "127.0.0.1:0"
 	h, stop := running(t, cfg)
 	all := *h.list.Load()
-	if err := h.console.do(context.Background(), func(now time.Duration) {
-		h.contained(now, all[0], func() { panic("planted") })
+	w := h.workers[0]
+	if err := w.requests.do(context.Background(), func(now time.Duration) {
+		w.contained(now, all[0], func() { panic("planted") })
 	}); err != nil {
 		t.Fatal(err)
 	}

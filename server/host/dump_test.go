@@ -13,27 +13,6 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
-// No fault of the background is lost, however many there are before the loop looks.
-func TestBackgroundKeepsAllFaults(t *testing.T) {
-	b := newBackground(10)
-	b.start()
-	for i := range 50 {
-		b.of(nil)(func() { panic(i) })
-	}
-	b.flush()
-	b.close()
-	n := 0
-	for f, ok := b.fault(); ok; f, ok = b.fault() {
-		if f.value != n {
-			t.Errorf("%d: %v", n, f.value)
-		}
-		n++
-	}
-	if n != 50 {
-		t.Errorf("%d of 50 faults", n)
-	}
-}
-
 // A lobby that panics leaves a dump that names its seed, tick, map and recording, and the recording
 // has the inputs until then. A folder keeps the newest dumps.
 func TestThreat32PanicLeavesADump(t *testing.T) {
@@ -70,7 +49,7 @@ func TestThreat32PanicLeavesADump(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"lobby      1, \"dumped\"", "planted fault", "seed       ", "arena-16, sha256 ",
-		"config     sha256 ", "leftovers_test.go", "commands that wait"} {
+		"config     sha256 ", "dump_test.go", "commands that wait"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the dump lacks %q:\n%s", want, text)
 		}
