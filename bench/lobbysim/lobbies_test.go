@@ -97,14 +97,17 @@ func (l *replayedLobby) LocalAddr() netip.AddrPort { return serverAddr }
 func (l *replayedLobby) Close() error              { return nil }
 func (l *replayedLobby) Stats() netio.Stats        { return netio.Stats{} }
 
-// duel is a lobby of ten players at 128 Hz, with 64 snapshots a second.
+// duel is a lobby of ten players at 128 Hz, with 64 snapshots a second, timed as the lobbies of a host
+// are.
 func duel() Config {
 	const players, seed = 10, 11
+	began := time.Now()
+	clock := func() time.Duration { return time.Since(began) }
 	return Config{
 		Clients: players, Seed: seed, Decode: client.DecodeOwn,
 		Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: server.Config{Arena: arena.Generate(players, seed), ArenaName: "test", Players: players,
-			SendInterval: 2, CPU: clock.ThreadCPU, Clock: clock.ThreadCPU,
+			SendInterval: 2, CPU: clock, SparseTiming: true,
 			Rules: sim.Rules{Seed: seed, Rate: 128}},
 	}
 }
