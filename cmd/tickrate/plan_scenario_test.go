@@ -95,7 +95,7 @@ func TestScenarioKeys(t *testing.T) {
 		reported[s.Name] = true
 	}
 	for _, key := range []string{
-		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
+		"lobby.players", "lobby.lobbies", "lobby.process_per_lobby", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
 		"lobby.view_distance", "lobby.relevance", "lobby.mode", "lobby.spectators",
 		"rates.tick_hz", "rates.send_every_ticks", "rates.kbps",
 		"play.seed", "play.traces", "play.full", "play.arrival", "play.leaves_per_minute", "play.hot_spot",
