@@ -142,6 +142,10 @@ func TestPlanLobbies(t *testing.T) {
 		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
 	}
+	if field[float64](t, s, "processes") != 1 || len(field[[]any](t, s, "loop_call_us")) != 1 ||
+		field[float64](t, p, "games.tick_us") <= 0 || field[float64](t, p, "games.warm_us") <= 0 {
+		t.Errorf("lobbies in one process: %v, %v", s, p["games"])
+	}
 	reported := 0
 	for _, c := range field[[]any](t, p, "config") {
 		name, value := field[string](t, c, "name"), field[string](t, c, "value")
