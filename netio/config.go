@@ -35,6 +35,11 @@ type Config struct {
 	// microseconds, negative for none. Without it every datagram of a trickle costs a wake-up of
 	// a thread. While few come, it is up to four times as long.
 	Moderation time.Duration
+
+	// ReusePort lets several Conns of one user have the same address (SO_REUSEPORT). The kernel
+	// picks one of them for a datagram by its source address, so that all datagrams of a source
+	// come out of the same Conn while none is opened or closed. Linux only. See ListenShared.
+	ReusePort bool
 }
 
 // Defaults of Config.
@@ -43,6 +48,37 @@ const (
 	DefaultSocketBuffer  = 8 << 20
 	DefaultModeration    = 500 * time.Microsecond
 )
+
+// ListenShared opens n Conns on one address with Config.ReusePort, each by listen: one of ListenGnet,
+// ListenMmsg and ListenNet. It first finds the port free of other sockets: a second server on it
+// would take a part of the datagrams. Of several Conns either all are open or none.
+func ListenShared(n int, listen func(string, Config) (Conn, error), addr string, cfg Config) (
+	conns []Conn, err error) {
+	cfg.ReusePort = n > 1
+	if n == 1 {
+		c, err := listen(addr, cfg)
+		return []Conn{c}, err
+	}
+	free, err := ListenNet(addr, Config{RingDatagrams: 1, SocketBuffer: 1 << 12})
+	if err != nil {
+		return nil, err
+	}
+	at := free.LocalAddr()
+	if err = free.Close(); err != nil {
+		return nil, err
+	}
+	for range n {
+		c, err := listen(at.String(), cfg)
+		if err != nil {
+			for _, c := range conns {
+				err = errors.Join(err, c.Close())
+			}
+			return nil, err
+		}
+		conns = append(conns, c)
+	}
+	return conns, nil
+}
 
 func (c Config) withDefaults() Config {
 	if c.RingDatagrams <= 0 {

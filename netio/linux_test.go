@@ -79,7 +79,7 @@ func TestMmsgAllocatesNothing(t *testing.T) {
 
 // The drain that OnTraffic runs, and the ring behind it, without the event loop around.
 func TestDrainAllocatesNothing(t *testing.T) {
-	fd, _, err := bindUDP(netip.MustParseAddrPort("127.0.0.1:0"))
+	fd, _, err := bindUDP(netip.MustParseAddrPort("127.0.0.1:0"), false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // gnet event loop that gathers datagrams in a ring. Receive takes them from the ring, and reads
 // the socket itself when the ring is empty. gnet shares its port (SO_REUSEPORT), and a second
 // server on it would take half of the datagrams. So ListenGnet first binds the port without
-// sharing, and returns an error with the address if that fails. Two servers that start within the
+// sharing, unless Config.ReusePort is set, and returns an error with the address if that fails. Two servers that start within the
 // same few microseconds can still get the same port.
 func ListenGnet(addr string, cfg Config) (Conn, error) { return listenGnet(addr, cfg, nil) }
 
@@ -26,7 +26,7 @@ func listenGnet(addr string, cfg Config, wrap func(gnet.EventHandler) gnet.Event
 	if err != nil {
 		return nil, err
 	}
-	url, err := probe(at)
+	url, err := probe(at, cfg.ReusePort)
 	if err != nil {
 		return nil, listenError(at, err)
 	}
@@ -46,11 +46,11 @@ func listenGnet(addr string, cfg Config, wrap func(gnet.EventHandler) gnet.Event
 	return c, nil
 }
 
-// probe binds at for a moment, to find the port free, and returns the URL for gnet. Port 0
+// probe binds at for a moment, to find the port free or shared, and returns the URL for gnet. Port 0
 // becomes the port that the kernel chose for the probe, because the kernel may give the same port
 // to two sockets that share ports.
-func probe(at netip.AddrPort) (url string, err error) {
-	fd, family, err := bindUDP(at)
+func probe(at netip.AddrPort, reuse bool) (url string, err error) {
+	fd, family, err := bindUDP(at, reuse)
 	if err != nil {
 		return "", err
 	}

@@ -17,7 +17,7 @@ func ListenMmsg(addr string, cfg Config) (Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	fd, family, err := bindUDP(at)
+	fd, family, err := bindUDP(at, cfg.ReusePort)
 	if err != nil {
 		return nil, listenError(at, err)
 	}

@@ -1,6 +1,7 @@
 package netio
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/netip"
@@ -20,11 +21,11 @@ func ListenNet(addr string, cfg Config) (Conn, error) {
 	if at.Addr().Is4() {
 		network = "udp4"
 	}
-	udp, err := net.ListenUDP(network, net.UDPAddrFromAddrPort(at))
+	cfg = cfg.withDefaults()
+	udp, err := listenUDP(network, at, cfg.ReusePort)
 	if err != nil {
 		return nil, listenError(at, unwrapOp(err))
 	}
-	cfg = cfg.withDefaults()
 	_ = udp.SetReadBuffer(cfg.SocketBuffer)
 	_ = udp.SetWriteBuffer(cfg.SocketBuffer)
 	c := &netConn{udp: udp, ring: newRing(cfg.RingDatagrams), filter: cfg.Filter, asked: cfg.SocketBuffer,
@@ -32,6 +33,19 @@ func ListenNet(addr string, cfg Config) (Conn, error) {
 	c.local = canonical(udp.LocalAddr().(*net.UDPAddr).AddrPort())
 	go c.read()
 	return c, nil
+}
+
+// listenUDP opens a socket of package net. Only with reuse it shares the port.
+func listenUDP(network string, at netip.AddrPort, reuse bool) (*net.UDPConn, error) {
+	if !reuse {
+		return net.ListenUDP(network, net.UDPAddrFromAddrPort(at))
+	}
+	options := net.ListenConfig{Control: setReusePort}
+	c, err := options.ListenPacket(context.Background(), network, at.String())
+	if err != nil {
+		return nil, err
+	}
+	return c.(*net.UDPConn), nil
 }
 
 // unwrapOp removes the address that package net puts into its errors.

@@ -37,11 +37,17 @@ func openUDP(addr netip.Addr) (fd int, family uint16, err error) {
 	return fd, family, nil
 }
 
-// bindUDP opens a socket and binds it without sharing the port.
-func bindUDP(addr netip.AddrPort) (fd int, family uint16, err error) {
+// bindUDP opens a socket and binds it. Only with reuse it shares the port.
+func bindUDP(addr netip.AddrPort, reuse bool) (fd int, family uint16, err error) {
 	fd, family, err = openUDP(addr.Addr())
 	if err != nil {
 		return -1, 0, err
+	}
+	if reuse {
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1); err != nil {
+			unix.Close(fd)
+			return -1, 0, os.NewSyscallError("setsockopt SO_REUSEPORT", err)
+		}
 	}
 	if err := bindOrConnect(unix.SYS_BIND, fd, addr, family); err != 0 {
 		unix.Close(fd)

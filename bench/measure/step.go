@@ -71,7 +71,12 @@ type Step struct {
 	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"`
 	// Run delay; nil: not known.
 	SwarmRunDelay *RunDelay `json:"swarm_run_delay,omitempty"`
-	Lobbies       int       `json:"lobbies,omitempty"` // 0 means one
+	SwarmCores    float64   `json:"swarm_cores,omitempty"` // CPU seconds a second of the sending thread
+	Lobbies       int       `json:"lobbies,omitempty"`     // 0 means one
+	// Server processes; several lobbies in one share its loop and its UDP port. 0: one for each lobby.
+	Processes int `json:"processes,omitempty"`
+	// Time elapsed in a call of a loop, which plays the lobbies of a phase; none: lobbies do not share.
+	LoopCallMicros []Quantiles `json:"loop_call_us,omitempty"`
 	// CPU seconds a second of all server processes, system calls included.
 	ServerCores float64 `json:"server_cores"`
 	// Resident, of all server processes.
@@ -138,6 +143,7 @@ func (s Step) Finite() Step {
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")
+	mend(&s.SwarmCores, "swarm_cores")
 	mend(&s.MemoryMB, "memory_mb")
 	mend(&s.DatagramsInPerTick, "datagrams_in_per_tick")
 	mend(&s.DatagramsOutPerTick, "datagrams_out_per_tick")

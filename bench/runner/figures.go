@@ -11,20 +11,28 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
+
+// hostFigures are the figures of one server process.
+type hostFigures struct {
+	httpapi.HostReport
+	resident uint64 // bytes
+}
 
 // newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
 // are those of one lobby; cores, memory and losses are those of all. The step is void if the swarm
 // did not keep its schedule, or if the bytes that it accounts for do not add up.
-func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) measure.Step {
-	rep, lobbies := merge(reports), float64(len(reports))
+func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures) measure.Step {
+	rep, n := merge(hosts)
+	lobbies := float64(n)
 	ticks := max(rep.Seconds*float64(rep.Rate), 1) * lobbies
 	perTick := func(c metrics.Count) float64 { return float64(rep.Counts[c.String()]) / ticks }
 	sec := f.Elapsed.Seconds()
 	kbps := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(clients) }
 	s := measure.Step{
-		Players: players, Duration: f.Elapsed, Lobbies: len(reports),
+		Players: players, Duration: f.Elapsed, Lobbies: n, Processes: len(hosts),
 		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
 		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1),
 		SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
@@ -36,9 +44,9 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks),
 		InputsLate:     f.LateTicks,
-		DatagramsLost:  rep.SocketLost, TicksSkipped: rep.TicksSkipped,
+		DatagramsLost:  socketLost(hosts), TicksSkipped: rep.TicksSkipped,
 		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
-		SwarmLate: f.LateTurns, VoidReason: f.Void(),
+		SwarmCores: f.CPU.Seconds() / sec, SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
 	if k := f.RunDelay; k.Known {
 		s.SwarmCorrected = Micros(f.StealCorrected)
@@ -47,6 +55,11 @@ func newStep(players, clients int, reports []metrics.Report, f *swarm.Figures) m
 	}
 	if rep.Hiccup != nil {
 		s.HiccupMicros = scaled(*rep.Hiccup, 1)
+	}
+	for _, h := range hosts {
+		for _, loop := range h.Loops {
+			s.LoopCallMicros = append(s.LoopCallMicros, scaled(loop.Call, 1))
+		}
 	}
 	for _, st := range rep.Stages {
 		s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
@@ -73,38 +86,31 @@ func Account(f *swarm.Figures) *measure.Bytes {
 // lost is the number of inputs that the server missed although the swarm sent them in time.
 func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 
-// merge adds the reports of several lobbies up: counts are sums, mean times are means, and the
-// quantiles are those of the worst lobby. The reports stay as they are.
-func merge(all []metrics.Report) metrics.Report {
-	m := all[0]
-	m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
-	if m.Hiccup != nil {
-		m.Hiccup = new(*m.Hiccup)
-	}
-	for _, r := range all[1:] {
-		m.CPUSeconds += r.CPUSeconds
-		m.TicksSkipped += r.TicksSkipped
-		m.Overruns += r.Overruns
-		m.Allocs += r.Allocs
-		m.GCs += r.GCs
-		m.SocketLost += r.SocketLost
-		m.HeapBytes += r.HeapBytes
-		m.Seconds = max(m.Seconds, r.Seconds)
-		for name, n := range r.Counts {
-			m.Counts[name] += n
-		}
-		worst(&m.TickCPU, r.TickCPU)
-		worst(&m.TickWall, r.TickWall)
-		worst(&m.Lateness, r.Lateness)
-		worst(&m.LatenessRaw, r.LatenessRaw)
-		if m.Hiccup != nil && r.Hiccup != nil {
-			worst(m.Hiccup, *r.Hiccup)
-		}
-		for i := range m.Stages {
-			worst(&m.Stages[i].Spread, r.Stages[i].Spread)
+// merge adds the reports of all lobbies up, and returns their number: counts are sums, mean times
+// are means, and the quantiles are those of the worst lobby. What a process has once is added once.
+// The reports stay as they are.
+func merge(hosts []hostFigures) (m metrics.Report, lobbies int) {
+	for _, h := range hosts {
+		for i, r := range h.Lobbies {
+			if lobbies++; lobbies == 1 {
+				m = r
+				m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
+				m.HeapBytes = 0
+				if m.Hiccup != nil {
+					m.Hiccup = new(*m.Hiccup)
+				}
+			} else {
+				addLobby(&m, &r)
+				if i == 0 {
+					addProcess(&m, &r)
+				}
+			}
+			if i == 0 {
+				m.HeapBytes += max(r.HeapBytes, h.resident)
+			}
 		}
 	}
-	each := 1 / float64(len(all))
+	each := 1 / float64(lobbies)
 	for _, s := range []*metrics.Spread{&m.TickCPU, &m.TickWall, &m.Lateness, &m.LatenessRaw} {
 		s.Mean *= each
 	}
@@ -112,9 +118,75 @@ func merge(all []metrics.Report) metrics.Report {
 		m.Stages[i].Mean *= each
 	}
 	if m.Hiccup != nil {
-		m.Hiccup.Mean *= each
+		m.Hiccup.Mean /= float64(len(hosts))
 	}
-	return m
+	addLoops(&m, hosts, lobbies)
+	return m, lobbies
+}
+
+// socketLost is the number of datagrams that the sockets of the servers have lost: of each loop, or
+// of a lobby alone.
+func socketLost(hosts []hostFigures) (n uint64) {
+	for _, h := range hosts {
+		for _, loop := range h.Loops {
+			n += loop.SocketLost
+		}
+		for _, r := range h.Lobbies {
+			if r.SocketLost != nil {
+				n += *r.SocketLost
+			}
+		}
+	}
+	return n
+}
+
+// addLobby adds what a lobby has of its own.
+func addLobby(m, r *metrics.Report) {
+	m.TicksSkipped += r.TicksSkipped
+	m.Overruns += r.Overruns
+	m.Seconds = max(m.Seconds, r.Seconds)
+	for name, n := range r.Counts {
+		m.Counts[name] += n
+	}
+	worst(&m.TickCPU, r.TickCPU)
+	worst(&m.TickWall, r.TickWall)
+	worst(&m.Lateness, r.Lateness)
+	worst(&m.LatenessRaw, r.LatenessRaw)
+	for i := range m.Stages {
+		worst(&m.Stages[i].Spread, r.Stages[i].Spread)
+	}
+}
+
+// addProcess adds what a process has once for all of its lobbies.
+func addProcess(m, r *metrics.Report) {
+	m.CPUSeconds += r.CPUSeconds
+	m.Allocs += r.Allocs
+	m.GCs += r.GCs
+	if m.Hiccup != nil && r.Hiccup != nil {
+		worst(m.Hiccup, *r.Hiccup)
+	}
+}
+
+// addLoops adds to every tick its part of what the loops do for all lobbies together: they receive,
+// open and send. Quantiles grow by the mean.
+func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
+	ticks := m.Seconds * float64(m.Rate) * float64(lobbies)
+	if ticks <= 0 {
+		return
+	}
+	shift := func(s *metrics.Spread, by float64) {
+		s.P50, s.P99, s.P999, s.Max, s.Mean = s.P50+by, s.P99+by, s.P999+by, s.Max+by, s.Mean+by
+	}
+	for _, h := range hosts {
+		for _, loop := range h.Loops {
+			for i := range min(len(loop.Stages), len(m.Stages)) {
+				each := loop.Stages[i].Mean * float64(loop.Calls) / ticks
+				shift(&m.Stages[i].Spread, each)
+				shift(&m.TickCPU, each)
+				shift(&m.TickWall, each)
+			}
+		}
+	}
 }
 
 // worst takes the larger of each quantile; means add up.

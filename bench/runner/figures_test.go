@@ -7,9 +7,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -21,12 +23,18 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 			Counts:  map[string]uint64{metrics.Shots.String(): shots},
 			TickCPU: s, Stages: []metrics.StageCost{{Name: "move", Spread: s}}, Hiccup: new(s)}
 	}
-	make3 := func() []metrics.Report {
-		return []metrics.Report{report(10, 5, 1), report(20, 9, 2),
-			report(60, 7, 6)}
+	of := func(all ...metrics.Report) (hosts []hostFigures) {
+		for _, r := range all {
+			hosts = append(hosts, hostFigures{HostReport: httpapi.HostReport{Lobbies: []metrics.Report{r}}})
+		}
+		return hosts
 	}
+	make3 := func() []hostFigures { return of(report(10, 5, 1), report(20, 9, 2), report(60, 7, 6)) }
 	all := make3()
-	m := merge(all)
+	m, lobbies := merge(all)
+	if lobbies != 3 {
+		t.Errorf("%d lobbies", lobbies)
+	}
 	worst := metrics.Spread{P99: 9, Mean: 3}
 	want := metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 300, CPUSeconds: 3,
 		Counts:  map[string]uint64{metrics.Shots.String(): 90},
@@ -34,12 +42,40 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(make3(), all); diff != "" {
+	if diff := cmp.Diff(make3(), all, cmp.AllowUnexported(hostFigures{})); diff != "" {
 		t.Error("the reports were changed:", diff)
 	}
-	step := newStep(30, 30, []metrics.Report{report(10, 5, 1), report(20, 9, 2)}, newFigures())
+	step := newStep(30, 30, of(report(10, 5, 1), report(20, 9, 2)), newFigures())
 	if step.Lobbies != 2 || math.Abs(step.TickCPUMillis.P99-0.009) > 1e-9 || step.ServerCores != 1 {
 		t.Errorf("%+v", step)
+	}
+}
+
+// Lobbies of one process: CPU, memory and garbage count once, and every tick has its part of what
+// the loop does for all.
+func TestReportsOfOneProcessAreMerged(t *testing.T) {
+	lobby := func(mean float64) metrics.Report {
+		return metrics.Report{Seconds: 1, Rate: 10, CPUSeconds: 0.5, HeapBytes: 100, GCs: 1,
+			Counts:  map[string]uint64{metrics.Snapshots.String(): 10},
+			TickCPU: metrics.Spread{P99: 9, Mean: mean}, TickWall: metrics.Spread{P99: 9, Mean: mean},
+			Stages: []metrics.StageCost{{Name: "receive"}, {Name: "move", Spread: metrics.Spread{Mean: mean}}}}
+	}
+	host := hostFigures{resident: 250, HostReport: httpapi.HostReport{
+		Lobbies: []metrics.Report{lobby(4), lobby(6)},
+		Loops: []httpapi.LoopReport{{Calls: 10, Call: metrics.Spread{Mean: 40}, SocketLost: 3,
+			Stages: []metrics.StageCost{{Name: "receive", Spread: metrics.Spread{Mean: 8}}}}}}}
+	s := newStep(20, 20, []hostFigures{host}, newFigures())
+	want := []measure.Stage{{Name: "receive", Mean: 4, P99: 4}, {Name: "move", Mean: 5}}
+	if diff := cmp.Diff(want, s.StageCPUMicros); diff != "" {
+		t.Error(diff)
+	}
+	if s.Lobbies != 2 || s.Processes != 1 || s.ServerCores != 0.5 || s.MemoryMB != 250e-6 ||
+		s.DatagramsLost != 3 || s.GCs != 1 || s.SnapshotsPerTick != 1 {
+		t.Errorf("%+v", s)
+	}
+	if math.Abs(s.TickCPUMillis.Mean-0.009) > 1e-9 || math.Abs(s.TickCPUMillis.P99-0.013) > 1e-9 ||
+		len(s.LoopCallMicros) != 1 || s.LoopCallMicros[0].Mean != 40 {
+		t.Errorf("tick %+v, calls %+v", s.TickCPUMillis, s.LoopCallMicros)
 	}
 }
 

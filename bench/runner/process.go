@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,7 +20,7 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // process is a server process. It ends when its standard input closes, so it never outlives the
@@ -59,6 +58,9 @@ func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
 		"--socket", sc.Network.Socket, "--codec", sc.Network.Codec, "--relevance", sc.Lobby.Relevance,
 		"--view-distance", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
 		"--journal", "none", "--idle-warn", "0", "--idle-kick", "0"}
+	if sc.SharedProcess() {
+		args = append(args, "--lobbies", fmt.Sprint(sc.Lobby.Lobbies))
+	}
 	if err := r.launch(p, sc.Process, args); err != nil {
 		return nil, err
 	}
@@ -137,39 +139,46 @@ func (p *process) stop() {
 	kill.Stop()
 }
 
-// reset begins new figures on the server, on a goroutine of its own: the swarm must not wait.
+// reset begins new figures of all its lobbies, on a goroutine of its own: the swarm must not wait.
 func (p *process) reset(ctx context.Context) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		req, err := http.NewRequestWithContext(ctx, "POST", "http://"+p.http+"/stats/reset", nil)
-		if err == nil {
-			var resp *http.Response
-			if resp, err = http.DefaultClient.Do(req); err == nil {
-				err = errors.Join(checkStatus(resp), resp.Body.Close())
-			}
-		}
+		_, err := p.ask(ctx, "POST", "/stats/reset")
 		done <- err
 	}()
 	return done
 }
 
-// stats asks the server for its figures.
-func (p *process) stats(ctx context.Context) (rep metrics.Report, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "GET", "http://"+p.http+"/stats", nil)
+// stats asks the server for the figures of all its lobbies.
+func (p *process) stats(ctx context.Context) ([]byte, error) {
+	raw, err := p.ask(ctx, "GET", "/stats")
 	if err != nil {
-		return rep, err
+		return nil, fmt.Errorf("ask the server for its figures: %w", err)
+	}
+	return raw, nil
+}
+
+// askTimeout is how long an answer may take; hundreds of lobbies take a second.
+const askTimeout = 10 * time.Second
+
+// ask sends a request about all lobbies and returns the answer.
+func (p *process) ask(ctx context.Context, method, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	url := "http://" + p.http + path + "?lobby=" + httpapi.AllLobbies
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return nil, err
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return rep, fmt.Errorf("ask the server for its figures: %w", err)
+		return nil, err
 	}
 	defer resp.Body.Close()
 	if err := checkStatus(resp); err != nil {
-		return rep, err
+		return nil, err
 	}
-	return rep, json.NewDecoder(resp.Body).Decode(&rep)
+	return io.ReadAll(resp.Body)
 }
 
 // checkStatus says which request a server refused.

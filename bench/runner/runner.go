@@ -104,7 +104,7 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer servers.stop()
 	s, err := swarm.Open(swarm.Config{
-		Servers: servers.at, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed,
+		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
@@ -180,21 +180,46 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 		}
 		return false
 	})
-	hiccup.Stop()
 	if err = errors.Join(err, <-resetDone); err != nil {
+		hiccup.Stop()
 		return r.failed(err), nil
 	}
-	reports, err := r.servers.stats(ctx)
+	hosts, err := r.figures(ctx)
+	hiccup.Stop()
 	if err != nil {
 		return measure.Step{}, err
 	}
-	step := newStep(r.players, clients, reports, &s.Figures)
+	step := newStep(r.players, clients, hosts, &s.Figures)
 	step.SwarmHiccup = Micros(gaps)
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
 		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
 			"the machine is busy", late)
 	}
 	return step, nil
+}
+
+// figures asks the servers for their figures while the swarm plays on: players that stop would be
+// missed by the lobbies that answer last.
+func (r *stepRun) figures(ctx context.Context) ([]hostFigures, error) {
+	asked := r.servers.stats(ctx)
+	var answers *hostAnswers
+	err := r.swarm.Run(ctx, 2*askTimeout, func() bool {
+		select {
+		case a := <-asked:
+			answers = &a
+		default:
+		}
+		return answers != nil
+	})
+	if answers == nil {
+		a := <-asked
+		answers = &a
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	all, errDecode := answers.decode()
+	return all, errors.Join(err, errDecode)
 }
 
 // failed is a step that could not be measured: void if the swarm was at fault, otherwise the

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -13,22 +15,22 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/httpapi"
-	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// servers are the server processes of a step, one for each lobby, and the impaired links before
-// them.
+// servers are the server processes of a step, and the impaired links before them: one process with
+// all lobbies, or one for each lobby.
 type servers struct {
-	all    []*process       // by lobby
-	at     []netip.AddrPort // the addresses that clients dial
-	ctx    context.Context
-	cancel context.CancelFunc
-	links  []chan error // of the proxies, until they end
+	all     []*process       // lobby n is on process n modulo their count
+	at      []netip.AddrPort // the addresses that clients dial, by process
+	lobbies int              // in all processes together
+	ctx     context.Context
+	cancel  context.CancelFunc
+	links   []chan error // of the proxies, until they end
 }
 
-// start starts a process for every lobby of a scenario.
+// start starts the processes for the lobbies of a scenario.
 func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, err error) {
-	s = &servers{}
+	s = &servers{lobbies: sc.Lobby.Lobbies}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer func() {
 		if err != nil {
@@ -39,7 +41,11 @@ func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, e
 	if err != nil {
 		return nil, err
 	}
-	for range sc.Lobby.Lobbies {
+	processes := sc.Lobby.Lobbies
+	if sc.SharedProcess() {
+		processes = 1
+	}
+	for range processes {
 		p, err := r.serve(sc)
 		if err != nil {
 			return nil, err
@@ -61,7 +67,7 @@ func (s *servers) impair(to netip.AddrPort, link impair.Profile,
 	sc scenario.Scenario) (netip.AddrPort, error) {
 	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link,
 		Seed:    sc.Play.Seed + uint64(len(s.at)),
-		Clients: sc.Lobby.Players + sc.Lobby.Spectators + 8})
+		Clients: sc.Total() + sc.Spectators() + 8})
 	if err != nil {
 		return netip.AddrPort{}, err
 	}
@@ -75,7 +81,8 @@ func (s *servers) impair(to netip.AddrPort, link impair.Profile,
 // lobby of number n modulo their count.
 func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 	return func(n int) ([]byte, error) {
-		p := s.all[n%len(s.all)]
+		lobby := n % s.lobbies
+		p := s.all[lobby%len(s.all)]
 		var id [8]byte
 		_, _ = rand.Read(id[:]) // does not fail: it stops the program
 		now := uint64(time.Now().Unix())
@@ -86,6 +93,9 @@ func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 			Expire: now + uint64(httpapi.DefaultTokenLifetime/time.Second)}
 		if n >= players {
 			protocol.MarkSpectator(m.UserData[:])
+		}
+		if len(s.all) < s.lobbies {
+			protocol.LobbyRef{Lobby: uint32(lobby)}.Mark(m.UserData[:])
 		}
 		return m.Append(nil, &p.key, rand.Reader)
 	}
@@ -119,15 +129,42 @@ func (s *servers) reset(ctx context.Context) <-chan error {
 	return done
 }
 
-// stats asks every server for its figures.
-func (s *servers) stats(ctx context.Context) (all []metrics.Report, err error) {
-	for _, p := range s.all {
-		rep, err := p.stats(ctx)
-		if err != nil {
-			return nil, err
+// stats asks every server for its figures, on goroutines of its own: the swarm must not wait.
+func (s *servers) stats(ctx context.Context) <-chan hostAnswers {
+	done := make(chan hostAnswers, 1)
+	go func() {
+		var a hostAnswers
+		for _, p := range s.all {
+			raw, err := p.stats(ctx)
+			a.raw, a.err = append(a.raw, raw), errors.Join(a.err, err)
+			a.resident = append(a.resident, ResidentBytes(p.cmd.Process.Pid))
 		}
-		rep.HeapBytes = max(rep.HeapBytes, ResidentBytes(p.cmd.Process.Pid))
-		all = append(all, rep)
+		done <- a
+	}()
+	return done
+}
+
+// hostAnswers are the answers of all servers, which are decoded when the swarm has stopped.
+type hostAnswers struct {
+	raw      [][]byte
+	resident []uint64 // bytes of each process
+	err      error
+}
+
+// decode reads the answers.
+func (a *hostAnswers) decode() (all []hostFigures, err error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	for i, raw := range a.raw {
+		h := hostFigures{resident: a.resident[i]}
+		if err := json.Unmarshal(raw, &h.HostReport); err != nil {
+			return nil, fmt.Errorf("the server's figures: %w", err)
+		}
+		if len(h.Lobbies) == 0 {
+			return nil, errors.New("the server's figures: expected those of its lobbies, got none")
+		}
+		all = append(all, h)
 	}
 	return all, nil
 }

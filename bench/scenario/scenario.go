@@ -26,8 +26,10 @@ type Scenario struct {
 type Lobby struct {
 	// In each lobby; the first size to try where players grow.
 	Players int `toml:"players" json:"players"`
-	// On the host, each a process of its own; the first number to try where lobbies grow.
+	// On the host; the first number to try where lobbies grow.
 	Lobbies int `toml:"lobbies" json:"lobbies"`
+	// Each lobby is a process of its own. Otherwise one process has all of them, on one UDP port.
+	ProcessPerLobby bool `toml:"process_per_lobby" json:"process_per_lobby"`
 	// What a plan grows to find the knee: "players" or "lobbies".
 	Grow string `toml:"grow" json:"grow"`
 	// The largest number of players or lobbies to try.
@@ -147,6 +149,12 @@ func (s Scenario) Every() int {
 
 // Total is the number of players in all lobbies.
 func (s Scenario) Total() int { return s.Lobby.Players * s.Lobby.Lobbies }
+
+// SharedProcess reports whether the lobbies share a process, a loop and a UDP port, as those of
+// serve --lobbies do.
+func (s Scenario) SharedProcess() bool {
+	return !s.Lobby.ProcessPerLobby && (s.Lobby.Lobbies > 1 || s.Lobby.Grow == "lobbies")
+}
 
 // Spectators is the number of spectators in all lobbies.
 func (s Scenario) Spectators() int { return s.Lobby.Spectators * s.Lobby.Lobbies }

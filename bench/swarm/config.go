@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -15,8 +16,11 @@ import (
 // Config describes a swarm. Zero fields mean the defaults named.
 type Config struct {
 	Server netip.AddrPort
-	// Of several lobbies: player n plays on n modulo their count; default Server.
+	// Of several processes: player n plays on n modulo their count; default Server.
 	Servers []netip.AddrPort
+	// Lobbies on all servers together, as many on each; player n plays in n modulo their count, which
+	// its token says. Default one for each server.
+	Lobbies int
 	Players int
 	Seed    uint64 // of all decisions
 	Rate    tick.Rate
@@ -63,10 +67,14 @@ func (cfg Config) withDefaults() (Config, error) {
 	if len(cfg.Servers) == 0 {
 		cfg.Servers = []netip.AddrPort{cfg.Server}
 	}
+	if cfg.Lobbies = max(cfg.Lobbies, len(cfg.Servers)); cfg.Lobbies%len(cfg.Servers) != 0 {
+		return cfg, fmt.Errorf("swarm: %d lobbies on %d servers: expected as many on each", cfg.Lobbies,
+			len(cfg.Servers))
+	}
 	if cfg.Decode == client.DecodeFull {
 		cfg.Decode = client.DecodeOwn
 	}
-	cfg.Full = max(cfg.Full, 1, len(cfg.Servers)) // one for the view of each lobby
+	cfg.Full = max(cfg.Full, cfg.Lobbies) // one for the view of each lobby
 	if cfg.Token == nil {
 		return cfg, ErrNoTokens
 	}

@@ -38,18 +38,18 @@ func Open(cfg Config) (*Swarm, error) {
 	if err != nil {
 		return nil, err
 	}
-	lobbies := len(cfg.Servers)
+	servers := len(cfg.Servers)
 	s := &Swarm{
 		Figures: newFigures(), cfg: cfg,
 		players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
 		turns:   turnTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
-		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, lobbies)},
+		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, cfg.Lobbies)},
 		driver: newDriver(),
 	}
 	s.sender.s, s.sender.sentUntil = s, s.sentUntil
-	for lobby, at := range cfg.Servers {
-		handle := func(i int, data []byte) { s.receive(i*lobbies+lobby, data) }
-		if err := s.sockets.open(at, (cfg.Players-lobby+lobbies-1)/lobbies, handle); err != nil {
+	for server, at := range cfg.Servers {
+		handle := func(i int, data []byte) { s.receive(i*servers+server, data) }
+		if err := s.sockets.open(at, (cfg.Players-server+servers-1)/servers, handle); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
@@ -115,12 +115,12 @@ func (s *Swarm) close() error {
 	return s.sockets.close()
 }
 
-// sockets are the UDP sockets of all players, one pool a lobby.
+// sockets are the UDP sockets of all players, one pool a server.
 type sockets struct {
 	pools []*netio.ClientPool
-	// By lobby: called with a datagram and the socket's index in its pool.
+	// By server: called with a datagram and the socket's index in its pool.
 	handlers []func(int, []byte)
-	cursor   int // the lobby that is polled next
+	cursor   int // the server that is polled next
 }
 
 func (k *sockets) open(server netip.AddrPort, players int, handle func(int, []byte)) error {
@@ -137,7 +137,7 @@ func (k *sockets) send(i int, data []byte) error {
 	return k.pools[i%len(k.pools)].Send(i/len(k.pools), data)
 }
 
-// poll receives a few datagrams of the lobby at the cursor and reports whether it may have more.
+// poll receives a few datagrams of the server at the cursor and reports whether it may have more.
 func (k *sockets) poll() (more bool) {
 	_, more = k.pools[k.cursor].Poll(pollBatch, k.handlers[k.cursor])
 	k.cursor = (k.cursor + 1) % len(k.pools)

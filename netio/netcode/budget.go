@@ -12,6 +12,15 @@ const (
 	provenBits     = 1 << 17         // for hosts that answered a challenge
 	provenFor      = 2 * time.Minute // at least
 	deferAfter     = time.Second     // of refusals, hosts that are not proven are deferred
+
+	openingTime = 3 * time.Microsecond  // of a token, on a slow machine
+	spareDepth  = 16 * time.Millisecond // of spare, so that one tick opens no more
+
+	// Times that an address has asked in the last second. A client asks ten times. An address that
+	// asks less often than seldom may be made up.
+	seldom, often = 2, 20
+	crowded       = 200 // the same of a host
+	ranks         = 4
 )
 
 // budget limits how many tokens are opened for addresses without a session.
@@ -20,10 +29,16 @@ const (
 // flood does not shut out every client. After a second of refusals it keeps three quarters of the
 // burst for hosts that answered a challenge in the last minutes; other hosts share what the rate
 // gives.
+//
+// What that refuses is opened in the time that the owner has to spare. There and within a network,
+// addresses that ask as a client does come before new ones, and those before the ones that ask too
+// often: see rank.
 type budget struct {
 	all             ratelimit.Bucket
 	burst           int // of all
 	networks        [networkBuckets]ratelimit.Bucket
+	spare           ratelimit.Bucket // beyond all; rate 0: none
+	asked           *sketch          // by address and by host; nil before the first pressure
 	seed            [2]uint64
 	overloaded      bool
 	overloadedSince time.Duration // over
@@ -37,24 +52,47 @@ type budget struct {
 func newBudget(perSecond, perNetwork int, seed [2]uint64) *budget {
 	b := &budget{all: ratelimit.NewBurst(perSecond, perSecond/2), burst: perSecond / 2, seed: seed}
 	for i := range b.networks {
-		b.networks[i] = ratelimit.NewBurst(perNetwork, perNetwork)
+		b.networks[i] = ratelimit.New(perNetwork, time.Second)
 	}
 	return b
+}
+
+// setSpare lets tokens be opened in a share of a processor's time, beyond the budget.
+func (b *budget) setSpare(share float64) {
+	rate := int(min(max(share, 0), 1) * float64(time.Second/openingTime))
+	if b.spare.Rate() == 0 {
+		b.spare = ratelimit.New(rate, spareDepth)
+	}
+	b.spare.SetRate(rate)
 }
 
 // admit reports whether a token from an address may be opened: DropNone, DropReqPrefix,
 // DropReqDeferred or DropReqBudget.
 func (b *budget) admit(now time.Duration, from tableKey, rng *rand.ChaCha8) Drop {
 	b.lastAdmit = now
-	if !b.networks[from.network().hash(b.seed)%networkBuckets].Allow(now, 1) {
-		return DropReqPrefix
+	network := &b.networks[from.network().hash(b.seed)%networkBuckets]
+	rank := b.rank(now, from, network)
+	why := DropReqPrefix
+	if spent(network, now, time.Second) <= share(rank) && network.Allow(now, 1) {
+		why = b.admitFrom(now, from, rank, rng)
 	}
+	if why != DropNone && b.spare.Rate() > 0 &&
+		spent(&b.spare, now, spareDepth) <= share(rank) && b.spare.Allow(now, 1) {
+		return DropNone
+	}
+	return why
+}
+
+// admitFrom is admit for a network that may ask.
+func (b *budget) admitFrom(now time.Duration, from tableKey, rank int, rng *rand.ChaCha8) Drop {
 	spent, half := b.spent(now), int64(b.burst)*millionths/2
 	if b.overloaded && spent < half/4 {
 		b.overloaded = false
 	}
-	if b.overloaded && now-b.overloadedSince > deferAfter && spent >= half/2 && !b.isProven(now, from) {
-		return DropReqDeferred
+	if b.overloaded && now-b.overloadedSince > deferAfter && !b.isProven(now, from) {
+		if limit := half / 2; spent >= limit && (rank > 0 || spent >= limit+limit/2) {
+			return DropReqDeferred
+		}
 	}
 	excess := spent - half
 	if excess > 0 && int64(rng.Uint64()%uint64(half)) < excess || !b.all.Allow(now, 1) {
@@ -64,6 +102,38 @@ func (b *budget) admit(now time.Duration, from tableKey, rng *rand.ChaCha8) Drop
 		return DropReqBudget
 	}
 	return DropNone
+}
+
+// rank is the place of an address in the order of service: 0 for one that has asked before, as
+// often as a client does, 1 for a new one, 2 for one that asks too often; one more if its host
+// does. A flood from made-up addresses is of rank 1, since they hardly ever come back, and a flood
+// from a few addresses is of rank 2 and 3. Until the first pressure every rank is 0.
+func (b *budget) rank(now time.Duration, from tableKey, network *ratelimit.Bucket) int {
+	if b.asked == nil {
+		if !b.overloaded && spent(network, now, time.Second) < share(ranks-1) {
+			return 0
+		}
+		b.asked = newSketch(now, b.seed)
+	}
+	rank := 0
+	switch n := b.asked.add(now, from); {
+	case n < seldom:
+		rank = 1
+	case n > often:
+		rank = 2
+	}
+	if b.asked.add(now, from.host()) > crowded {
+		rank++
+	}
+	return rank
+}
+
+// share is how much of a bucket addresses of a rank may spend, 0 to 1.
+func share(rank int) float64 { return float64(ranks-rank) / ranks }
+
+// spent is how much of a bucket's depth is spent, 0 to 1.
+func spent(b *ratelimit.Bucket, now, depth time.Duration) float64 {
+	return float64(b.Spent(now)) / float64(depth)
 }
 
 const millionths = 1_000_000

@@ -20,7 +20,7 @@ import (
 // token of a torn record had none. A record is reused only after its token has expired.
 const JournalRecord = 32
 
-// journal is the memory of a journal; nil for none. Record i belongs to entry i of usedTokens.
+// journal is the memory of a journal; nil for none. Record i belongs to entry i of UsedTokens.
 type journal []byte
 
 // checkJournal returns an error if the memory does not fit a journal for that many tokens.

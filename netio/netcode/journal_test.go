@@ -211,7 +211,7 @@ func TestJournalConfig(t *testing.T) {
 	}
 }
 
-// tokenMap is what usedTokens means, in the words of a map: every token that was seen and has not
+// tokenMap is what UsedTokens means, in the words of a map: every token that was seen and has not
 // expired, and which are spent.
 type tokenMap map[TokenTag]struct {
 	expire uint64
@@ -228,7 +228,7 @@ func (m tokenMap) valid(unix uint64) (n int) {
 }
 
 // kept is how many tokens have not expired, or not yet been found to have.
-func (u *usedTokens) kept() int { return len(u.entries) - u.free }
+func (u *UsedTokens) kept() int { return len(u.entries) - u.free }
 
 // However often the server is killed, no valid token is forgotten, a used one is never taken for
 // another, and none is refused while there is room for the configured number.
@@ -236,7 +236,7 @@ func TestUsedTokensAgreeWithMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		capacity := rapid.IntRange(1, 12).Draw(t, "capacity")
 		memory := make(journal, (capacity+rapid.IntRange(0, 3).Draw(t, "more"))*JournalRecord)
-		start := func(unix uint64) usedTokens {
+		start := func(unix uint64) *UsedTokens {
 			u, err := newUsedTokens(capacity, [2]uint64{rapid.Uint64().Draw(t, "seed"), 3}, memory, unix)
 			if err != nil {
 				t.Fatal(err)

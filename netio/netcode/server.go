@@ -31,7 +31,8 @@ type Server struct {
 	slotTable
 	handshakeTable
 	clock    clock
-	tokens   usedTokens
+	tokens   *UsedTokens
+	group    Group
 	budget   *budget
 	stopped  bool // StopAccepting
 	paused   bool // PauseAccepting
@@ -45,23 +46,26 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.NewChaCha8(c.Entropy)
+	rng := rand.NewChaCha8(c.memberEntropy())
 	seed := [2]uint64{rng.Uint64(), rng.Uint64()}
 	s := &Server{
-		cfg: c, rng: rng, serverCrypto: newServerCrypto(&c, rng),
+		cfg: c, rng: rng, group: c.Group, serverCrypto: newServerCrypto(&c, rng),
 		slotTable: newSlotTable(c.Clients, seed), handshakeTable: newHandshakeTable(c.MaxHandshakes, seed),
 		budget: newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed),
 		events: make([]Event, 0, c.Clients),
 	}
+	s.slotAt.shared = mirror{c.Group.Index, IndexAddress, c.Group.Member}
+	s.handshakeAt.shared = mirror{c.Group.Index, IndexHandshake, c.Group.Member}
+	s.slotOfClient.shared = mirror{c.Group.Index, IndexClient, c.Group.Member}
+	s.slotOfPath.shared = mirror{c.Group.Index, IndexPath, c.Group.Member}
 	s.cfg.Addresses = make([]netip.AddrPort, len(c.Addresses))
 	for i, a := range c.Addresses {
 		s.cfg.Addresses[i] = canonical(a)
 	}
-	s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
-	if err != nil {
-		return nil, err
+	if s.tokens = c.Tokens; s.tokens == nil {
+		s.tokens, err = newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
 	}
-	return s, nil
+	return s, err
 }
 
 const never = time.Duration(math.MaxInt64)
@@ -73,6 +77,9 @@ func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	out *Outbox) (Event, error) {
 	s.clock.observe(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
+	if e.Kind == EventElsewhere {
+		return e, nil
+	}
 	s.counters.count(KindOf(datagram), why)
 	if why != DropNone {
 		return Event{}, why
@@ -86,7 +93,7 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 		return Event{}, DropSize
 	}
 	if datagram[0] == byte(KindRequest) {
-		return Event{}, s.request(now, unix, from, datagram, out)
+		return s.request(now, unix, from, datagram, out)
 	}
 	h, why := parseHeader(datagram)
 	if why != DropNone {
@@ -102,17 +109,21 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	}
 	i, known := s.slotAt.get(addressKey(from))
 	if !known {
-		return Event{}, s.unknownSource(from)
+		return s.unknownSource(from)
 	}
 	return s.session(now, i, h, datagram)
 }
 
-// unknownSource returns why a sealed datagram from an address without session is dropped.
-func (s *Server) unknownSource(from netip.AddrPort) Drop {
-	if _, knocking := s.handshakeAt.get(addressKey(from)); knocking {
-		return DropState
+// unknownSource returns where a sealed datagram from an address without session belongs, or why it
+// is dropped.
+func (s *Server) unknownSource(from netip.AddrPort) (Event, Drop) {
+	if e, ok := s.group.elsewhere(IndexAddress, addressKey(from)); ok {
+		return e, DropNone
 	}
-	return DropUnknown
+	if _, knocking := s.handshakeAt.get(addressKey(from)); knocking {
+		return Event{}, DropState
+	}
+	return Event{}, DropUnknown
 }
 
 // session takes a keep-alive, payload or disconnect from the address of slot i.
@@ -234,12 +245,7 @@ func (s *Server) ResumeAccepting() { s.paused = false }
 // MarkTokenUsed marks a token as used until it expires, and writes it to the journal. It is for a
 // token that was used at another server. It reports false when there is no room.
 func (s *Server) MarkTokenUsed(tag TokenTag, expire uint64) bool {
-	if s.tokens.find(tag) == nil && s.tokens.add(tag, netip.AddrPort{}, expire,
-		uint64(max(0, s.clock.unix))) == nil {
-		return false
-	}
-	s.tokens.markUsed(tag)
-	return true
+	return s.tokens.mark(tag, expire, uint64(max(0, s.clock.unix)))
 }
 
 // Session returns the session in a slot.
@@ -281,6 +287,10 @@ func (s *Server) PendingHandshakes() int { return len(s.handshakes) - len(s.free
 
 // Pressure returns the share of the handshake budget that is spent, 0 to 1 (handshake_pressure).
 func (s *Server) Pressure() float64 { return s.budget.pressure() }
+
+// SetSpare lets tokens be opened beyond HandshakesPerSecond, in a share of a processor's time, 0 to
+// 1: what the owner's loop has to spare. The share holds until the next call; at first it is 0.
+func (s *Server) SetSpare(share float64) { s.budget.setSpare(share) }
 
 // Counters returns the server's counters; read them between calls.
 func (s *Server) Counters() *Counters { return &s.counters }

@@ -2,7 +2,9 @@ package netcode
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"sync"
 	"time"
 )
 
@@ -21,9 +23,11 @@ type usedToken struct {
 	free    bool // it is in the ring of entries to reuse
 }
 
-// usedTokens remembers all tokens that were seen and have not expired, and in its journal the
-// used ones.
-type usedTokens struct {
+// UsedTokens remembers all tokens that were seen and have not expired, and in its journal the used
+// ones. Servers that take the same tokens share one: ServerConfig.Tokens. Several goroutines may
+// then use it; only requests whose token was opened, new sessions and sweeps take its lock.
+type UsedTokens struct {
+	mu      sync.Mutex // guards the fields below
 	entries []usedToken
 	ring    []int32 // entries to reuse, the longest free first
 	first   int     // in ring
@@ -33,9 +37,21 @@ type usedTokens struct {
 	journal journal
 }
 
+// NewUsedTokens returns the table of a server with this configuration: of its MaxTokens, Journal and
+// StartUnix.
+func NewUsedTokens(c ServerConfig) (*UsedTokens, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	rng := rand.NewChaCha8(c.Entropy)
+	seed := [2]uint64{rng.Uint64(), rng.Uint64()}
+	return newUsedTokens(c.MaxTokens, seed, c.Journal, uint64(max(0, c.StartUnix)))
+}
+
 // newUsedTokens reads the journal, if there is one, at a wall-clock time.
-func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (usedTokens, error) {
-	u := usedTokens{entries: make([]usedToken, capacity), ring: make([]int32, capacity),
+func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (*UsedTokens, error) {
+	u := &UsedTokens{entries: make([]usedToken, capacity), ring: make([]int32, capacity),
 		index: newTable(capacity, seed), journal: journal}
 	for i := range min(capacity, journal.len()) {
 		u.restore(i)
@@ -64,15 +80,58 @@ func newUsedTokens(capacity int, seed [2]uint64, journal journal, unix uint64) (
 }
 
 // restore fills entry i from its record of the journal, if the record has a new token.
-func (u *usedTokens) restore(i int) {
+func (u *UsedTokens) restore(i int) {
 	if tag, expire, ok := u.journal.read(i); ok && u.find(tag) == nil {
 		u.index.put(tagKey(tag), i)
 		u.entries[i] = usedToken{tag: tag, expire: expire, used: true, present: true}
 	}
 }
 
+// see remembers a token that came from an address, and returns why it must not have a session.
+func (u *UsedTokens) see(tag TokenTag, from netip.AddrPort, expire, unix uint64) Drop {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	e := u.find(tag)
+	if e == nil {
+		e = u.add(tag, from, expire, unix)
+	}
+	switch {
+	case e == nil:
+		return DropTokenTable
+	case e.used || e.from != from:
+		return DropReqTokenUsed
+	}
+	return DropNone
+}
+
+// use gives a token its one session, unless it had one or its entry is gone. The caller sends
+// nothing about the session before.
+func (u *UsedTokens) use(tag TokenTag) Drop {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch e := u.find(tag); {
+	case e == nil: // it has expired, and its entry was reused
+		return DropTokenTable
+	case e.used: // at another server
+		return DropReqTokenUsed
+	}
+	u.markUsed(tag)
+	return DropNone
+}
+
+// mark marks a token as used that was used elsewhere. It reports false when there is no room.
+func (u *UsedTokens) mark(tag TokenTag, expire, unix uint64) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.find(tag) == nil && u.add(tag, netip.AddrPort{}, expire, unix) == nil {
+		return false
+	}
+	u.markUsed(tag)
+	return true
+}
+
 // find returns the entry of a token, or nil.
-func (u *usedTokens) find(tag TokenTag) *usedToken {
+func (u *UsedTokens) find(tag TokenTag) *usedToken {
 	if i, ok := u.index.get(tagKey(tag)); ok {
 		return &u.entries[i]
 	}
@@ -80,7 +139,7 @@ func (u *usedTokens) find(tag TokenTag) *usedToken {
 }
 
 // add remembers a new token; nil when there is no room.
-func (u *usedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64) *usedToken {
+func (u *UsedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64) *usedToken {
 	for u.free > 0 {
 		i := u.pop()
 		e := &u.entries[i]
@@ -98,9 +157,8 @@ func (u *usedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64)
 	return nil
 }
 
-// markUsed records that a token has its session. The caller sends nothing about the session
-// before.
-func (u *usedTokens) markUsed(tag TokenTag) {
+// markUsed records that a token has its session.
+func (u *UsedTokens) markUsed(tag TokenTag) {
 	if i, ok := u.index.get(tagKey(tag)); ok {
 		e := &u.entries[i]
 		e.used = true
@@ -108,8 +166,13 @@ func (u *usedTokens) markUsed(tag TokenTag) {
 	}
 }
 
-// expired releases the entries of some of the expired tokens: of all of them in a second.
-func (u *usedTokens) expired(now time.Duration, unix uint64) {
+// expired releases the entries of some of the expired tokens: of all of them in a second. It leaves
+// them to the server that has the lock.
+func (u *UsedTokens) expired(now time.Duration, unix uint64) {
+	if !u.mu.TryLock() {
+		return
+	}
+	defer u.mu.Unlock()
 	for i := range u.sweep.next(now, len(u.entries)) {
 		if e := &u.entries[i]; e.present && !e.free && e.expire <= unix {
 			u.release(i)
@@ -117,13 +180,13 @@ func (u *usedTokens) expired(now time.Duration, unix uint64) {
 	}
 }
 
-func (u *usedTokens) release(i int) {
+func (u *UsedTokens) release(i int) {
 	u.entries[i].free = true
 	u.ring[(u.first+u.free)%len(u.ring)] = int32(i)
 	u.free++
 }
 
-func (u *usedTokens) pop() (i int) {
+func (u *UsedTokens) pop() (i int) {
 	i = int(u.ring[u.first])
 	u.first = (u.first + 1) % len(u.ring)
 	u.free--

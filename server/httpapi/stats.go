@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -21,6 +22,30 @@ type reporter struct {
 	src   *Source
 	mu    sync.Mutex // guards since
 	since totals     // at the last reset
+}
+
+// process is what /stats says of the whole process, at one moment.
+type process struct {
+	cpu    time.Duration // CPU time
+	mem    runtime.MemStats
+	hiccup *metrics.Spread // wake-up delays since the last reset; nil: not measured
+}
+
+// read reads the figures of the process. runtime.ReadMemStats stops the world briefly.
+func (p *process) read(hiccup *meter.Histogram) {
+	p.cpu = clock.ProcessCPU()
+	runtime.ReadMemStats(&p.mem)
+	if hiccup != nil {
+		p.hiccup = new(metrics.SpreadOf(hiccup, time.Microsecond))
+	}
+}
+
+// reset reads the figures of the process, and begins anew those that have no difference.
+func (p *process) reset(hiccup *meter.Histogram) {
+	p.read(nil)
+	if hiccup != nil {
+		hiccup.Reset()
+	}
 }
 
 // totals are all figures that only grow, at one moment.
@@ -39,20 +64,27 @@ type totals struct {
 }
 
 // serve answers GET /stats with the report since the last reset.
-func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.report()) }
+func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) {
+	var now process
+	now.read(p.src.Hiccup)
+	writeJSON(w, p.report(&now))
+}
 
 // serveReset begins a new measurement and answers 204.
 func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
-	p.reset()
+	var now process
+	now.reset(p.src.Hiccup)
+	p.reset(&now)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// totals reads all figures. runtime.ReadMemStats stops the world briefly.
-func (p *reporter) totals(mem *runtime.MemStats) (t totals) {
-	runtime.ReadMemStats(mem)
+// totals reads all figures of the lobby beside those of the process.
+func (p *reporter) totals(now *process) (t totals) {
 	s, schedule := &p.src.Lobby.Stats, p.src.Schedule
-	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), clock.ProcessCPU(), mem.Mallocs, mem.NumGC
-	t.socket = p.src.Socket()
+	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), now.cpu, now.mem.Mallocs, now.mem.NumGC
+	if p.src.Socket != nil {
+		t.socket = p.src.Socket()
+	}
 	t.skipped, t.overruns = schedule.Skipped.Load(), schedule.Overruns.Load()
 	t.caughtUp = schedule.CaughtUp.Load()
 	t.readStats(s)
@@ -78,15 +110,11 @@ func (t *totals) readStats(s *metrics.Stats) {
 }
 
 // reset begins a new measurement.
-func (p *reporter) reset() {
+func (p *reporter) reset(now *process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var mem runtime.MemStats
-	p.since = p.totals(&mem)
+	p.since = p.totals(now)
 	p.src.Schedule.Reset()
-	if p.src.Hiccup != nil {
-		p.src.Hiccup()
-	}
 	s := &p.src.Lobby.Stats
 	s.Tick.Reset()
 	for _, stage := range s.Stage {
@@ -95,11 +123,10 @@ func (p *reporter) reset() {
 }
 
 // report sums up since the last reset.
-func (p *reporter) report() metrics.Report {
+func (p *reporter) report(of *process) metrics.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var mem runtime.MemStats
-	src, since, now := p.src, &p.since, p.totals(&mem)
+	src, since, now := p.src, &p.since, p.totals(of)
 	s, schedule, status := &src.Lobby.Stats, src.Schedule, src.Status()
 	r := metrics.Report{
 		Version: metrics.ReportVersion,
@@ -115,13 +142,13 @@ func (p *reporter) report() metrics.Report {
 		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns,
 		CaughtUp: now.caughtUp - since.caughtUp,
 		Phase:    status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
-		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: mem.HeapAlloc,
+		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: of.mem.HeapAlloc,
+		Hiccup: of.hiccup,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{},
-		SocketLost: now.socket.Lost() - since.socket.Lost(), Socket: now.socket, Query: src.Query(),
+		Query: src.Query(),
 	}
-	if src.Hiccup != nil {
-		hiccup := src.Hiccup()
-		r.Hiccup = &hiccup
+	if src.Socket != nil {
+		r.SocketLost, r.Socket = new(now.socketLost(since)), new(now.socket)
 	}
 	for i := range s.LoadLevel {
 		r.LoadLevels[overload.Level(i).String()] = s.LoadLevel[i].Load()
@@ -132,6 +159,9 @@ func (p *reporter) report() metrics.Report {
 	now.addDrops(r.Drops, since)
 	return r
 }
+
+// socketLost is what has grown of the datagrams that the socket has lost.
+func (t *totals) socketLost(since *totals) uint64 { return t.socket.Lost() - since.socket.Lost() }
 
 // addDrops adds what has grown of all that was refused and dropped, by reason.
 func (t *totals) addDrops(to map[string]uint64, since *totals) {
