@@ -42,7 +42,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	c := &l.core
 	c.cfg, c.connTable, c.port = cfg, newConnTable(cfg.Players), cfg.Port
 	if c.port == nil {
-		if c.port, err = newPort(cfg.Netcode); err != nil {
+		if c.port, err = newPort(PortConfig{Netcode: cfg.Netcode}); err != nil {
 			return nil, err
 		}
 		c.port.serveAlone(l)
@@ -72,6 +72,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.Stats.Histograms = metrics.NewHistograms(given.CPU != nil)
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)
+	l.timer.Sparse = cfg.SparseTiming
 	if cfg.Record != nil {
 		l.recording.start()
 	}

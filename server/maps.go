@@ -17,7 +17,10 @@ import (
 )
 
 // MapSpec names a map and a mode. An empty name means the one that is played now.
-type MapSpec struct{ Map, Mode string }
+type MapSpec struct {
+	Map, Mode string
+	Content   string // pack that both are of, as the host names it; "" for the host's own
+}
 
 // LoadedMap is a map and a mode, read and ready to play. What it points to must not change while it
 // is played.

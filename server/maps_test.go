@@ -456,7 +456,7 @@ func TestRow14Rotation(t *testing.T) {
 		}
 	}
 	if got := strings.Join(maps, " "); !strings.HasPrefix(got, "arena-16 arena-64 arena-16 arena-64") ||
-		l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{"arena-64", "deathmatch"}) {
+		l.count(metrics.MapChangesFailed) < 1 || asked[0] != (MapSpec{Map: "arena-64", Mode: "deathmatch"}) {
 		t.Errorf("played on %s, asked for %v, %d refused", got, asked, l.count(metrics.MapChangesFailed))
 	}
 }

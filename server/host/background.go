@@ -2,6 +2,7 @@ package host
 
 import (
 	"runtime/debug"
+	"sync/atomic"
 
 	"github.com/tickrate/tickrate/sim/replay"
 )
@@ -9,10 +10,16 @@ import (
 // background runs what lobbies leave for after their ticks, one function at a time, on a goroutine
 // of its own: it encodes and compresses recordings and killcams. A panic in there ends the lobby.
 type background struct {
-	waiting []job // of the tick in hand, and those that found the queue full
 	queue   chan job
-	faults  chan fault // of jobs; more than it holds are left out
+	faulted atomic.Uint32 // jobs that have panicked
+	late    func(*hosted) // takes the fault of a lobby that has ended
 	done    chan struct{}
+}
+
+// backlog is what the lobbies of a worker leave for the background. It belongs to the worker.
+type backlog struct {
+	to      *background
+	waiting []job // of the ticks in hand, and those that found the queue full
 }
 
 // job is a function of a lobby.
@@ -23,20 +30,16 @@ type job struct {
 
 // fault is a panic of a lobby's job, and the stack where it happened.
 type fault struct {
-	of    *hosted
 	value any
 	stack []byte
 }
 
-// maxJobFaults is the number of faults that may wait.
-const maxJobFaults = 16
-
 // newBackground returns a background that does not run yet. Its queue has room for all that the
-// lobbies may have waiting, and for the end of one recording of each before the next.
-func newBackground(lobbies int) *background {
+// lobbies may have waiting, and for the end of one recording of each before the next. late is told
+// of a panic in a job of a lobby that has ended; see hosted.fault.
+func newBackground(lobbies int, late func(*hosted)) *background {
 	most := 2 * (replay.RawChunks + 1) * max(1, lobbies)
-	return &background{waiting: make([]job, 0, most), queue: make(chan job, most),
-		faults: make(chan fault, maxJobFaults), done: make(chan struct{})}
+	return &background{queue: make(chan job, most), late: late, done: make(chan struct{})}
 }
 
 // start starts the goroutine; close ends it.
@@ -49,56 +52,55 @@ func (b *background) start() {
 	}()
 }
 
-// run keeps the panic of a function for the lobby.
+// run keeps the first panic of a lobby's functions for its worker.
 func (b *background) run(j job) {
 	defer func() {
 		if v := recover(); v != nil {
-			select {
-			case b.faults <- fault{j.of, v, debug.Stack()}:
-			default:
+			j.of.fault.CompareAndSwap(nil, &fault{v, debug.Stack()})
+			b.faulted.Add(1)
+			if j.of.over() {
+				b.late(j.of)
 			}
 		}
 	}()
 	j.run()
 }
 
-// fault returns a panic that was not returned before; ok is false if there is none.
-func (b *background) fault() (f fault, ok bool) {
-	select {
-	case f = <-b.faults:
-		return f, true
-	default:
-		return f, false
-	}
+// close waits until everything has run.
+func (b *background) close() {
+	close(b.queue)
+	<-b.done
 }
 
-// of returns server.Config.Background of a lobby: the tick calls it.
-func (b *background) of(x *hosted) func(run func()) {
-	return func(run func()) { b.waiting = append(b.waiting, job{run, x}) }
+// leave is server.Config.Background of a lobby: the tick calls it.
+func (x *hosted) leave(run func()) {
+	b := &x.worker.Load().backlog
+	b.waiting = append(b.waiting, job{run, x})
 }
 
-// flush begins what the tick has added. It is called after the tick, since waking a goroutine
+// flush begins what the ticks have added. It is called after them, since waking a goroutine
 // takes a system call, and what it runs takes cache and memory from the tick that is still sending.
 // What finds the queue full waits for the next flush: map changes that follow one another closely
 // leave more than the queue holds.
-func (b *background) flush() {
+func (b *backlog) flush() {
 	for i, j := range b.waiting {
 		select {
-		case b.queue <- j:
+		case b.to.queue <- j:
 		default:
-			b.waiting = append(b.waiting[:0], b.waiting[i:]...)
+			n := copy(b.waiting, b.waiting[i:])
+			clear(b.waiting[n:]) // they keep no lobby that has ended
+			b.waiting = b.waiting[:n]
 			return
 		}
 	}
-	clear(b.waiting) // they keep no lobby that has ended
+	clear(b.waiting)
 	b.waiting = b.waiting[:0]
 }
 
-// close waits until everything has run.
-func (b *background) close() {
+// finish begins all that waits.
+func (b *backlog) finish() {
 	for _, j := range b.waiting {
-		b.queue <- j
+		b.to.queue <- j
 	}
-	close(b.queue)
-	<-b.done
+	b.waiting = nil
 }

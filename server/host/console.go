@@ -8,95 +8,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-// terminal brings console lines and requests of other goroutines to the goroutine of the lobbies.
+// terminal is the console of the operator. It belongs to the goroutine that reads the lines.
 type terminal struct {
-	typed chan string   // lines of the operator
-	calls chan call     // requests
-	ended chan struct{} // closed when the lobby has ended
-	quit  bool          // the operator ended the server
-	out   []string
-
-	selected uint32    // the lobby that the lines of the operator are for
-	stepping []*hosted // lobbies that run files of lines
-}
-
-// call is a function that waits to run between two ticks.
-type call struct {
-	run  func(now time.Duration)
-	done chan struct{}
-}
-
-// maxCallsPerTick bounds lines and calls between two ticks: as many as a person can type.
-const maxCallsPerTick = 4
-
-func newTerminal() terminal {
-	return terminal{typed: make(chan string, 16), calls: make(chan call), ended: make(chan struct{})}
-}
-
-// do runs f between two ticks, and returns when it has run.
-func (t *terminal) do(ctx context.Context, f func(now time.Duration)) error {
-	c := call{f, make(chan struct{})}
-	select {
-	case t.calls <- c:
-	case <-ctx.Done():
-		return httpapi.ErrBusy
-	case <-t.ended:
-		return httpapi.ErrEnded
-	}
-	select {
-	case <-c.done:
-		return nil
-	case <-t.ended: // by a fault of f
-		return httpapi.ErrEnded
-	}
-}
-
-// Do runs f between two ticks on the goroutine of the lobbies, and returns when it has run. It is
-// for the lobby that the host began with. Any goroutine but that of Run may call it. Errors are
-// httpapi.ErrBusy and httpapi.ErrEnded.
-func (h *Host) Do(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error {
-	x := h.initial()
-	if x == nil {
-		return httpapi.ErrEnded
-	}
-	return h.doFor(x)(ctx, f)
-}
-
-// doFor returns httpapi.Source.Do of a lobby.
-func (h *Host) doFor(x *hosted) func(context.Context, func(time.Duration, *server.Lobby)) error {
-	return func(ctx context.Context, f func(time.Duration, *server.Lobby)) error {
-		ran := false
-		err := h.console.do(ctx, func(now time.Duration) {
-			ran = h.with(now, x, func() { f(now, x.lobby) })
-		})
-		if err == nil && !ran {
-			return httpapi.ErrEnded
-		}
-		return err
-	}
-}
-
-// with runs f, which does something with a lobby. ok is false if the lobby has ended, by f perhaps.
-func (h *Host) with(now time.Duration, x *hosted, f func()) (ok bool) {
-	if h.port != nil && h.find(x.id()) != x {
-		return false
-	}
-	return h.contained(now, x, func() {
-		f()
-		if h.port != nil && x.lobby.Console().Pending() > 0 && !slices.Contains(h.console.stepping, x) {
-			h.console.stepping = append(h.console.stepping, x)
-		}
-	})
+	selected uint32 // the lobby that lines are for
 }
 
 // filesIn gives a console the files below dir; "" gives it none.
@@ -131,22 +53,22 @@ func replaceFile(path string, data []byte) error {
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
 // addQuit adds the command quit to the console of a lobby.
-func (x *hosted) addQuit(t *terminal) {
+func (h *Host) addQuit(x *hosted) {
 	x.lobby.Console().AddCommand(console.Command{
 		Entry: console.Entry{Name: "quit", Help: "disconnect all players and end the server"},
-		Run:   func(*console.Call) error { t.quit = true; return nil },
+		Run:   func(*console.Call) error { h.stop(); return nil },
 	})
 }
 
 // openConsole runs the files of cfg.Exec in each lobby, and reads cfg.Input. The goroutine that
 // reads ends with the reader, or with the first line after the lobbies have ended.
 func (h *Host) openConsole(cfg *ConsoleConfig) error {
-	for _, x := range h.loop.lobbies {
+	for _, x := range *h.list.Load() {
 		if err := h.execFiles(0, x); err != nil {
 			return err
 		}
-		if x.lobby.Console().Pending() > 0 {
-			h.console.stepping = append(h.console.stepping, x)
+		if r := &x.worker.Load().requests; x.lobby.Console().Pending() > 0 {
+			r.stepping = append(r.stepping, x)
 		}
 	}
 	if cfg.Input != nil {
@@ -179,81 +101,60 @@ func (h *Host) readLines(input io.Reader) {
 		for long && err == nil { // the rest of a line that will be refused for its length
 			_, long, err = r.ReadLine()
 		}
-		select {
-		case h.console.typed <- text:
-		case <-h.console.ended:
+		if errors.Is(h.runLine(text), errHostEnded) {
 			return
 		}
 	}
 }
 
-// runConsole runs some of the lines and calls that wait, and steps files of lines. It runs between
-// two ticks.
-func (h *Host) runConsole(now time.Duration) {
-	t := &h.console
-	for range maxCallsPerTick {
-		select {
-		case line := <-t.typed:
-			h.runLine(now, line)
-			continue
-		case c := <-t.calls:
-			c.run(now)
-			close(c.done)
-			continue
-		default:
-		}
-		break
-	}
-	if h.port == nil {
-		if h.first.lobby.Console().Pending() > 0 {
-			h.show(h.first.lobby.StepConsole(now, t.out[:0]), nil)
-		}
-		return
-	}
-	stepping := t.stepping
-	t.stepping = nil
-	for _, x := range stepping { // with keeps those that have more lines
-		h.with(now, x, func() { h.show(x.lobby.StepConsole(now, t.out[:0]), nil) })
-	}
-}
+// errHostEnded is the answer to a line that came too late.
+var errHostEnded = errors.New("the server has ended")
 
-// runLine runs a line of the operator. With several lobbies, "lobbies" lists them, "lobby N" chooses
-// the one that lines are for, and "lobby N LINE" runs a line in one.
-func (h *Host) runLine(now time.Duration, line string) {
+// runLine runs a line of the operator, and returns when it has run. With several lobbies, "lobbies"
+// lists them, "lobby N" chooses the one that lines are for, and "lobby N LINE" runs a line in one.
+func (h *Host) runLine(line string) error {
 	t, id := &h.console, h.console.selected
-	if h.port != nil {
+	if !h.alone() {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
 		case "lobbies":
 			h.listLobbies()
-			return
+			return nil
 		case "lobby":
 			name, command, _ := strings.Cut(strings.TrimSpace(rest), " ")
 			n, err := strconv.ParseUint(name, 10, 32)
 			if err != nil || h.find(uint32(n)) == nil {
-				h.show(t.out[:0], fmt.Errorf("lobby %.20q: %w", name, httpapi.ErrNoLobby))
-				return
+				h.show(nil, fmt.Errorf("lobby %.20q: %w", name, httpapi.ErrNoLobby))
+				return nil
 			}
 			if id, line = uint32(n), command; line == "" {
 				t.selected = id
-				return
+				return nil
 			}
 		case "quit":
-			t.quit = true
-			return
+			h.stop()
+			return nil
 		}
 	}
 	x := h.find(id)
 	if x == nil {
-		h.show(t.out[:0], fmt.Errorf("lobby %d: %w; choose one with lobby N", id, httpapi.ErrNoLobby))
-		return
+		h.show(nil, fmt.Errorf("lobby %d: %w; choose one with lobby N", id, httpapi.ErrNoLobby))
+		return nil
 	}
-	h.with(now, x, func() { h.show(x.lobby.Execute(now, t.out[:0], line, operator)) })
+	err := h.on(context.Background(), x, func(_ *worker, now time.Duration) {
+		h.show(x.lobby.Execute(now, nil, line, operator))
+	})
+	select {
+	case <-h.ended:
+		return errHostEnded
+	default:
+		return err
+	}
 }
 
 // listLobbies shows the lobbies to the operator.
 func (h *Host) listLobbies() {
-	for _, x := range h.loop.lobbies {
+	for _, x := range *h.list.Load() {
 		s, census := x.status.Load(), x.lobby.Summary().Census
 		fmt.Fprintf(h.log, "lobby %s: %d of %d players, %s on %s, %v\n", x.name(), census.Players,
 			census.PlayerSlots, s.Mode, s.Map, s.Phase)
@@ -268,5 +169,4 @@ func (h *Host) show(out []string, err error) {
 	if err != nil {
 		fmt.Fprintln(h.log, err)
 	}
-	h.console.out = out
 }

@@ -23,7 +23,7 @@ func TestHostShowsLivePage(t *testing.T) {
 		!strings.Contains(body, `"arena":"arena-16"`) {
 		t.Errorf("%d %.80s", status, body)
 	}
-	if h.first.dash.Watched() {
+	if h.initial().dash.Watched() {
 		t.Error("watched by nobody")
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 3 * waitLimit}
@@ -51,5 +51,5 @@ func TestHostShowsLivePage(t *testing.T) {
 	stop()
 	for lines.Scan() {
 	}
-	eventually(t, "nobody watches", func() bool { return !h.first.dash.Watched() })
+	eventually(t, "nobody watches", func() bool { return !h.initial().dash.Watched() })
 }

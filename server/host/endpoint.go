@@ -26,8 +26,6 @@ type endpoint struct {
 	connect  string               // URL that gives out tokens; "": none
 	log      *rateLog
 	start    time.Time
-	refused  netcode.Counters // as far as they were logged
-	repeats  disconnectRepeats
 	// Between wall and monotonic clock since the start, as far as it was logged.
 	drift time.Duration
 }
@@ -164,18 +162,24 @@ func (e *endpoint) HTTPAddr() string {
 // ConnectURL is the URL that gives a token for a POST, "" if there is none.
 func (e *endpoint) ConnectURL() string { return e.connect }
 
-// logRefused logs what the netcode server has refused since the last call.
-func (e *endpoint) logRefused(now time.Duration, c *netcode.Counters) {
+// refusals logs what a netcode server refuses.
+type refusals struct {
+	logged  netcode.Counters // as far as they were logged
+	repeats disconnectRepeats
+}
+
+// log writes what was refused since the last call.
+func (r *refusals) log(to *rateLog, now time.Duration, c *netcode.Counters) {
 	for i, n := range c.Drops {
 		why := netcode.Drop(i)
-		n -= e.refused.Drops[i]
+		n -= r.logged.Drops[i]
 		if why == netcode.DropUnknown {
-			n = e.repeats.unknown(n,
-				c.Accepted[netcode.KindDisconnect]-e.refused.Accepted[netcode.KindDisconnect])
+			n = r.repeats.unknown(n,
+				c.Accepted[netcode.KindDisconnect]-r.logged.Accepted[netcode.KindDisconnect])
 		}
-		e.log.events(now, why.String(), int(n), "refused: %s [%s]", why.Error(), why.String())
+		to.events(now, why.String(), int(n), "refused: %s [%s]", why.Error(), why.String())
 	}
-	e.refused = *c
+	r.logged = *c
 }
 
 // maxDrift is the drift between wall and monotonic clock that is logged.

@@ -25,7 +25,7 @@ func TestThreat32Panic(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now atomic.Bool
-	sick.first.lobby.Timer().OnStage = func(s metrics.Stage) {
+	sick.initial().lobby.Timer().OnStage = func(s metrics.Stage) {
 		if s == metrics.StageSnapshot && now.Load() {
 			panic("planted")
 		}
@@ -40,13 +40,13 @@ func TestThreat32Panic(t *testing.T) {
 	now.Store(true)
 	expectFault(t, a, done, &log)
 	// a busy machine may cost it ticks
-	if _, over := b.peer.Closed(); over || well.first.lobby.Stats.Count[metrics.Disconnected].Load() != 0 {
+	if _, over := b.peer.Closed(); over || well.initial().lobby.Stats.Count[metrics.Disconnected].Load() != 0 {
 		t.Errorf("the other lobby: over %v, %d dismissed", over,
-			well.first.lobby.Stats.Count[metrics.Disconnected].Load())
+			well.initial().lobby.Stats.Count[metrics.Disconnected].Load())
 	}
-	from := well.first.lobby.Stats.Count[metrics.Sent].Load()
+	from := well.initial().lobby.Stats.Count[metrics.Sent].Load()
 	b.until("more from the other lobby", func() bool {
-		return well.first.lobby.Stats.Count[metrics.Sent].Load() > from
+		return well.initial().lobby.Stats.Count[metrics.Sent].Load() > from
 	})
 	stop()
 }
@@ -63,9 +63,9 @@ func TestThreat32PanicInBackground(t *testing.T) {
 			t.Fatal(err)
 		}
 		var now atomic.Bool
-		sick.first.lobby.Timer().OnStage = func(s metrics.Stage) {
+		sick.initial().lobby.Timer().OnStage = func(s metrics.Stage) {
 			if s == metrics.StageSnapshot && now.CompareAndSwap(true, false) {
-				sick.encoder.of(sick.first)(func() { panic("planted") })
+				sick.initial().leave(func() { panic("planted") })
 			}
 		}
 		ctx, stop := context.WithCancel(context.Background())
@@ -80,7 +80,7 @@ func TestThreat32PanicInBackground(t *testing.T) {
 			continue
 		}
 		running := make(chan struct{})
-		sick.encoder.queue <- job{func() { <-running; panic("planted") }, sick.first}
+		sick.encoder.queue <- job{func() { <-running; panic("planted") }, sick.initial()}
 		stop()
 		close(running)
 		if err := <-done; !errors.Is(err, errFault) || !strings.Contains(log.String(), "planted") {
@@ -91,15 +91,15 @@ func TestThreat32PanicInBackground(t *testing.T) {
 
 // What finds the queue of the background full waits, and runs later in its order.
 func TestBackgroundNeverBlocksTheTick(t *testing.T) {
-	b := newBackground(0)
-	add := b.of(nil)
+	b := backlog{to: newBackground(0, nil)}
 	var ran []int
 	for i := range 100 {
-		add(func() { ran = append(ran, i) })
+		b.waiting = append(b.waiting, job{run: func() { ran = append(ran, i) }})
 		b.flush()
 	}
-	b.start()
-	b.close()
+	b.to.start()
+	b.finish()
+	b.to.close()
 	if len(ran) != 100 || !slices.IsSorted(ran) {
 		t.Errorf("ran %v", ran)
 	}

@@ -1,7 +1,8 @@
 // Package host runs lobbies as a server process. Datagrams, signals and operator input go in;
 // datagrams, log lines and files come out. It owns what a lobby must not: the socket, the clocks
 // that pace the ticks, worker threads, the journal of used tokens, recordings on disk and the HTTP
-// port. All lobbies play on the goroutine of Run, and no other goroutine touches one that plays.
+// port. Each lobby plays on the goroutine of its worker, and no other goroutine touches one that
+// plays.
 package host
 
 import (
@@ -16,6 +17,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
@@ -27,10 +29,8 @@ import (
 type Host struct {
 	*endpoint
 	cfg     Config
-	first   *hosted      // the lobby that the host began with, until it ends; belongs to the loop
-	port    *server.Port // nil: there is one lobby alone, with a port of its own
-	loop    loop
-	list    atomic.Pointer[[]*hosted] // loop.lobbies, for other goroutines
+	workers []*worker
+	list    atomic.Pointer[[]*hosted] // the lobbies of all workers, by ID
 	maps    sharedMaps
 	making  making
 	pool    *parallel.Pool
@@ -39,16 +39,11 @@ type Host struct {
 	encoder *background
 	writers sync.WaitGroup       // recordings of lobbies that have ended
 	labels  *httpapi.StageLabels // of no lobby
-	figures portFigures
-	pvs     string // what PVSFor decided
-}
+	faults  meter.Counter        // lobbies that have panicked
+	pvs     string               // what PVSFor decided
 
-// portFigures are the figures of a shared port, of datagrams that belong to no lobby.
-type portFigures struct {
-	stats  metrics.Stats
-	timer  metrics.TickTimer
-	logged loggedCounts
-	faults meter.Counter // lobbies that have panicked
+	stopping atomic.Bool   // the workers are to end
+	ended    chan struct{} // closed when they have
 }
 
 // New opens the socket and, if asked for, the journal and the other ports. All are open when it
@@ -62,8 +57,9 @@ func New(cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{endpoint: e, cfg: cfg, console: newTerminal(), labels: httpapi.NewStageLabels(""),
-		encoder: newBackground(cfg.Lobbies.most())}
+	h := &Host{endpoint: e, cfg: cfg, labels: httpapi.NewStageLabels(""), ended: make(chan struct{})}
+	h.encoder = newBackground(cfg.Lobbies.most(), h.lateFault)
+	h.list.Store(new([]*hosted))
 	if err := h.open(); err != nil {
 		h.pool.Close()
 		return nil, errors.Join(err, h.query.close(), e.close())
@@ -84,7 +80,7 @@ func (h *Host) open() (err error) {
 	if cfg.Workers > 1 {
 		h.pool = parallel.NewPool(cfg.Workers)
 	}
-	if err = h.openPort(); err != nil {
+	if err = h.openWorkers(); err != nil {
 		return err
 	}
 	if err = h.makeAhead(); err != nil {
@@ -101,9 +97,10 @@ func (h *Host) open() (err error) {
 		if err != nil {
 			return err
 		}
-		web := webPages{mux: pages, refused: h.first.lobby.Stats.Count[metrics.DashRefused].Inc}
-		if h.port != nil {
-			web.refused = h.figures.stats.Count[metrics.DashRefused].Inc
+		web := webPages{mux: pages, refused: h.workers[0].figures.stats.Count[metrics.DashRefused].Inc}
+		if h.alone() {
+			web.refused = h.initial().lobby.Stats.Count[metrics.DashRefused].Inc
+		} else {
 			web.host, web.lobby = h.making.host(), h.plays
 		}
 		if err = h.openHTTP(cfg, web); err != nil {
@@ -116,20 +113,30 @@ func (h *Host) open() (err error) {
 	return h.openConsole(&cfg.Console)
 }
 
-// openPort makes the port that the lobbies share. A lobby alone makes its own.
-func (h *Host) openPort() (err error) {
-	if h.cfg.Lobbies.most() == 0 {
-		return nil
-	}
-	h.figures.stats.Histograms = metrics.NewHistograms(true)
-	h.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
+// alone reports whether the host has one lobby alone, whose end is that of the host.
+func (h *Host) alone() bool { return h.cfg.Lobbies.most() == 0 }
+
+// openWorkers makes the workers, and the ports that lobbies share. A lobby alone makes its own.
+func (h *Host) openWorkers() error {
 	g := h.sessions
 	rate := orDefault(int(h.cfg.Lobby.Rules.Rate), int(tick.DefaultRate))
 	g.PacketsPerSecond = orDefault(g.PacketsPerSecond, 2*max(rate, int(tick.MaxRate))) // a datagram a tick
-	h.port, err = server.NewPort(server.PortConfig{Netcode: g, Host: h.making.host(),
-		Stats: &h.figures.stats, Timer: &h.figures.timer, Clock: h.since})
-	return err
+	for i, sock := range []netio.Conn{h.sock} {
+		w := &worker{host: h, index: i, sock: sock, backlog: backlog{to: h.encoder},
+			requests: requests{calls: make(chan call), ended: h.ended}}
+		h.workers = append(h.workers, w)
+		if h.alone() {
+			return nil
+		}
+		if err := w.openPort(g); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// stop makes the workers end. Any goroutine may call it.
+func (h *Host) stop() { h.stopping.Store(true) }
 
 // Lobby returns the lobby that the host began with: for tests, and for reading Stats and Summary. It
 // is nil if that lobby has ended, and others play.
@@ -154,60 +161,32 @@ func (h *Host) PVS() string { return h.pvs }
 
 // Run plays ticks until ctx ends, then disconnects all players and closes everything. It locks its
 // goroutine to a thread.
-func (h *Host) Run(ctx context.Context) error {
-	pacer := clock.New()
+func (h *Host) Run(ctx context.Context) (err error) {
+	defer close(h.ended)
 	h.encoder.start()
-	made := h.loop.lobbies
-	h.loop.lobbies = nil
-	for _, x := range made {
-		h.loop.insert(pacer.Now(), x)
-		x.start()
+	if ctx.Err() != nil {
+		h.stop()
 	}
-	defer close(h.console.ended)
-	h.first.labels.Rest()
-	err := h.play(ctx, pacer)
-	for _, x := range h.loop.lobbies {
-		x.dash.Close()
-	}
-	bye := h.disconnectAll(pacer, err)
-	for _, x := range h.loop.lobbies {
-		x.lobby.FinishRecording()
-		close(x.ended)
+	defer context.AfterFunc(ctx, h.stop)()
+	pacer := clock.New()
+	for _, w := range h.workers {
+		err = errors.Join(err, w.run(pacer))
 	}
 	h.encoder.close()
-	if f, ok := h.encoder.fault(); ok && !errors.Is(err, errFault) {
-		h.logFault(f.of, f.value, f.stack)
-		if h.port == nil {
+	for _, x := range *h.list.Load() {
+		if f := x.fault.Load(); f != nil && h.alone() && !errors.Is(err, errFault) {
 			err = errors.Join(err, errFault)
 		}
+		h.lateFault(x)
+		close(x.ended)
 	}
 	h.writers.Wait()
-	for _, x := range h.loop.lobbies {
+	for _, x := range *h.list.Load() {
 		x.recorder.close()
 	}
-	err = errors.Join(err, bye, h.query.close(), h.close())
+	err = errors.Join(err, h.query.close(), h.close())
 	h.pool.Close()
 	return err
-}
-
-// netcode is the netcode server of the host's socket.
-func (h *Host) netcode() *netcode.Server {
-	if h.port != nil {
-		return h.port.Netcode()
-	}
-	return h.first.lobby.Netcode()
-}
-
-// everySecond logs what was refused, and publishes what server browsers see.
-func (h *Host) everySecond(now time.Duration, wall time.Time) {
-	at := h.since()
-	h.logRefused(at, h.netcode().Counters())
-	if h.port != nil {
-		h.figures.logged.log(h.log, at, &h.figures.stats)
-	}
-	h.watchWallClock(at, h.wallDrift(wall))
-	h.log.flush(at, flushDue)
-	h.publishScore(now)
 }
 
 // loggedCounts are the counters that were logged already.

@@ -3,11 +3,11 @@ package host
 import (
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -18,7 +18,8 @@ import (
 // hosted is a lobby of a host, with what paces, measures and records it.
 type hosted struct {
 	lobby    *server.Lobby
-	rates    ClockConfig // filled
+	worker   atomic.Pointer[worker] // that plays it
+	rates    ClockConfig            // filled
 	pace     pace
 	schedule *metrics.Schedule
 	labels   *httpapi.StageLabels
@@ -26,18 +27,21 @@ type hosted struct {
 	recorder *recorder                     // nil: nothing is recorded
 	status   atomic.Pointer[server.Status] // as of the last second
 	logged   loggedCounts
-	pages    *httpapi.LobbyPages // nil: no HTTP port
-	shared   *sharedMap          // the map that it plays; nil: a map of its own
-	loading  <-chan loadedMap    // the map that it asked for; nil: none
-	ended    chan struct{}       // closed when the lobby has ended
+	pages    *httpapi.LobbyPages   // nil: no HTTP port
+	shared   *sharedMap            // the map that it plays; nil: a map of its own
+	content  string                // pack of its maps; "" for the host's own
+	loading  <-chan loadedMap      // the map that it asked for; nil: none
+	ended    chan struct{}         // closed when the lobby has ended
+	fault    atomic.Pointer[fault] // of its work in the background, until somebody has logged it
 }
 
-// pace is when a lobby plays, and at which load level. It belongs to the loop.
+// pace is when a lobby plays, and at which load level. It belongs to its worker.
 type pace struct {
 	ticks   *Clock
 	load    overload.Controller
 	phase   int
 	second  time.Duration // when figures are published next
+	asleep  bool          // the lobby is empty, see loop.sleep
 	leaving packet.Reason // why the lobby ends; 0: it does not
 }
 
@@ -49,22 +53,23 @@ func (x *hosted) name() string { return lobbyName(x.id()) }
 
 func lobbyName(id uint32) string { return fmt.Sprint(id) }
 
-// newHosted makes a lobby with all that a host provides. Any goroutine may call it; add gives the
-// lobby to the loop.
-func (h *Host) newHosted(c server.Config) (x *hosted, err error) {
+// newHosted makes a lobby with all that a host provides, for a worker. Any goroutine may call it;
+// worker.add makes the lobby play.
+func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 	x = &hosted{schedule: metrics.NewSchedule(), labels: h.labels.Of(lobbyName(c.ID)),
 		ended: make(chan struct{})}
+	x.worker.Store(w)
 	if x.rates, err = h.cfg.clock(c.Rules.Rate); err != nil {
 		return nil, err
 	}
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, x.labels.Enter
-	if h.port != nil { // one thread plays all lobbies: time elapsed is CPU time, and costs less to read
-		c.Port, c.CPU, c.Clock = h.port, h.since, nil
+	if w.port != nil { // its thread has other lobbies: time elapsed is CPU time, and costs less to read
+		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}
-	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), h.encoder.of(x)
+	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), x.leave
 	if h.cfg.Files.Recordings != "" {
 		name := ""
-		if h.port != nil {
+		if !h.alone() {
 			name = "-lobby" + lobbyName(c.ID)
 		}
 		if x.recorder, err = newRecorder(h.cfg.Files.Recordings, name, h.log); err != nil {
@@ -83,7 +88,7 @@ func (h *Host) newHosted(c server.Config) (x *hosted, err error) {
 		x.lobby.Reserve()
 	}
 	x.lobby.PackContent()
-	x.addQuit(&h.console)
+	h.addQuit(x)
 	x.publishStatus()
 	if h.cfg.HTTP.Listen == "" {
 		return x, nil
@@ -96,13 +101,21 @@ func (h *Host) newHosted(c server.Config) (x *hosted, err error) {
 // source is what the HTTP port serves of a lobby.
 func (h *Host) source(x *hosted) httpapi.Source {
 	return httpapi.Source{
-		Name: x.name(), Lobby: x.lobby, Schedule: x.schedule,
+		Name: x.name(), Content: contentHash(x.lobby.Config()), Lobby: x.lobby, Schedule: x.schedule,
 		Status: func() server.Status { return *x.status.Load() },
 		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
-		Socket: h.sock.Stats, Hiccup: h.cfg.Hiccup,
+		Socket: h.ownSocket(), Hiccup: h.cfg.Hiccup,
 		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: x.ended, Stages: x.labels, Dash: x.dash, Do: h.doFor(x),
 	}
+}
+
+// ownSocket returns the figures of the socket of a lobby alone, nil for lobbies that share one.
+func (h *Host) ownSocket() func() netio.Stats {
+	if !h.alone() {
+		return nil
+	}
+	return h.sock.Stats
 }
 
 // start begins what runs beside the ticks.
@@ -116,6 +129,7 @@ func (x *hosted) start() {
 func (h *Host) finish(x *hosted) {
 	x.dash.Close()
 	close(x.ended)
+	h.lateFault(x)
 	h.making.release()
 	h.maps.release(x.shared)
 	if loading := x.loading; loading != nil {
@@ -129,9 +143,8 @@ func (h *Host) finish(x *hosted) {
 	defer func() {
 		if x.recorder != nil {
 			h.writers.Add(1)
-			h.encoder.of(x)(func() { go func() { defer h.writers.Done(); x.recorder.close() }() })
+			x.leave(func() { go func() { defer h.writers.Done(); x.recorder.close() }() })
 		}
-		h.encoder.flush()
 	}()
 	x.lobby.FinishRecording()
 }
@@ -153,8 +166,9 @@ func (x *hosted) publishStatus() {
 }
 
 // publish publishes what other goroutines read of a lobby, and logs what was dropped.
-func (h *Host) publish(x *hosted) {
+func (h *Host) publish(now time.Duration, x *hosted) {
 	x.publishStatus()
+	h.publishScore(now, x)
 	for _, line := range x.lobby.TakeNotices() {
 		fmt.Fprintln(h.log, h.of(x)+line)
 	}
@@ -163,26 +177,10 @@ func (h *Host) publish(x *hosted) {
 
 // of begins a line of the log that is about one of several lobbies.
 func (h *Host) of(x *hosted) string {
-	if h.port == nil {
+	if h.alone() {
 		return ""
 	}
 	return "lobby " + x.name() + ": "
-}
-
-// contained runs f, which does something with a lobby outside its ticks. A panic of f ends the lobby,
-// as one of its tick does. ok is false if the lobby has ended.
-func (h *Host) contained(now time.Duration, x *hosted, f func()) (ok bool) {
-	if h.port == nil {
-		f()
-		return true
-	}
-	if x.over() {
-		return false
-	}
-	if ok = h.port.Do(now, x.lobby, f); !ok {
-		h.endFaulty()
-	}
-	return ok
 }
 
 // setLevel puts a lobby on another load level.
@@ -211,27 +209,17 @@ var errFault = errors.New("lobby 0 closed: internal fault")
 
 // logFault writes where and why a lobby has panicked.
 func (h *Host) logFault(x *hosted, fault any, stack []byte) {
-	h.figures.faults.Inc()
+	h.faults.Inc()
 	match := x.lobby.Match()
 	fmt.Fprintf(h.log, "lobby %s, tick %d, seed %d: %v\n%s", x.name(), match.Tick(), match.Rules().Seed,
 		fault, stack)
+	h.dumpFault(x, fault, stack)
 }
 
-// playAlone plays n ticks of a lobby alone. A panic, of a tick or of what it left for the background,
-// ends it, and with it the host.
-func (h *Host) playAlone(now time.Duration, unix int64, n int) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			h.logFault(h.first, fault, debug.Stack())
-			err = errFault
-		}
-	}()
-	h.runConsole(now)
-	err = h.first.lobby.Ticks(now, unix, h.sock, n)
-	h.encoder.flush()
-	if f, ok := h.encoder.fault(); ok {
-		h.logFault(f.of, f.value, f.stack)
-		err = errFault
+// lateFault logs what a lobby that has ended left behind, if that has panicked. Any goroutine may call
+// it.
+func (h *Host) lateFault(x *hosted) {
+	if f := x.fault.Swap(nil); f != nil {
+		h.logFault(x, f.value, f.stack)
 	}
-	return err
 }

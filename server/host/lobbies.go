@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -104,36 +102,51 @@ func (h *Host) makeAhead() (err error) {
 			return err
 		}
 		c.Rules.Seed += uint64(c.ID)
-		x, err := h.newHosted(c)
+		w := h.workers[0]
+		x, err := h.newHosted(w, c)
 		if err != nil {
 			return err
 		}
 		x.shared = shared
-		if h.first == nil {
-			h.first = x
+		if w.port != nil {
+			w.port.Add(x.lobby)
 		}
-		if h.port != nil {
-			h.port.Add(x.lobby)
-		}
-		h.loop.lobbies = append(h.loop.lobbies, x)
+		w.loop.lobbies = append(w.loop.lobbies, x)
+		h.publishList(func(list []*hosted) []*hosted { return append(list, x) })
 	}
-	h.publishList()
 	return nil
 }
 
-// publishList makes the lobbies readable for other goroutines.
-func (h *Host) publishList() {
-	list := slices.Clone(h.loop.lobbies)
-	h.list.Store(&list)
+// publishList changes the list of lobbies that other goroutines read. Workers may call it at the same
+// time.
+func (h *Host) publishList(change func(list []*hosted) []*hosted) {
+	for {
+		old := h.list.Load()
+		list := change(slices.Clone(*old))
+		slices.SortFunc(list, func(a, b *hosted) int { return cmp.Compare(a.id(), b.id()) })
+		if h.list.CompareAndSwap(old, &list) {
+			return
+		}
+	}
 }
 
-// CreateLobby makes a lobby while the others play, and returns its ID. Any goroutine but that of Run
-// may call it. A panic in what makes the lobby is an httpapi.ErrFault.
+// find returns a lobby by its ID, nil if there is none. Any goroutine may call it.
+func (h *Host) find(id uint32) *hosted {
+	for _, x := range *h.list.Load() {
+		if x.id() == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// CreateLobby makes a lobby while the others play, and returns its ID. Any goroutine but those that
+// play may call it. A panic in what makes the lobby is an httpapi.ErrFault.
 func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint32, err error) {
-	if h.port == nil {
+	if h.alone() {
 		return 0, errAlone
 	}
-	c, err := h.lobbyConfig(spec)
+	c, least, err := h.lobbyConfig(spec)
 	if err != nil {
 		return 0, err
 	}
@@ -155,97 +168,45 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 			h.making.release()
 		}
 	}()
-	m := mapOf(spec, &c)
+	m := h.mapOf(spec, &c)
 	if shared, err = h.maps.load(m, func() loadedMap { return h.loadMap(m) }); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("map %.80q, mode %.80q: %w", m.Map, m.Mode, err)
 	}
 	c = c.WithMap(&shared.loaded)
 	if err = c.Check(); err != nil {
 		return 0, err
 	}
-	x, err := h.newHosted(c)
+	w := h.workers[0]
+	x, err := h.newHosted(w, c)
 	if err != nil {
 		return 0, err
 	}
-	x.shared = shared
-	return c.ID, h.console.do(ctx, func(now time.Duration) {
+	x.shared, x.content = shared, m.Content
+	x.startAt(least)
+	return c.ID, w.requests.do(ctx, func(now time.Duration) {
 		added = true
-		h.add(now, x)
+		w.add(now, x)
 	})
 }
-
-// add makes a lobby play beside the others.
-func (h *Host) add(now time.Duration, x *hosted) {
-	h.port.Add(x.lobby)
-	h.loop.insert(now, x)
-	h.publishList()
-	x.start()
-	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
-	h.with(now, x, func() {
-		if err := h.execFiles(now, x); err != nil {
-			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
-		}
-		x.publishStatus()
-	})
-}
-
-// lobbyConfig is the configuration of a lobby on demand, without its map: that of the host with what
-// was asked for.
-func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, err error) {
-	c = h.cfg.Lobby
-	if want := spec.Content; want != "" && want != hex.EncodeToString(c.Rules.WithDefaults().Game.Pack[:]) {
-		return c, fmt.Errorf("content %.64q: this server has another pack", want)
-	}
-	if most := orDefault(c.Players, defaultPlayers); spec.Players < 0 || spec.Players > most {
-		return c, fmt.Errorf("%d players: expected 1 to %d, as the server was started for", spec.Players, most)
-	} else if spec.Players > 0 {
-		c.Players = spec.Players
-	}
-	if hz := spec.RateHz; hz != 0 {
-		if hz < int(tick.MinRate) || hz > int(tick.MaxRate) {
-			return c, fmt.Errorf("rate_hz %d: expected %d to %d", hz, tick.MinRate, tick.MaxRate)
-		}
-		c.Rules.Rate, c.SendInterval = tick.Rate(hz), 0
-	}
-	if n := spec.SendInterval; n != 0 {
-		if n < 0 || n > server.MaxInterval {
-			return c, fmt.Errorf("send_interval %d: expected 1 to %d", n, server.MaxInterval)
-		}
-		c.SendInterval = n
-	}
-	if spec.Name != "" {
-		c.Name = spec.Name
-	}
-	if spec.Seed != 0 {
-		c.Rules.Seed = spec.Seed
-	}
-	return c, nil
-}
-
-// mapOf is the map that a lobby on demand is for.
-func mapOf(spec httpapi.LobbySpec, c *server.Config) server.MapSpec {
-	return server.MapSpec{Map: cmp.Or(spec.Map, c.ArenaName), Mode: cmp.Or(spec.Mode, modeName(c))}
-}
-
-// modeName names the mode of a configuration.
-func modeName(c *server.Config) string { return c.Rules.WithDefaults().Game.Mode.Name }
 
 // EndLobby ends a lobby: its players are told that it closes. It returns when they are, and when its
-// memory is free for the next. Any goroutine but that of Run may call it.
+// memory is free for the next. Any goroutine but those that play may call it.
 func (h *Host) EndLobby(ctx context.Context, id uint32) error {
-	if h.port == nil {
+	if h.alone() {
 		return errAlone
 	}
-	var x *hosted
-	if err := h.console.do(ctx, func(time.Duration) {
-		if x = h.find(id); x != nil && x.pace.leaving == 0 {
-			x.pace.leaving = packet.ReasonClosing
-		}
-	}); err != nil {
-		return err
-	}
+	x := h.find(id)
 	if x == nil {
 		return httpapi.ErrNoLobby
+	}
+	switch err := h.on(ctx, x, func(*worker, time.Duration) {
+		x.pace.leaving = cmp.Or(x.pace.leaving, packet.ReasonClosing)
+	}); {
+	case err == nil:
+	case errors.Is(err, httpapi.ErrEnded) && x.over():
+		return httpapi.ErrNoLobby
+	default:
+		return err
 	}
 	select {
 	case <-x.ended:
@@ -264,16 +225,14 @@ func (h *Host) directory() httpapi.Directory {
 			}
 			return all
 		},
-		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.figures.faults.Load,
+		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.faults.Load,
 	}
-	if h.port != nil {
-		d.Port = &httpapi.PortFigures{Stats: &h.figures.stats, Socket: h.sock.Stats}
+	if !h.alone() {
+		d.Port = &httpapi.PortFigures{Stats: &h.workers[0].figures.stats, Socket: h.sock.Stats}
 		d.Create, d.End, d.Host = h.CreateLobby, h.EndLobby, h.making.host()
 	}
 	return d
 }
 
 // plays reports whether a lobby plays. Any goroutine may call it.
-func (h *Host) plays(id uint32) bool {
-	return slices.ContainsFunc(*h.list.Load(), func(x *hosted) bool { return x.id() == id })
-}
+func (h *Host) plays(id uint32) bool { return h.find(id) != nil }

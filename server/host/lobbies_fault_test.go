@@ -14,10 +14,13 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
+	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/replay"
 )
@@ -97,11 +100,20 @@ func TestLobbySpecs(t *testing.T) {
 	at := "http://" + h.HTTPAddr()
 	for i, c := range []struct{ field, value string }{
 		{"rate_hz", "65596"}, {"rate_hz", "-1"}, {"send_interval", "-1"}, {"send_interval", "1000"},
+		{"players", "9"}, {"players", `"ten"`}, {"view_distance", `"far"`}, {"playerz", "3"}, {"seed", "-1"},
+		{"codec", `"gzip"`}, {"min_load_level", `"no_spectators"`},
 	} {
 		body := fmt.Sprintf(`{"map": "arena-64", "%s": %s}`, c.field, c.value)
 		status, body := postJSON(t, at+"/v1/lobbies", body)
-		if status != http.StatusBadRequest || !strings.Contains(body, c.field) {
+		if status != http.StatusBadRequest || !strings.Contains(body, c.field) ||
+			!strings.Contains(body, "expected") {
 			t.Errorf("%d: %d %s", i, status, body)
+		}
+	}
+	for i, body := range []string{"{} {}", "[]", `{"players": 3`, "nonsense"} {
+		if status, answer := postJSON(t, at+"/v1/lobbies", body); status != http.StatusBadRequest ||
+			!strings.HasPrefix(answer, "body: expected") {
+			t.Errorf("body %d: %d %s", i, status, answer)
 		}
 	}
 	id, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{Seed: 41})
@@ -203,7 +215,7 @@ func TestLobbyAloneReadsItsMapAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := h.prepareMap(h.first, server.MapSpec{Map: "arena-16"})
+	m := h.prepareMap(h.initial(), server.MapSpec{Map: "arena-16"})
 	if m.err != nil || reads != 1 || m.loaded.Arena == simtest.Arena() {
 		t.Errorf("%d reads: %v", reads, m.err)
 	}
@@ -283,8 +295,9 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 	cfg.Name, cfg.Query.Listen = "many", "127.0.0.1:0"
 	h, stop := running(t, cfg)
 	all := *h.list.Load()
-	if err := h.console.do(context.Background(), func(now time.Duration) {
-		h.contained(now, all[0], func() { panic("planted") })
+	w := h.workers[0]
+	if err := w.requests.do(context.Background(), func(now time.Duration) {
+		w.contained(now, all[0], func() { panic("planted") })
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -319,4 +332,74 @@ func TestThreat32PanicOfARecording(t *testing.T) {
 	if s := log.String(); truncated != 1 || !strings.Contains(s, "ends early: planted") {
 		t.Errorf("%d truncated; the log: %s", truncated, s)
 	}
+}
+
+// A lobby on demand has the level of detail that was asked for, and never less load shed than that.
+func TestLobbyLevelOfDetail(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 2)
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	status, body := postJSON(t, at+"/v1/lobbies", `{"codec": "range", "send_interval": 4, "kbps": 64,
+		"view_distance": 30, "min_load_level": "quarter_rate"}`)
+	if status != http.StatusCreated || !strings.Contains(body, `"load_level":"quarter_rate"`) {
+		t.Fatalf("%d %s", status, body)
+	}
+	x := (*h.list.Load())[1]
+	if c := x.lobby.Config(); c.Codec != schema.Range || c.SendInterval != 4 || c.Kbps != 64 ||
+		c.ViewDistance != 30 {
+		t.Errorf("%v, %d ticks, %d kbit/s, %v m", c.Codec, c.SendInterval, c.Kbps, c.ViewDistance)
+	}
+	c := dialHost(t, h.Addr(), inLobby(1, protocol.LobbyRef{Lobby: 1}))
+	c.until("a welcome", c.welcomed)
+	defer c.Close()
+	quarter := &x.lobby.Stats.LoadLevel[overload.QuarterRate]
+	eventually(t, "ticks on that level", func() bool { return quarter.Load() > 10 })
+	if n := x.lobby.Stats.LoadLevel[overload.Normal].Load(); n != 0 {
+		t.Errorf("%d ticks on the normal level", n)
+	}
+}
+
+// A lobby on demand may play another content pack, and keeps it when its map changes.
+func TestLobbyOfAnotherPack(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 2)
+	asked := make(chan string, 4)
+	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
+		asked <- c.Content + " " + c.Map
+		if c.Content != "other" && c.Content != "" {
+			return server.LoadedMap{}, errors.New("no such pack")
+		}
+		m, err := openMap(c)
+		m.Game = sim.DefaultGame()
+		return m, err
+	}
+	cfg.Lobby.Rotation = []server.MapSpec{{Map: "arena-64"}}
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr()
+	if status, body := postJSON(t, at+"/v1/lobbies", `{"content": "missing"}`); status != 400 ||
+		!strings.Contains(body, "no such pack") || <-asked != "missing arena-16" {
+		t.Errorf("%d %s", status, body)
+	}
+	own := contentHash(&h.cfg.Lobby)
+	if status, body := postJSON(t, at+"/v1/lobbies", `{"content": "`+own+`"}`); status != 201 ||
+		!strings.Contains(body, `"content":"`+own+`"`) {
+		t.Errorf("the pack of the host by its hash: %d %s", status, body)
+	}
+	if status, body := ask(t, "DELETE", at+"/v1/lobbies/2"); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, body)
+	}
+	status, body := postJSON(t, at+"/v1/lobbies", `{"content": "other"}`)
+	if status != http.StatusCreated || <-asked != "other arena-16" {
+		t.Fatalf("%d %s", status, body)
+	}
+	x := (*h.list.Load())[1]
+	if x.lobby.Config().Rotation != nil {
+		t.Error("it rotates through maps of the host's pack")
+	}
+	if status, body := postJSON(t, at+"/v1/console?lobby=3", "map arena-64"); status != 200 ||
+		<-asked != "other arena-64" {
+		t.Errorf("%d %s", status, body)
+	}
+	eventually(t, "the other map", func() bool { return x.status.Load().Map == "arena-64" })
 }

@@ -242,7 +242,7 @@ func TestThreat32PanicAmongLobbies(t *testing.T) {
 // Lobbies are spread over phases, and clocks of one phase are due at the same instants, also those
 // that begin later.
 func TestLobbiesAreSpreadOverPhases(t *testing.T) {
-	h := &Host{}
+	var l loop
 	rates, _, err := ClockConfig{Simulation: 128}.Check()
 	if err != nil {
 		t.Fatal(err)
@@ -250,11 +250,11 @@ func TestLobbiesAreSpreadOverPhases(t *testing.T) {
 	s := simtest.New(t, server.Config{Players: 2}, 0)
 	for i := range 64 {
 		x := &hosted{lobby: s.Lobby, rates: rates}
-		h.loop.insert(time.Duration(i)*777*time.Microsecond, x)
+		l.insert(time.Duration(i)*777*time.Microsecond, x)
 	}
 	var phases [maxPhases]int
 	due := map[time.Duration]bool{}
-	for _, x := range h.loop.lobbies {
+	for _, x := range l.lobbies {
 		phases[x.pace.phase]++
 		for x.pace.ticks.Due() < time.Second {
 			if steps, _, _ := x.pace.ticks.Frame(x.pace.ticks.Due()); steps != 1 {
@@ -264,7 +264,7 @@ func TestLobbiesAreSpreadOverPhases(t *testing.T) {
 		due[x.pace.ticks.Due()] = true
 	}
 	if len(due) > maxPhases {
-		t.Errorf("%d lobbies are due at %d instants", len(h.loop.lobbies), len(due))
+		t.Errorf("%d lobbies are due at %d instants", len(l.lobbies), len(due))
 	}
 	for phase, n := range phases {
 		if n < 4 || n > 12 {
@@ -337,7 +337,7 @@ func TestThreat32PanicBesideTheTick(t *testing.T) {
 	at := "http://" + h.HTTPAddr()
 	all := *h.list.Load()
 	_ = h.doFor(all[0])(context.Background(), func(time.Duration, *server.Lobby) {
-		h.encoder.of(all[0])(func() { panic("planted behind") })
+		all[0].leave(func() { panic("planted behind") })
 	})
 	if err := h.doFor(all[1])(context.Background(), func(time.Duration, *server.Lobby) {
 		panic("planted between")

@@ -27,6 +27,7 @@ func (h *Host) loader(x *hosted) server.MapLoader {
 		return func(server.MapSpec) (func() (*server.LoadedMap, error), error) { return nil, errNoMaps }
 	}
 	return func(c server.MapSpec) (func() (*server.LoadedMap, error), error) {
+		c.Content = x.content
 		done := make(chan loadedMap, 1)
 		x.loading = done
 		go func() { done <- h.prepareMap(x, c) }()
@@ -56,7 +57,7 @@ func (h *Host) prepareMap(x *hosted, c server.MapSpec) (m loadedMap) {
 		}
 	}()
 	defer recoverLoad(&m)
-	if h.port == nil { // an operator who changes to the map that is played wants its file anew
+	if h.alone() { // an operator who changes to the map that is played wants its file anew
 		m = h.loadMap(c)
 	} else if m.shared, m.err = h.maps.load(c, func() loadedMap { return h.loadMap(c) }); m.err == nil {
 		m.loaded = m.shared.loaded

@@ -36,7 +36,7 @@ func TestHostTouchesTheNextMap(t *testing.T) {
 			t.Fatal(err)
 		}
 		data[5] = 7
-		f := h.prepareMap(h.first, server.MapSpec{Map: "arena-64"})
+		f := h.prepareMap(h.initial(), server.MapSpec{Map: "arena-64"})
 		if f.err != nil {
 			t.Fatal(f.err)
 		}

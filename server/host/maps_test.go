@@ -88,7 +88,7 @@ func TestHostChangesItsMap(t *testing.T) {
 			t.Fatalf("%s: %s", c.line, logged)
 		}
 	}
-	if p := h.first.status.Load(); p.Map != "town:16:3" ||
+	if p := h.initial().status.Load(); p.Map != "town:16:3" ||
 		p.Mode != "deathmatch" || p.Phase != server.PhaseIdle {
 		t.Errorf("%+v", p)
 	}

@@ -159,7 +159,7 @@ func (h *Host) openQuery(cfg *Config) error {
 		return err
 	}
 	h.query = q
-	h.publishScore(0)
+	h.publishScore(0, h.initial())
 	q.serve(h.queryReport(cfg))
 	return nil
 }
@@ -181,20 +181,19 @@ type scoreRow struct {
 	team                uint8
 }
 
-// publishScore publishes a new scoreboard: that of the first lobby, empty if all have ended. It
-// belongs to the goroutine of the lobbies.
-func (h *Host) publishScore(now time.Duration) {
-	if h.query == nil {
-		return
+// publishScore publishes the scoreboard of a lobby if it is the first. It belongs to the goroutine of
+// that lobby.
+func (h *Host) publishScore(now time.Duration, x *hosted) {
+	if list := *h.list.Load(); h.query != nil && len(list) > 0 && list[0] == x {
+		h.query.score.Store(scoreOf(now, x.lobby))
 	}
-	for _, x := range h.loop.lobbies {
-		var s *scoreboard
-		if h.contained(now, x, func() { s = scoreOf(now, x.lobby) }) {
-			h.query.score.Store(s)
-			return
-		}
+}
+
+// clearScore publishes an empty scoreboard: all lobbies have ended.
+func (h *Host) clearScore() {
+	if h.query != nil && len(*h.list.Load()) == 0 {
+		h.query.score.Store(&scoreboard{name: h.cfg.Name})
 	}
-	h.query.score.Store(&scoreboard{name: h.cfg.Name})
 }
 
 // scoreOf returns the scoreboard of a lobby.
@@ -225,7 +224,7 @@ func scoreOf(now time.Duration, lobby *server.Lobby) *scoreboard {
 
 // queryReport is the part of a report that stays the same while the lobby runs.
 func (h *Host) queryReport(cfg *Config) *query.Report {
-	c := h.first.lobby.Config()
+	c := h.initial().lobby.Config()
 	return &query.Report{
 		Info: query.Info{
 			MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name,

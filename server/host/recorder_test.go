@@ -138,7 +138,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 	cfg.Files.Recordings, cfg.HTTP.Listen = t.TempDir(), ""
 	h, stop := running(t, cfg)
 	c := greet(t, h.Addr())
-	eventually(t, "80 ticks are played", func() bool { return h.first.lobby.Stats.Tick.Count() >= 80 })
+	eventually(t, "80 ticks are played", func() bool { return h.initial().lobby.Stats.Tick.Count() >= 80 })
 	c.Close()
 	stop()
 	files, err := filepath.Glob(filepath.Join(cfg.Files.Recordings, "*.tkr"))
@@ -150,7 +150,7 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	m := h.first.lobby.Match()
+	m := h.initial().lobby.Match()
 	p, err := replay.NewPlayer(&r.Head, m.Rules().Game, m.Scene().Arena)
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func TestHostGivesShotRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 100 { // as if they had been fired
-		r := h.first.lobby.ShotLog().Next()
+		r := h.initial().lobby.ShotLog().Next()
 		r.Tick, r.Shooter, r.Subject, r.Verdict, r.ClampReason = 1, uint32(i%4),
 			9, lagcomp.Verdict(i%3), lagcomp.ClampReason(i%8)
 		r.Miss = 0.1

@@ -15,7 +15,7 @@ func TestHostWorkers(t *testing.T) {
 		at := "http://" + h.HTTPAddr()
 		eventually(t, "the first tick ends", func() bool { return figures(t, at).TickWall.Max > 0 })
 		if r := figures(t, at); r.Workers != c.want || h.pool.Workers() != c.want ||
-			(h.first.lobby.Config().Runner != nil) != (c.want > 1) {
+			(h.initial().lobby.Config().Runner != nil) != (c.want > 1) {
 			t.Errorf("%d workers asked for: %d are told, the pool has %d, want %d",
 				c.workers, r.Workers, h.pool.Workers(), c.want)
 		}

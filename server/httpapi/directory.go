@@ -1,18 +1,12 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -29,53 +23,6 @@ type Directory struct {
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
-}
-
-// LobbySpec is what POST /v1/lobbies asks for. Zero fields mean what the server was started with.
-type LobbySpec struct {
-	Name         string `json:"name"`
-	Map          string `json:"map"`
-	Mode         string `json:"mode"`
-	Content      string `json:"content"` // hash of the content pack, if it has to be a certain one
-	Players      int    `json:"players"`
-	RateHz       int    `json:"rate_hz"`
-	SendInterval int    `json:"send_interval"` // ticks from one snapshot of a client to the next
-	Seed         uint64 `json:"seed"`
-}
-
-// PortName names the figures of a shared UDP port where lobbies have their ID.
-const PortName = "port"
-
-// PortFigures are the figures of a UDP port that lobbies share: those of datagrams that belong to
-// none of them.
-type PortFigures struct {
-	Stats  *metrics.Stats
-	Socket func() netio.Stats // of the UDP socket
-}
-
-// PortReport is the answer of GET /stats?lobby=port, since the start of the host.
-type PortReport struct {
-	Version    int               `json:"version"`
-	Counts     map[string]uint64 `json:"counts"`
-	Drops      map[string]uint64 `json:"drops"`
-	SocketLost uint64            `json:"socket_lost"`
-	Socket     netio.Stats       `json:"socket"`
-}
-
-// report sums up since the start of the host.
-func (p *PortFigures) report() PortReport {
-	var t totals
-	t.readStats(p.Stats)
-	t.socket = p.Socket()
-	r := PortReport{Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
-		SocketLost: t.socket.Lost(), Socket: t.socket}
-	for i, n := range t.count {
-		if n > 0 {
-			r.Counts[metrics.Count(i).String()] = n
-		}
-	}
-	t.addDrops(r.Drops, &totals{})
-	return r
 }
 
 // ErrFault is the error of Directory.Create if making the lobby has panicked.
@@ -102,13 +49,14 @@ type LobbyInfo struct {
 	Phase     string `json:"phase"`
 	RateHz    int    `json:"rate_hz"`
 	LoadLevel string `json:"load_level"`
+	Content   string `json:"content"` // hash of the content pack; zeros without one
 }
 
 // Info returns what a list says of the lobby.
 func (s *Source) info() LobbyInfo {
 	status := s.Status()
 	return LobbyInfo{LobbyState: s.stateOf(), Name: status.Name, Map: status.Map, Mode: status.Mode,
-		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String()}
+		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String(), Content: s.Content}
 }
 
 // directory has the handlers of a host.
@@ -158,11 +106,7 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 
 // serveLobby answers with a page of a lobby.
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
-	if d.ofPort(r) && r.URL.Path == "/stats" && r.Method == http.MethodGet {
-		writeJSON(w, d.Port.report())
-		return
-	}
-	if d.serveAll(w, r) {
+	if d.servePort(w, r) || d.serveAll(w, r) {
 		return
 	}
 	p := d.pick(r)
@@ -171,11 +115,6 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mux.ServeHTTP(w, r)
-}
-
-// ofPort reports whether a request is about the shared port.
-func (d *directory) ofPort(r *http.Request) bool {
-	return d.Port != nil && r.URL.Query().Get("lobby") == PortName
 }
 
 // metrics answers a scrape with the figures of the shared port and of the first lobbies, or of the
@@ -252,9 +191,6 @@ func (d *directory) serveList(w http.ResponseWriter, _ *http.Request) { writeJSO
 // createTimeout is how long a lobby may take to be made: its map may have to be read and packed.
 const createTimeout = time.Minute
 
-// maxLobbySpec is the longest body of a request for a lobby, in bytes.
-const maxLobbySpec = 4096
-
 // serveCreate makes a lobby: 201 and its LobbyInfo, 400 for one that cannot be, 503 if the host has
 // as many as it may have.
 func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
@@ -263,16 +199,9 @@ func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLobbySpec))
-	var spec LobbySpec
-	if err == nil && len(bytes.TrimSpace(body)) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(body))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(&spec)
-	}
+	spec, err := readLobbySpec(http.MaxBytesReader(w, r.Body, maxLobbySpec))
 	if err != nil {
-		http.Error(w, "body: expected JSON of name, map, mode, content, players, rate_hz, send_interval "+
-			"and seed, all optional", http.StatusBadRequest)
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), createTimeout)

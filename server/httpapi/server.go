@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -32,7 +33,8 @@ const LobbyName = "0"
 // Source is what the port serves of a lobby. Its functions may be called from any goroutine. All
 // fields are required unless their comment says otherwise.
 type Source struct {
-	Name string // labels the lobby in metrics and answers; default LobbyName
+	Name    string // labels the lobby in metrics and answers; default LobbyName
+	Content string // hash of its content pack, in hexadecimal
 
 	// Stats and Summary are for any goroutine, all else for functions under Do.
 	Lobby    *server.Lobby
@@ -41,9 +43,9 @@ type Source struct {
 	Rate     tick.Rate
 	Interval int                      // ticks from one snapshot of a client to the next
 	Workers  int                      // threads that share the systems of a tick
-	Socket   func() netio.Stats       // of the UDP socket
+	Socket   func() netio.Stats       // of the UDP socket; nil: lobbies share it, see PortFigures
 	Query    func() map[string]uint64 // counters of the query port; nil map: none
-	Hiccup   func() metrics.Spread    // wake-up delays since the last call, µs; nil: not measured
+	Hiccup   *meter.Histogram         // wake-up delays of an idle thread, ns; nil: not measured
 	Clock    func() time.Duration     // since the start of the host
 	Ended    <-chan struct{}          // closed when the lobby has ended
 	Stages   *StageLabels

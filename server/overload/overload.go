@@ -46,10 +46,11 @@ func (l Level) Timescale() uint16 {
 // Controller raises and lowers the level. The zero value is on Normal.
 type Controller struct {
 	level      Level
-	overruns   int  // in a row
-	calm       int  // ticks in a row with time to spare
-	sinceDown  int  // ticks since the last step down
-	steppedOff bool // there was one since the last step up
+	least      Level // never below it
+	overruns   int   // in a row
+	calm       int   // ticks in a row with time to spare
+	sinceDown  int   // ticks since the last step down
+	steppedOff bool  // there was one since the last step up
 	// Calm ticks that lower the level, in recoverAfter; doubles when that was too early.
 	wait int
 }
@@ -64,6 +65,9 @@ const (
 	maxWait      = 8
 )
 
+// StartAt puts the controller on a level, below which it never goes.
+func (c *Controller) StartAt(least Level) { c.level, c.least = least, least }
+
 // Tick takes the duration of a tick and its period. It returns the level, and whether that has
 // changed.
 func (c *Controller) Tick(took, period time.Duration) (level Level, changed bool) {
@@ -77,7 +81,7 @@ func (c *Controller) Tick(took, period time.Duration) (level Level, changed bool
 		return c.level, false
 	}
 	c.overruns = 0
-	if c.level == Normal {
+	if c.level == c.least {
 		if c.sinceDown > maxWait*recoverAfter {
 			c.wait = 1
 		}

@@ -53,3 +53,24 @@ func TestThreat33Overload(t *testing.T) {
 	climb(true, 60, HalfRate)
 	climb(false, 600, Normal)
 }
+
+// A controller that starts on a level rises from there, and falls to it again and no lower.
+func TestStartAt(t *testing.T) {
+	var o Controller
+	const period = time.Second / 60
+	o.StartAt(QuarterRate)
+	for range 60 {
+		o.Tick(period+1, period)
+	}
+	lowest := LowDetail
+	for i := range 10 * recoverAfter {
+		level, _ := o.Tick(period/2, period)
+		if i == 0 && level != LowDetail {
+			t.Fatalf("after overruns: %v", level)
+		}
+		lowest = min(lowest, level)
+	}
+	if lowest != QuarterRate {
+		t.Errorf("it fell to %v", lowest)
+	}
+}

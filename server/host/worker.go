@@ -1,0 +1,358 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// worker plays lobbies on a thread of its own. All of it belongs to the goroutine of run; other
+// goroutines reach it by requests, and read its stats.
+type worker struct {
+	host     *Host
+	index    int
+	sock     netio.Conn
+	port     *server.Port // nil: there is one lobby alone, with a port of its own
+	loop     loop
+	requests requests
+	backlog  backlog
+	faulted  uint32 // background.faulted, as far as it was looked at
+	figures  portFigures
+}
+
+// portFigures are the figures of a shared port, of datagrams that belong to no lobby.
+type portFigures struct {
+	stats   metrics.Stats
+	timer   metrics.TickTimer
+	logged  loggedCounts
+	refused refusals
+}
+
+// openPort makes the port that the lobbies of the worker share. g has the sessions of the host.
+func (w *worker) openPort(g netcode.ServerConfig) (err error) {
+	h := w.host
+	w.figures.stats.Histograms = metrics.NewHistograms(true)
+	w.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
+	w.port, err = server.NewPort(server.PortConfig{Netcode: g, Host: h.making.host(),
+		Stats: &w.figures.stats, Timer: &w.figures.timer, Clock: h.since})
+	return err
+}
+
+// run plays lobbies until the host stops, and disconnects their players.
+func (w *worker) run(pacer *clock.Pacer) error {
+	made := w.loop.lobbies
+	w.loop.lobbies = nil
+	for _, x := range made {
+		w.loop.insert(pacer.Now(), x)
+		x.start()
+	}
+	if w.port == nil {
+		w.loop.lobbies[0].labels.Rest()
+	}
+	err := w.play(pacer)
+	w.host.stop() // after an error of one worker, all end
+	for _, x := range w.loop.lobbies {
+		x.dash.Close()
+	}
+	bye := w.disconnectAll(pacer, err)
+	for _, x := range w.loop.lobbies {
+		x.lobby.FinishRecording()
+	}
+	w.backlog.finish()
+	return errors.Join(err, bye)
+}
+
+// collect gathers the turns of the lobbies that are due.
+func (w *worker) collect(now time.Duration) {
+	l := &w.loop
+	l.turns = l.turns[:0]
+	for i, due := range l.due {
+		if due > now {
+			continue
+		}
+		x := l.lobbies[i]
+		if x.pace.asleep {
+			x.schedule.Begin(w.host.since())
+			l.visit(now, i)
+			continue
+		}
+		steps, late, skipped := x.pace.ticks.Frame(now)
+		x.schedule.Frame(x.pace.ticks.Period(), late, steps, skipped)
+		w.host.logStall(x, late, skipped)
+		x.schedule.Begin(w.host.since())
+		l.due[i] = x.pace.ticks.Due()
+		l.turns = append(l.turns, turn{x, steps, late})
+	}
+}
+
+// play plays the lobbies until the host stops, or an error.
+func (w *worker) play(pacer *clock.Pacer) (err error) {
+	l := &w.loop
+	for now, second := pacer.Now(), pacer.Now()+time.Second; err == nil && !w.host.stopping.Load(); {
+		now = pacer.Until(l.next(now))
+		wall := time.Now()
+		w.collect(now)
+		if err = w.playTurns(pacer, wall.Unix()); err == nil {
+			err = w.endLeaving(pacer.Now())
+		}
+		if w.port != nil {
+			l.sleep(now)
+		}
+		ended := pacer.Now()
+		l.load.busy += ended - now
+		l.load.spare.add(ended, ended-now, w.netcode())
+		for _, t := range l.turns {
+			if now >= t.pace.second {
+				t.pace.second += time.Second
+				w.contained(now, t.hosted, func() { w.host.publish(now, t.hosted) })
+			}
+		}
+		clear(l.turns[:cap(l.turns)]) // they keep no lobby that has ended
+		clear(l.batch[:cap(l.batch)])
+		if now >= second {
+			second += time.Second
+			l.load.share, l.load.busy = l.load.busy.Seconds(), 0
+			w.everySecond(wall)
+		}
+	}
+	return err
+}
+
+// playTurns plays the turns of a phase. Lobbies that are behind play several rounds.
+func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
+	l := &w.loop
+	for first := true; !w.host.stopping.Load(); first = false {
+		l.batch = l.batch[:0]
+		for i := range l.turns {
+			if t := &l.turns[i]; t.steps > 0 && t.pace.leaving == 0 {
+				n := min(t.steps, t.rates.MaxBatch)
+				l.batch = append(l.batch, server.Due{Lobby: t.lobby, Ticks: n})
+			}
+		}
+		if len(l.batch) == 0 && (!first || w.port == nil) {
+			return nil
+		}
+		began := pacer.Now()
+		if w.port == nil {
+			err := w.playAlone(began, unix, l.batch[0].Ticks)
+			l.batch[0].Took = pacer.Now() - began
+			if err != nil {
+				return err
+			}
+		} else if err := w.playShared(began, unix); err != nil {
+			return err
+		}
+		w.measure(began)
+	}
+	return nil
+}
+
+// playShared plays the lobbies of the batch.
+func (w *worker) playShared(now time.Duration, unix int64) error {
+	w.runRequests(now)
+	err := w.port.Ticks(now, unix, w.sock, w.loop.batch)
+	w.wakeAll(now, w.port.Woken())
+	w.endFaulty()
+	w.backlog.flush()
+	w.endFaultyBehind(now)
+	return err
+}
+
+// playAlone plays n ticks of a lobby alone. A panic, of a tick or of what it left for the background,
+// ends it, and with it the host.
+func (w *worker) playAlone(now time.Duration, unix int64, n int) (err error) {
+	x := w.loop.lobbies[0]
+	defer func() {
+		if fault := recover(); fault != nil {
+			w.host.logFault(x, fault, debug.Stack())
+			err = errFault
+		}
+	}()
+	w.runRequests(now)
+	err = x.lobby.Ticks(now, unix, w.sock, n)
+	w.backlog.flush()
+	if f := x.fault.Swap(nil); f != nil {
+		w.host.logFault(x, f.value, f.stack)
+		err = errFault
+	}
+	return err
+}
+
+// endFaulty ends the lobbies that have panicked.
+func (w *worker) endFaulty() {
+	for _, fault := range w.port.TakeFaults() {
+		if x := w.find(fault.Lobby.ID()); x != nil {
+			w.host.logFault(x, fault.Value, fault.Stack)
+			w.drop(x)
+		}
+	}
+}
+
+// endFaultyBehind ends the lobbies that have panicked in the background.
+func (w *worker) endFaultyBehind(now time.Duration) {
+	n := w.host.encoder.faulted.Load()
+	if n == w.faulted {
+		return
+	}
+	w.faulted = n
+	for _, x := range w.loop.lobbies {
+		if f := x.fault.Swap(nil); f != nil {
+			w.host.logFault(x, f.value, f.stack)
+			w.port.Remove(now, x.lobby, packet.ReasonFault)
+			w.drop(x)
+		}
+	}
+}
+
+// measure takes the times of the batch that was played.
+func (w *worker) measure(began time.Duration) {
+	l, i := &w.loop, 0
+	for k := range l.turns {
+		t := &l.turns[k]
+		if i == len(l.batch) || l.batch[i].Lobby != t.lobby {
+			continue
+		}
+		n := l.batch[i].Ticks
+		took, period := l.batch[i].Took/time.Duration(n), t.pace.ticks.Period()
+		i++
+		t.steps -= n
+		t.schedule.Wall.Record(int64(took))
+		if took > period {
+			t.schedule.Overruns.Inc()
+		}
+		w.contained(began, t.hosted, func() {
+			t.dash.Tick(began, t.late, took)
+			if level, changed := t.pace.load.Tick(took, l.slice(period)); changed {
+				w.host.setLevel(t.hosted, level)
+			}
+		})
+	}
+}
+
+// contained runs f, which does something with a lobby outside its ticks. A panic of f ends the lobby,
+// as one of its tick does. ok is false if the lobby has ended.
+func (w *worker) contained(now time.Duration, x *hosted, f func()) (ok bool) {
+	if w.port == nil {
+		f()
+		return true
+	}
+	if x.over() {
+		return false
+	}
+	if ok = w.port.Do(now, x.lobby, f); !ok {
+		w.endFaulty()
+	}
+	return ok
+}
+
+// endLeaving ends the lobbies that are to end, once their players are told: some players of each at
+// a time, since the buffer of the socket is small.
+func (w *worker) endLeaving(now time.Duration) error {
+	for _, x := range w.loop.lobbies {
+		if x.pace.leaving == 0 {
+			continue
+		}
+		var more bool
+		var err error
+		if !w.port.Do(now, x.lobby, func() { more, err = x.lobby.CloseSome(now, w.sock, x.pace.leaving) }) {
+			w.endFaulty()
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if !more {
+			w.port.Remove(now, x.lobby, x.pace.leaving)
+			fmt.Fprintf(w.host.log, "lobby %s ended\n", x.name())
+			w.drop(x)
+		}
+	}
+	return nil
+}
+
+// add makes a lobby play beside the others.
+func (w *worker) add(now time.Duration, x *hosted) {
+	h := w.host
+	w.port.Add(x.lobby)
+	w.loop.insert(now, x)
+	h.publishList(func(list []*hosted) []*hosted { return append(list, x) })
+	x.start()
+	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
+	w.with(now, x, func() {
+		if err := h.execFiles(now, x); err != nil {
+			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
+		}
+		x.publishStatus()
+	})
+}
+
+// drop forgets a lobby that the port has forgotten.
+func (w *worker) drop(x *hosted) {
+	w.loop.remove(x)
+	w.host.publishList(func(list []*hosted) []*hosted {
+		return slices.DeleteFunc(list, func(other *hosted) bool { return other == x })
+	})
+	w.host.clearScore()
+	w.host.finish(x)
+	w.backlog.flush()
+}
+
+// find returns a lobby of the worker by its ID, nil if there is none.
+func (w *worker) find(id uint32) *hosted {
+	for _, x := range w.loop.lobbies {
+		if x.id() == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// netcode is the netcode server of the worker's socket.
+func (w *worker) netcode() *netcode.Server {
+	if w.port != nil {
+		return w.port.Netcode()
+	}
+	return w.loop.lobbies[0].lobby.Netcode()
+}
+
+// everySecond logs what was refused.
+func (w *worker) everySecond(wall time.Time) {
+	h, at := w.host, w.host.since()
+	w.figures.refused.log(h.log, at, w.netcode().Counters())
+	if w.port != nil {
+		w.figures.logged.log(h.log, at, &w.figures.stats)
+	}
+	if w.index == 0 {
+		h.watchWallClock(at, h.wallDrift(wall))
+		h.log.flush(at, flushDue)
+	}
+}
+
+// disconnectAll tells every player that the lobbies end, some at a time: the buffer of the socket is
+// small. After a fault of a lobby this may fault too.
+func (w *worker) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("not every player was told: %v", fault)
+		}
+	}()
+	reason := packet.ReasonClosing
+	if errors.Is(ended, errFault) {
+		reason = packet.ReasonFault
+	}
+	for _, x := range w.loop.lobbies {
+		for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
+			more, err = x.lobby.CloseSome(pacer.Now(), w.sock, reason)
+		}
+	}
+	return err
+}
