@@ -170,6 +170,7 @@ type greeted struct {
 	out  netcode.Outbox
 	when time.Time
 	sent uint64 // datagrams
+	got  int    // payloads
 }
 
 // greet connects until the Welcome arrives.
@@ -234,6 +235,7 @@ func (g *greeted) until(what string, happened func() bool) {
 		}
 		pkt, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
 		if err == nil && pkt != nil {
+			g.got++
 			if g.peer == nil {
 				g.peer = packet.NewPeer(now, packet.Config{})
 			}
