@@ -71,6 +71,7 @@ type role uint8
 const (
 	rolePlayer role = iota
 	roleSpectator
+	numRoles
 )
 
 // roleOf is the role that a token with this user data gives.

@@ -64,6 +64,7 @@ func (j *join) event(now time.Duration, e netcode.Event) {
 			j.disconnect(c)
 			c.session.lostAt = now
 			j.reconnectable = append(j.reconnectable, int32(c.id.Index()))
+			j.port.keep(c.roster.user, true)
 			j.Stats.Count[metrics.TimedOut].Inc()
 		}
 	case netcode.EventKick:
@@ -121,6 +122,7 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		return true
 	}
 	if c != nil {
+		j.port.keep(s.ClientID, false)
 		c.rewind.inboxCount = j.match.CommandBuffer(c.id).Count // what ran without it is no loss
 		j.Stats.Count[metrics.Reconnected].Inc()
 	} else if id := j.newPlayer(r); id != 0 {
@@ -399,8 +401,10 @@ func (j *join) leave(c *conn) {
 
 // expireAt takes the i-th of the players that may reconnect out of the match.
 func (j *join) expireAt(i int) {
-	j.leave(&j.conns[j.reconnectable[i]])
+	c := &j.conns[j.reconnectable[i]]
+	j.leave(c)
 	j.reconnectable = append(j.reconnectable[:i], j.reconnectable[i+1:]...)
+	j.port.keep(c.roster.user, false)
 }
 
 // CloseSome tells some connections why the lobby ends, and reports whether there are more: a

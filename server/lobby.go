@@ -42,7 +42,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	c := &l.core
 	c.cfg, c.connTable, c.port = cfg, newConnTable(cfg.Players), cfg.Port
 	if c.port == nil {
-		if c.port, err = newPort(cfg.Netcode); err != nil {
+		if c.port, err = newPort(PortConfig{Netcode: cfg.Netcode}); err != nil {
 			return nil, err
 		}
 		c.port.serveAlone(l)

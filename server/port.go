@@ -9,7 +9,6 @@ import (
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
-	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -29,6 +28,8 @@ type Port struct {
 	routes  []route  // by client of netcode
 	lobbies []*Lobby // by ID, ascending
 	alone   *Lobby   // nil in a port for many lobbies
+
+	steering *portSteering // nil: no other worker has a part of the sessions
 
 	ingress ingress
 	egress  egress
@@ -105,13 +106,15 @@ func (t *traffic) flush(s *metrics.Stats) {
 }
 
 // newPort returns a port without lobbies and without stats and timer.
-func newPort(cfg netcode.ServerConfig) (*Port, error) {
-	server, err := netcode.NewServer(cfg)
-	if err != nil {
+func newPort(cfg PortConfig) (p *Port, err error) {
+	p = &Port{ingress: ingress{events: make([]portEvent, 0, netio.BatchSize)}, host: cfg.Host}
+	if err = p.steer(cfg.Steering, cfg.Worker, &cfg.Netcode); err != nil {
 		return nil, err
 	}
-	p := &Port{netcode: server, ingress: ingress{events: make([]portEvent, 0, netio.BatchSize)},
-		routes: make([]route, server.Clients())}
+	if p.netcode, err = netcode.NewServer(cfg.Netcode); err != nil {
+		return nil, err
+	}
+	p.routes = make([]route, p.netcode.Clients())
 	for i := range p.routes {
 		p.routes[i] = noRoute
 	}
@@ -149,6 +152,9 @@ func (p *Port) update(now time.Duration, unix int64) {
 // receive takes in everything that has arrived on sock, and sends answers.
 func (p *Port) receive(now time.Duration, unix int64, sock netio.Conn) error {
 	if err := p.sendOutbox(now, sock); err != nil {
+		return err
+	}
+	if err := p.receiveHanded(now, unix, sock); err != nil {
 		return err
 	}
 	for range receiveBatches {
@@ -190,6 +196,13 @@ func (p *Port) openBatch(now time.Duration, unix int64) {
 
 func (p *Port) openDatagram(now time.Duration, unix int64, from netip.AddrPort, data []byte) {
 	e, err := p.netcode.Receive(now, unix, from, data, &p.egress.outbox)
+	if e.Kind == netcode.EventElsewhere { // counted there
+		if p.elsewhere(e.Client, from, data) {
+			return
+		}
+		e, err = netcode.Event{}, netcode.DropHandOver
+		p.netcode.CountDrop(data, netcode.DropHandOver)
+	}
 	t, owner := &p.traffic, (*Lobby)(nil)
 	switch {
 	case err != nil:
@@ -298,30 +311,21 @@ func (p *Port) connect(now time.Duration, client int) {
 			l, why = p.best(client, &s)
 		}
 	}
+	if why == packet.ReasonNoLobby || why == packet.ReasonFull {
+		if p.connectElsewhere(client, s.UserData[:]) {
+			return
+		}
+	}
 	if why != 0 {
 		p.rejectClient(now, client, why, p.alone)
 		return
 	}
+	p.takeRoom(roleOf(s.UserData[:]))
 	p.routes[client] = route{lobby: l, slot: -1}
 	if !slices.Contains(p.ingress.waiting, l) {
 		p.ingress.waiting = append(p.ingress.waiting, l)
 	}
 	p.tell(now, netcode.Event{Kind: netcode.EventConnected, Client: client})
-}
-
-// named returns the lobby that the user data of a token names, or why there is none.
-func (p *Port) named(user []byte) (named bool, l *Lobby, why packet.Reason) {
-	ref, named := protocol.LobbyOf(user)
-	switch {
-	case !named:
-		return false, nil, 0
-	case ref.Host != 0 && p.host != 0 && ref.Host != p.host:
-		return true, nil, packet.ReasonOtherHost
-	}
-	if l = p.Find(ref.Lobby); l == nil {
-		return true, nil, packet.ReasonNoLobby
-	}
-	return true, l, 0
 }
 
 // best returns the lobby for a session whose token names none: the one that keeps a player for its
@@ -341,6 +345,7 @@ func (p *Port) best(client int, s *netcode.Session) (best *Lobby, why packet.Rea
 	}
 	p.call.lobby, p.routes[client] = nil, noRoute
 	if best == nil {
+		p.noRoom(r)
 		return nil, packet.ReasonFull
 	}
 	return best, 0

@@ -35,11 +35,11 @@ type PortConfig struct {
 // NewPort returns a port without lobbies.
 func NewPort(cfg PortConfig) (*Port, error) {
 	cfg.Netcode.ProtocolID = cmp.Or(cfg.Netcode.ProtocolID, protocol.ProtocolID)
-	p, err := newPort(cfg.Netcode)
+	p, err := newPort(cfg)
 	if err != nil {
 		return nil, err
 	}
-	p.host, p.stats, p.timer, p.clock = cfg.Host, cfg.Stats, cfg.Timer, cfg.Clock
+	p.stats, p.timer, p.clock = cfg.Stats, cfg.Timer, cfg.Clock
 	if p.clock == nil {
 		p.clock = func() time.Duration { return 0 }
 	}
@@ -64,6 +64,10 @@ func (p *Port) Add(l *Lobby) {
 		panic(fmt.Sprintf("server: lobby %d added to a port: expected a new one, made for it", l.cfg.ID))
 	}
 	p.lobbies = slices.Insert(p.lobbies, i, l)
+	if s := p.steering; s != nil {
+		s.index.PutNumber(indexLobby, uint64(l.cfg.ID), s.worker)
+		s.roomAt = 0
+	}
 }
 
 // Find returns the lobby with an ID, nil if there is none.
@@ -96,8 +100,13 @@ func (p *Port) end(l *Lobby, why packet.Reason) {
 		}
 	}
 	p.call.lobby = nil
+	if s := p.steering; s != nil {
+		s.index.RemoveNumber(indexLobby, uint64(l.cfg.ID), s.worker)
+		s.roomAt = 0
+	}
 	p.lobbies = slices.DeleteFunc(p.lobbies, func(other *Lobby) bool { return other == l })
 	p.ingress.waiting = slices.DeleteFunc(p.ingress.waiting, func(other *Lobby) bool { return other == l })
+	p.endKept(l)
 }
 
 // endSession ends one session of a lobby, which may have panicked: what it says of its connection
@@ -178,6 +187,7 @@ func (p *Port) Ticks(now time.Duration, unix int64, sock netio.Conn, due []Due) 
 func (p *Port) Flush(now time.Duration, sock netio.Conn) error {
 	err := p.sendOutbox(now, sock)
 	err = errors.Join(err, p.flush(sock))
+	p.countRoom(now)
 	p.traffic.flush(p.stats)
 	if !p.timer.Off {
 		p.stats.CheckBalance(p.netcode.Counters())

@@ -14,7 +14,7 @@ import (
 type Moving struct {
 	lobby    *Lobby
 	sessions []movingSession
-	arrivals int // of sessions, the first ones: they wait for a player
+	worker   int // from which it moves
 }
 
 // movingSession is a session with the slot of its connection; -1: it waits for a player.
@@ -33,10 +33,11 @@ var ErrNoRoom = errors.New("server: too few free sessions for a lobby that moves
 // after Flush. Until Attach, datagrams for the lobby wait, as many as fit a ring; so attach it
 // within milliseconds, if need be to the same port. Detach returns nil for a lobby that has ended.
 func (p *Port) Detach(now time.Duration, l *Lobby) *Moving {
-	if l.join.ended || l.port != p || p.alone != nil {
+	if l.join.ended || l.port != p || p.steering == nil {
 		return nil
 	}
-	m := &Moving{lobby: l, arrivals: len(l.join.arrivals)}
+	m := &Moving{lobby: l, worker: p.steering.worker}
+	p.steering.roomAt = 0
 	for _, client := range l.join.arrivals {
 		m.take(p, int(client))
 	}
@@ -69,12 +70,16 @@ func (p *Port) Attach(now time.Duration, m *Moving) error {
 		return fmt.Errorf("%w: lobby %d with %d, %d free", ErrNoRoom, m.lobby.ID(), len(m.sessions),
 			p.netcode.Clients()-p.netcode.Connected())
 	}
-	l := m.lobby
+	l, from, to := m.lobby, m.worker, p.steering
 	l.port, l.cfg.Port = p, p
+	to.index.MoveNumber(indexLobby, uint64(l.cfg.ID), from, to.worker)
 	p.Add(l)
+	for _, slot := range l.reconnectable {
+		to.index.MoveNumber(indexKept, l.conns[slot].roster.user, from, to.worker)
+	}
 	for i := range m.sessions {
 		s := &m.sessions[i]
-		client := p.netcode.Adopt(&s.session)
+		client := p.netcode.Adopt(&s.session, from)
 		p.routes[client] = route{lobby: l, slot: s.slot}
 		if s.slot < 0 {
 			l.join.arrivals = append(l.join.arrivals, int32(client))
@@ -82,7 +87,7 @@ func (p *Port) Attach(now time.Duration, m *Moving) error {
 			l.conns[s.slot].session.client = int32(client)
 		}
 	}
-	if m.arrivals > 0 {
+	if len(l.join.arrivals) > 0 {
 		p.ingress.waiting = append(p.ingress.waiting, l)
 	}
 	m.lobby, m.sessions = nil, nil

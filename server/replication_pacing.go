@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/ratelimit"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -45,18 +46,36 @@ func (r *replication) intervalOf(t tick.Tick) uint16 {
 	return uint16(t / tick.Tick(r.cfg.SendInterval))
 }
 
-// snapshotDue reports whether it is the client's turn in this tick. With one tick a batch, clients
-// take turns by slot. In a batch of several ticks a client is due if its turn was in any of them,
-// but at most once an interval: it could not tell two snapshots of one interval apart as baselines.
+// snapshotDue reports whether it is the client's turn in this tick, see turn. In a batch of several
+// ticks a client is due if its turn was in any of them, but at most once an interval: it could not
+// tell two snapshots of one interval apart as baselines.
 func (r *replication) snapshotDue(c *connReplication) bool {
-	t, slot, interval := uint32(r.match.Tick()), uint32(c.viewer.player.Index()), uint32(r.cfg.SendInterval)
+	t, turn, interval := uint32(r.match.Tick()), r.turn(c), uint32(r.cfg.SendInterval)
 	period := interval * uint32(r.every(c))
 	if r.batchTicks <= 1 {
-		return (t+slot)%period == 0
+		return (t+turn)%period == 0
 	}
 	sent := uint32(c.pacing.sent)
-	return (t+slot)/period != (sent+slot)/period && t/interval != sent/interval
+	return (t+turn)/period != (sent+turn)/period && t/interval != sent/interval
 }
+
+// maxTogether is the most slots of a lobby that sends all snapshots in one tick: with two packets
+// each they fit one batch of datagrams.
+const maxTogether = netio.BatchSize / 2
+
+// turn is the number of ticks by which a client's snapshots come before those of slot 0. The clients
+// of a large lobby take turns by slot, so that each tick sends an equal part of the snapshots. Those
+// of a small lobby are due in one tick: they share rows coded once, and the ticks between send
+// nothing. Small lobbies of one host take turns by ID.
+func (r *replication) turn(c *connReplication) uint32 {
+	if r.cfg.Players > maxTogether {
+		return uint32(c.viewer.player.Index())
+	}
+	return r.cfg.ID * idSpread >> 16
+}
+
+// idSpread is odd and spreads adjacent IDs over all turns of an interval.
+const idSpread = 0x9e3779b1
 
 // delay says why a snapshot that is due cannot be sent now, DelayNone if it can, and counts it.
 // Nothing is lost with it: the next snapshot has all changes since the client's baseline.

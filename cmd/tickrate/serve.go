@@ -368,14 +368,15 @@ func (s *serveSettings) checkEcho() error {
 	switch {
 	case s.console.stdin || len(s.console.exec) > 0:
 		return errors.New("--console, --exec: an echo has no console; leave out --echo")
-	case s.match.lobbies.Most > 0:
-		return errors.New("--lobbies: an echo has none; leave out one of --lobbies and --echo")
+	case s.match.lobbies.Most != s.match.lobbies.Ahead:
+		return errors.New("--lobbies: an echo makes none on demand; expected N")
 	case s.record != "":
 		return errors.New("--record: an echo plays nothing; leave out one of --record and --echo")
 	case s.query.listen != "":
 		return errors.New("--query: an echo has no query port; leave out one of --query and --echo")
-	case s.match.players < 1 || s.match.players > netcode.MaxClients:
-		return fmt.Errorf("--players %d: expected 1 to %d", s.match.players, netcode.MaxClients)
+	}
+	if most := netcode.MaxClients / max(1, s.match.lobbies.Ahead); s.match.players < 1 || s.match.players > most {
+		return fmt.Errorf("--players %d: expected 1 to %d", s.match.players, most)
 	}
 	return nil
 }
@@ -445,7 +446,9 @@ func printReady(c *cobra.Command, h runningHost) {
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	m, b := &s.match, &strings.Builder{}
 	if s.network.echo {
-		fmt.Fprintf(b, "echo: %d slots, protocol id %v\n", m.players, &s.network.protocol)
+		lobbies := max(1, m.lobbies.Ahead)
+		fmt.Fprintf(b, "echo: %d slots in %d lobbies, protocol id %v\n", lobbies*m.players, lobbies,
+			&s.network.protocol)
 	} else {
 		if n := m.lobbies; n.Most > 0 {
 			fmt.Fprintf(b, "lobbies: %d, at most %d, each", n.Ahead, n.Most)

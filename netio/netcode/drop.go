@@ -41,6 +41,7 @@ const (
 	DropRate               // more datagrams than a session may send
 	DropMigration          // a path datagram that does not move a session
 	DropSource             // client: not from the server being dialled
+	DropHandOver           // for another server of the group, which has no room for it
 	NumDrops               // number of reasons, DropNone included
 )
 
@@ -80,6 +81,7 @@ var drops = [NumDrops]struct{ name, text string }{
 	DropRate:          {"drop_session_rate", "datagram: session sends too many"},
 	DropMigration:     {"migrations_refused", "path: session stays where it is"},
 	DropSource:        {"drop_source", "datagram: not from our server"},
+	DropHandOver:      {"drop_hand_over", "datagram: no room on the way to the worker of its session"},
 }
 
 // String returns the name of the reason's counter.

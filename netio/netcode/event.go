@@ -15,20 +15,23 @@ const (
 	// Client floods; its datagrams are dropped, and the next Update disconnects it
 	EventKick
 	EventExhausted // Client's sequences were used up; its slot is free
+	// The datagram is for member Client of the Group. This server has not counted it: give it to that
+	// member, or to CountDrop. If Client is this server itself, the session moves: try later
+	EventElsewhere
 )
 
 // String names the event.
 func (k EventKind) String() string {
-	if k > EventExhausted {
+	if k > EventElsewhere {
 		return "invalid"
 	}
 	return [...]string{"none", "connected", "takeover", "payload", "moved", "disconnect", "timeout", "kick",
-		"exhausted"}[k]
+		"exhausted", "elsewhere"}[k]
 }
 
 // Event is what a datagram or the passing of time means to the owner of a Server.
 type Event struct {
 	Kind    EventKind
-	Client  int    // its slot, 0 to Clients-1
+	Client  int    // its slot, 0 to Clients-1; of EventElsewhere a member
 	Payload []byte // 1 to MaxPayload bytes, in the datagram's own memory
 }

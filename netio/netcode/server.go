@@ -32,6 +32,7 @@ type Server struct {
 	handshakeTable
 	clock    clock
 	tokens   *UsedTokens
+	group    Group
 	budget   *budget
 	stopped  bool // StopAccepting
 	paused   bool // PauseAccepting
@@ -45,14 +46,18 @@ func NewServer(c ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	rng := rand.NewChaCha8(c.Entropy)
+	rng := rand.NewChaCha8(c.memberEntropy())
 	seed := [2]uint64{rng.Uint64(), rng.Uint64()}
 	s := &Server{
-		cfg: c, rng: rng, serverCrypto: newServerCrypto(&c, rng),
+		cfg: c, rng: rng, group: c.Group, serverCrypto: newServerCrypto(&c, rng),
 		slotTable: newSlotTable(c.Clients, seed), handshakeTable: newHandshakeTable(c.MaxHandshakes, seed),
 		budget: newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed),
 		events: make([]Event, 0, c.Clients),
 	}
+	s.slotAt.shared = mirror{c.Group.Index, IndexAddress, c.Group.Member}
+	s.handshakeAt.shared = mirror{c.Group.Index, IndexHandshake, c.Group.Member}
+	s.slotOfClient.shared = mirror{c.Group.Index, IndexClient, c.Group.Member}
+	s.slotOfPath.shared = mirror{c.Group.Index, IndexPath, c.Group.Member}
 	s.cfg.Addresses = make([]netip.AddrPort, len(c.Addresses))
 	for i, a := range c.Addresses {
 		s.cfg.Addresses[i] = canonical(a)
@@ -72,6 +77,9 @@ func (s *Server) Receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	out *Outbox) (Event, error) {
 	s.clock.observe(now, unix, &s.counters)
 	e, why := s.receive(now, unix, from, datagram, out)
+	if e.Kind == EventElsewhere {
+		return e, nil
+	}
 	s.counters.count(KindOf(datagram), why)
 	if why != DropNone {
 		return Event{}, why
@@ -85,7 +93,7 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 		return Event{}, DropSize
 	}
 	if datagram[0] == byte(KindRequest) {
-		return Event{}, s.request(now, unix, from, datagram, out)
+		return s.request(now, unix, from, datagram, out)
 	}
 	h, why := parseHeader(datagram)
 	if why != DropNone {
@@ -101,17 +109,21 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	}
 	i, known := s.slotAt.get(addressKey(from))
 	if !known {
-		return Event{}, s.unknownSource(from)
+		return s.unknownSource(from)
 	}
 	return s.session(now, i, h, datagram)
 }
 
-// unknownSource returns why a sealed datagram from an address without session is dropped.
-func (s *Server) unknownSource(from netip.AddrPort) Drop {
-	if _, knocking := s.handshakeAt.get(addressKey(from)); knocking {
-		return DropState
+// unknownSource returns where a sealed datagram from an address without session belongs, or why it
+// is dropped.
+func (s *Server) unknownSource(from netip.AddrPort) (Event, Drop) {
+	if e, ok := s.group.elsewhere(IndexAddress, addressKey(from)); ok {
+		return e, DropNone
 	}
-	return DropUnknown
+	if _, knocking := s.handshakeAt.get(addressKey(from)); knocking {
+		return Event{}, DropState
+	}
+	return Event{}, DropUnknown
 }
 
 // session takes a keep-alive, payload or disconnect from the address of slot i.

@@ -41,6 +41,7 @@ type ServerConfig struct {
 	// Tokens is the table of used tokens that this server shares with others, see NewUsedTokens. nil:
 	// one of its own.
 	Tokens *UsedTokens
+	Group  Group // of servers that share sessions' addresses; the zero value is a server alone
 
 	HandshakesPerSecond  int  // requests whose token is opened; half of it at once; 0: 20,000
 	HandshakesPerNetwork int  // of these, from one /24 or /48, all at once; 0: a quarter
@@ -80,10 +81,23 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 		return c, errors.New("netcode: server needs StartUnix with a Journal or a TokenLifetime")
 	case c.TokenLifetime < 0 || c.TokenLifetime%time.Second != 0:
 		return c, fmt.Errorf("netcode: token lifetime of %v: whole seconds needed", c.TokenLifetime)
+	case c.Group.Index != nil && (c.Tokens == nil || c.Group.Member < 0 || c.Group.Member >= MaxMembers):
+		return c, fmt.Errorf("netcode: member %d of a group: expected 0 to %d, and Tokens that all share",
+			c.Group.Member, MaxMembers-1)
 	case c.Journal != nil:
 		return c, checkJournal(c.Journal, c.MaxTokens)
 	}
 	return c, nil
+}
+
+// memberEntropy is the seed of a server's own randomness. What the members of a group seal with the
+// keys of one token must not begin with the same sequence.
+func (c *ServerConfig) memberEntropy() [32]byte {
+	e := c.Entropy
+	if c.Group.Index != nil {
+		e[31] ^= byte(c.Group.Member + 1)
+	}
+	return e
 }
 
 func or(n, otherwise int) int {

@@ -9,7 +9,7 @@ import (
 type serverCrypto struct {
 	sealer            sealer
 	private           cipher.AEAD // of private tokens
-	challengeAEAD     cipher.AEAD // of challenge tokens; its key is new at every start
+	challengeAEAD     cipher.AEAD // of challenge tokens; its key is new at every start, and that of all members
 	challengeSequence uint64      // of the next challenge
 	globalSequence    uint64      // of the next datagram that is sealed without a slot
 
@@ -22,8 +22,19 @@ type serverCrypto struct {
 func newServerCrypto(c *ServerConfig, rng *rand.ChaCha8) serverCrypto {
 	s := serverCrypto{sealer: newSealer(c.ProtocolID), private: privateAEAD(&c.PrivateKey)}
 	var challengeKey Key
-	_, _ = rng.Read(challengeKey[:]) // never fails
+	_, _ = c.challengeSource(rng).Read(challengeKey[:]) // never fails
 	s.challengeAEAD = packetAEAD(&challengeKey)
+	s.challengeSequence = uint64(c.Group.Member) << 48
 	s.globalSequence = globalBase + rng.Uint64()>>2
 	return s
+}
+
+// challengeSource is the randomness for the key of challenges, which a group shares.
+func (c *ServerConfig) challengeSource(rng *rand.ChaCha8) *rand.ChaCha8 {
+	if c.Group.Index == nil {
+		return rng
+	}
+	e := c.Entropy
+	e[30] ^= 1 // for this use alone
+	return rand.NewChaCha8(e)
 }

@@ -16,7 +16,7 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 	}
 	i, known := s.pathSlot(id, from)
 	if !known {
-		return Event{}, DropUnknown
+		return s.unknownPath(id, from)
 	}
 	c := &s.slots[i]
 	home := canonical(from) == canonical(c.address)
@@ -47,6 +47,9 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, s.pathFromSlot(now, i, id, body[0], out)
 	}
 	_, taken := s.slotAt.get(addressKey(from))
+	if _, other := s.group.other(IndexAddress, addressKey(from)); other {
+		taken = true
+	}
 	switch {
 	case !newest || id == 0 || taken:
 	case body[0] == pathProbe:
@@ -55,6 +58,18 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return s.pathEchoed(now, i, from, body[1:], out)
 	}
 	return Event{}, DropMigration
+}
+
+// unknownPath returns where a path datagram belongs that names no session of this server.
+func (s *Server) unknownPath(id uint64, from netip.AddrPort) (Event, Drop) {
+	kind, key := IndexPath, numberKey(id)
+	if id == 0 {
+		kind, key = IndexAddress, addressKey(from)
+	}
+	if e, ok := s.group.elsewhere(kind, key); ok {
+		return e, DropNone
+	}
+	return Event{}, DropUnknown
 }
 
 // pathSlot finds the session by its id, or by its address while the client has no id.

@@ -18,27 +18,59 @@ import (
 //
 // The checks have the order of the standard; comparisons come before cryptography.
 func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, datagram []byte,
-	out *Outbox) Drop {
-	if len(datagram) != requestSize {
-		return DropReqSize
-	}
-	if string(datagram[1:14]) != version {
-		return DropReqVersion
-	}
-	if binary.LittleEndian.Uint64(datagram[14:]) != s.cfg.ProtocolID {
-		return DropReqProtocol
-	}
-	clock, expire := uint64(max(0, unix)), binary.LittleEndian.Uint64(datagram[22:])
-	if why := s.checkTimes(clock, expire); why != DropNone {
-		return why
+	out *Outbox) (Event, Drop) {
+	clock := uint64(max(0, unix))
+	expire, why := s.checkRequest(clock, datagram)
+	if why != DropNone {
+		return Event{}, why
 	}
 	if why := s.budget.admit(now, addressKey(from), s.rng); why != DropNone {
-		return why
+		return Event{}, why
 	}
 	if why := s.openToken(datagram, expire); why != DropNone {
-		return why
+		return Event{}, why
 	}
 	tag := TokenTag(datagram[requestSize-tagSize:])
+	if e := s.placed(from, tag); e.Kind == EventElsewhere {
+		return e, DropNone
+	}
+	return Event{}, s.knock(now, clock, from, tag, expire, datagram, out)
+}
+
+// checkRequest compares what a request says in the clear, and returns the expire time of its token.
+func (s *Server) checkRequest(clock uint64, datagram []byte) (expire uint64, why Drop) {
+	if len(datagram) != requestSize {
+		return 0, DropReqSize
+	}
+	if string(datagram[1:14]) != version {
+		return 0, DropReqVersion
+	}
+	if binary.LittleEndian.Uint64(datagram[14:]) != s.cfg.ProtocolID {
+		return 0, DropReqProtocol
+	}
+	expire = binary.LittleEndian.Uint64(datagram[22:])
+	return expire, s.checkTimes(clock, expire)
+}
+
+// placed asks which member of the group is to have the session of s.token. A handshake that this
+// server has begun with it goes on there.
+func (s *Server) placed(from netip.AddrPort, tag TokenTag) (e Event) {
+	if s.group.Place == nil {
+		return e
+	}
+	member := s.group.Place(s.token.ClientID, &s.token.UserData)
+	if member == Here {
+		return e
+	}
+	if w, knocking := s.handshakeAt.get(addressKey(from)); knocking && s.handshakes[w].token == tag {
+		s.dropHandshake(w)
+	}
+	return Event{Kind: EventElsewhere, Client: member}
+}
+
+// knock begins a handshake with s.token, or repeats its challenge.
+func (s *Server) knock(now time.Duration, clock uint64, from netip.AddrPort, tag TokenTag, expire uint64,
+	datagram []byte, out *Outbox) Drop {
 	taken, why := s.checkClient(now, clock, from, tag, expire)
 	if why != DropNone {
 		return why

@@ -13,8 +13,14 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 	out *Outbox) (Event, Drop) {
 	w, knocking := s.handshakeAt.get(addressKey(from))
 	if !knocking {
+		if e, ok := s.group.elsewhere(IndexHandshake, addressKey(from)); ok {
+			return e, DropNone
+		}
 		if _, connected := s.slotAt.get(addressKey(from)); connected {
 			return Event{}, DropRespConnected // a repeat; keep-alives answer it
+		}
+		if e, ok := s.group.elsewhere(IndexAddress, addressKey(from)); ok {
+			return e, DropNone
 		}
 		return Event{}, DropUnknown
 	}
@@ -51,8 +57,12 @@ func (s *Server) response(now time.Duration, from netip.AddrPort, h header, data
 		}
 		return Event{}, DropFull
 	}
+	if why := s.claim(from, p.clientID); why != DropNone {
+		return Event{}, why
+	}
 	// from now on no recorded handshake can open a second session under the same keys
 	if why := s.tokens.use(p.token); why != DropNone {
+		s.unclaim(from, p.clientID)
 		s.dropHandshake(w)
 		return Event{}, why
 	}

@@ -80,7 +80,12 @@ func (t *slotTable) freeSlot(i int) {
 	c := &t.slots[i]
 	t.unindex(i)
 	t.slotOfClient.remove(numberKey(c.clientID))
-	*c = slot{}
+	t.clearSlot(i)
+}
+
+// clearSlot makes a slot free that nothing leads to.
+func (t *slotTable) clearSlot(i int) {
+	t.slots[i], t.paths[i] = slot{}, path{}
 	t.updateAt[i] = never
 	t.freeSlots = append(t.freeSlots, int32(i))
 }

@@ -14,6 +14,26 @@ type table struct {
 	seed    [2]uint64
 	length  int
 	limit   int
+	shared  mirror
+}
+
+// mirror keeps the keys of a table in the index of a group. The zero value does nothing.
+type mirror struct {
+	index  *Index // nil: none
+	kind   IndexKind
+	member int
+}
+
+func (m *mirror) put(n tableKey) {
+	if m.index != nil {
+		m.index.put(m.kind, n, m.member)
+	}
+}
+
+func (m *mirror) remove(n tableKey) {
+	if m.index != nil {
+		m.index.remove(m.kind, n, m.member)
+	}
 }
 
 // tableKey is the 16 bytes and the port of an address, a number, or a tag.
@@ -60,6 +80,7 @@ func (t *table) put(n tableKey, value int) bool {
 			return false
 		}
 		t.length++
+		t.shared.put(n)
 	}
 	t.entries[i] = entry{high: n.high, low: n.low, tag: uint32(n.port) | entryUsed, value: int32(value)}
 	return true
@@ -67,6 +88,15 @@ func (t *table) put(n tableKey, value int) bool {
 
 // remove deletes a key and reports whether it was there.
 func (t *table) remove(n tableKey) bool {
+	if !t.forget(n) {
+		return false
+	}
+	t.shared.remove(n)
+	return true
+}
+
+// forget is remove for a key that stays in the index of the group.
+func (t *table) forget(n tableKey) bool {
 	hole, found := t.find(n)
 	if !found {
 		return false
