@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"weak"
@@ -18,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // Lobbies move until two workers are even, the one that evens them best first, and none moves if that
@@ -178,6 +180,75 @@ func workersConfig(socket string, ahead, most int) (Config, *lockedLog) {
 	return cfg, log
 }
 
+// player is a client that plays on a goroutine of its own until it is told to go.
+type player struct {
+	got  atomic.Int64 // datagrams
+	gone chan packet.Reason
+}
+
+// join connects to a lobby and plays.
+func join(t *testing.T, h *Host, lobby uint32) *player {
+	t.Helper()
+	g := dialHost(t, h.Addr(), inLobby(uint64(100+lobby), protocol.LobbyRef{Lobby: lobby}))
+	g.until("a welcome", g.welcomed)
+	models := h.find(lobby).lobby.Config().Models
+	ready := protocol.Ready{Version: protocol.Version, Schema: netstate.SchemaHash(), Model: models.Hash()}
+	if err := g.peer.QueueReliable(ready.Append(nil)); err != nil {
+		t.Fatal(err)
+	}
+	p := &player{gone: make(chan packet.Reason, 1)}
+	done, stop := make(chan struct{}), make(chan struct{})
+	t.Cleanup(func() { close(stop); <-done; g.Close() })
+	go func() {
+		defer close(done)
+		for sent := time.Now(); ; {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if g.step() {
+				p.got.Add(1)
+			}
+			if why, over := g.peer.Closed(); over {
+				p.gone <- why
+				return
+			}
+			if time.Since(sent) > 50*time.Millisecond { // silent players are sent away
+				sent = time.Now()
+				pkt, _ := g.peer.Append(time.Since(g.when), nil)
+				pkt = g.peer.AppendReliable(pkt, packet.MaxSectionBytes)
+				_ = g.dial.Send(time.Since(g.when), pkt, &g.out) // fails once it is disconnected
+			}
+		}
+	}()
+	return p
+}
+
+// plays waits for more datagrams.
+func (p *player) plays(t *testing.T) {
+	t.Helper()
+	from := p.got.Load()
+	eventually(t, "more datagrams", func() bool { return p.got.Load() > from+10 || len(p.gone) > 0 })
+	select {
+	case why := <-p.gone:
+		t.Fatalf("a player was told to go: %v", why)
+	default:
+	}
+}
+
+// told waits for the reason of the end.
+func (p *player) told(t *testing.T) packet.Reason {
+	t.Helper()
+	select {
+	case why := <-p.gone:
+		return why
+	case <-time.After(waitLimit):
+		t.Fatal("a player was not told to go")
+		return 0
+	}
+}
+
 // Lobbies on two workers are reached over the same port and pages, also after they have moved, and
 // their players notice nothing.
 func TestLobbiesMoveBetweenWorkers(t *testing.T) {
@@ -193,23 +264,16 @@ func TestLobbiesMoveBetweenWorkers(t *testing.T) {
 		if on != [2]int{2, 2} {
 			t.Errorf("lobbies by worker: %v", on)
 		}
-		var players []*greeted
+		var players []*player
 		for id := range all {
-			g := dialHost(t, h.Addr(), inLobby(uint64(id), protocol.LobbyRef{Lobby: uint32(id)}))
-			g.until("a welcome", g.welcomed)
-			players = append(players, g)
-			defer g.Close()
+			players = append(players, join(t, h, uint32(id)))
 		}
-		for round := range 3 { // there and back
+		for range 3 { // there and back
 			for _, x := range all {
 				moveTo(t, h, x, (x.worker.Load().index+1)%2)
 			}
-			for id, g := range players {
-				from := g.got
-				g.until("more after the move", func() bool { return g.got > from+10 })
-				if why, over := g.peer.Closed(); over {
-					t.Fatalf("%s, round %d: lobby %d told its player to go: %v", socket, round, id, why)
-				}
+			for _, p := range players {
+				p.plays(t)
 			}
 		}
 		for _, x := range all {
@@ -226,16 +290,14 @@ func TestLobbiesMoveBetweenWorkers(t *testing.T) {
 		if status, body := ask(t, "DELETE", at+"/v1/lobbies/2"); status != http.StatusNoContent {
 			t.Errorf("end: %d %s", status, body)
 		}
-		told := func(g *greeted) func() bool {
-			return func() bool {
-				why, over := g.peer.Closed()
-				return over && why == packet.ReasonClosing
-			}
+		if why := players[2].told(t); why != packet.ReasonClosing {
+			t.Errorf("the player of lobby 2 was told %v", why)
 		}
-		players[2].until("word of the end", told(players[2]))
 		stop()
 		for _, id := range []int{0, 1, 3} {
-			players[id].until("goodbye", told(players[id]))
+			if why := players[id].told(t); why != packet.ReasonClosing {
+				t.Errorf("the player of lobby %d was told %v", id, why)
+			}
 		}
 		if s := log.String(); strings.Contains(s, "goes back") || strings.Contains(s, "not counted once") {
 			t.Errorf("the log: %s", s)
@@ -252,9 +314,7 @@ func TestThreat32PanicAfterAMove(t *testing.T) {
 	for _, x := range all {
 		moveTo(t, h, x, 1)
 	}
-	well := dialHost(t, h.Addr(), inLobby(2, protocol.LobbyRef{Lobby: 3}))
-	well.until("a welcome", well.welcomed)
-	defer well.Close()
+	well := join(t, h, 3)
 	if err := h.doFor(all[0])(context.Background(), func(_ time.Duration, l *server.Lobby) {
 		l.Timer().OnStage = func(s metrics.Stage) {
 			if s == metrics.StageSnapshot {
@@ -276,8 +336,7 @@ func TestThreat32PanicAfterAMove(t *testing.T) {
 	if l := lobbiesOf(t, at); l.Faults != 3 || l.Lobbies[0].Lobby != "3" {
 		t.Errorf("%+v", l)
 	}
-	from := well.got
-	well.until("more from the other lobby", func() bool { return well.got > from+10 })
+	well.plays(t)
 	stop()
 	for _, what := range []string{"planted within", "planted between", "planted behind"} {
 		if s := log.String(); !strings.Contains(s, what) {
