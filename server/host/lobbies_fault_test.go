@@ -306,8 +306,8 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, "an empty score", func() bool {
-		s := h.query.score.Load()
-		return s.name == "many" && s.arena == ""
+		r, _ := queried(t, h.QueryAddr())
+		return r.Info.Name == "many" && r.Info.Map == "" && r.Info.MaxPlayers == 0
 	})
 	stop()
 	if s := log.String(); !strings.Contains(s, "lobby 0, tick") {
