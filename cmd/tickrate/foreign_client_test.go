@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"time"
@@ -95,7 +96,8 @@ func foreignAddresses(dst []byte, list []netip.AddrPort) []byte {
 
 // foreignClient is the client of one session.
 type foreignClient struct {
-	udp       *net.UDPConn
+	udp       *net.UDPConn // nil: the owner receives
+	out       io.Writer    // takes datagrams
 	protocol  uint64
 	request   []byte // 1078 B
 	timeout   time.Duration
@@ -116,11 +118,22 @@ type foreignClient struct {
 
 // newForeignClient reads a token and connects to its first server.
 func newForeignClient(token []byte) (*foreignClient, error) {
+	c, first, err := readForeignToken(token)
+	if err != nil {
+		return nil, err
+	}
+	c.udp, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(first))
+	c.out = c.udp
+	return c, err
+}
+
+// readForeignToken returns a client without a socket, and the first server of its token.
+func readForeignToken(token []byte) (c *foreignClient, first netip.AddrPort, err error) {
 	le := binary.LittleEndian
 	if len(token) != 2048 || string(token[:13]) != foreignVersion {
-		return nil, errors.New("no token of netcode 1.02")
+		return nil, first, errors.New("no token of netcode 1.02")
 	}
-	c := &foreignClient{protocol: le.Uint64(token[13:]), seen: map[uint64]bool{}, heard: time.Now()}
+	c = &foreignClient{protocol: le.Uint64(token[13:]), seen: map[uint64]bool{}, heard: time.Now()}
 	c.timeout = time.Duration(int32(le.Uint32(token[1085:]))) * time.Second
 	c.request = append([]byte{foreignRequest}, token[:13]...)
 	c.request = append(c.request, token[13:21]...)    // protocol
@@ -129,9 +142,8 @@ func newForeignClient(token []byte) (*foreignClient, error) {
 	c.request = append(c.request, token[61:61+1024]...)
 	n, at := le.Uint32(token[1089:]), 1093
 	if n < 1 || n > 32 {
-		return nil, fmt.Errorf("%d servers", n)
+		return nil, first, fmt.Errorf("%d servers", n)
 	}
-	var first netip.AddrPort
 	for i := range n {
 		var ip netip.Addr
 		switch token[at] {
@@ -146,18 +158,17 @@ func newForeignClient(token []byte) (*foreignClient, error) {
 			ip = netip.AddrFrom16(b)
 			at += 17
 		default:
-			return nil, fmt.Errorf("address of type %d", token[at])
+			return nil, first, fmt.Errorf("address of type %d", token[at])
 		}
 		if i == 0 {
 			first = netip.AddrPortFrom(ip, le.Uint16(token[at:]))
 		}
 		at += 2
 	}
-	var err [3]error
-	c.up, err[0] = chacha20poly1305.New(token[at : at+32])
-	c.down, err[1] = chacha20poly1305.New(token[at+32 : at+64])
-	c.udp, err[2] = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(first))
-	return c, errors.Join(err[:]...)
+	var errDown error
+	c.up, err = chacha20poly1305.New(token[at : at+32])
+	c.down, errDown = chacha20poly1305.New(token[at+32 : at+64])
+	return c, first, errors.Join(err, errDown)
 }
 
 func foreignNonce(sequence uint64) []byte {
@@ -175,7 +186,7 @@ func (c *foreignClient) send(kind byte, body []byte) {
 	sequence := c.sequence
 	c.sequence++
 	if kind == foreignRequest {
-		_, _ = c.udp.Write(c.request) // what is refused is lost
+		_, _ = c.out.Write(c.request) // what is refused is lost
 		return
 	}
 	n := 1
@@ -185,7 +196,7 @@ func (c *foreignClient) send(kind byte, body []byte) {
 	d := []byte{byte(n)<<4 | kind}
 	d = append(d, binary.LittleEndian.AppendUint64(nil, sequence)[:n]...)
 	d = c.up.Seal(d, foreignNonce(sequence), body, c.about(d[0]))
-	_, _ = c.udp.Write(d)
+	_, _ = c.out.Write(d)
 }
 
 // due sends the datagram that the state requires, ten times a second.

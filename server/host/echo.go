@@ -17,6 +17,7 @@ type Echo struct {
 	OnEvent func(kind netcode.EventKind, client int)
 
 	server  *netcode.Server
+	lobbies echoLobbies
 	in, out netio.Batch
 	outbox  netcode.Outbox
 	sent    int // datagrams of outbox
@@ -26,13 +27,13 @@ type Echo struct {
 // maxEchoBatches bounds what one tick reads, so that a flood delays nothing for long.
 const maxEchoBatches = 256
 
-// NewEcho returns an echo server without clients.
-func NewEcho(cfg netcode.ServerConfig) (*Echo, error) {
+// NewEcho returns an echo server without clients, whose slots are divided among lobbies.
+func NewEcho(cfg netcode.ServerConfig, lobbies int) (*Echo, error) {
 	s, err := netcode.NewServer(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return &Echo{server: s}, nil
+	return &Echo{server: s, lobbies: newEchoLobbies(lobbies, s.Clients())}, nil
 }
 
 // Server is the netcode server of the echo, for reading between ticks.
@@ -58,7 +59,7 @@ func (e *Echo) Tick(now time.Duration, unix int64, sock netio.Conn) (received in
 		}
 	}
 	for _, v := range e.server.Update(now, unix, &e.outbox) {
-		e.event(v)
+		e.event(now, v)
 	}
 	return received, errors.Join(err, e.flush(sock))
 }
@@ -87,13 +88,28 @@ func (e *Echo) receive(now time.Duration, unix int64, d netio.Datagram) {
 		// Fails only if the session is about to end.
 		_ = e.server.Send(now, v.Client, v.Payload, &e.outbox)
 	default:
-		e.event(v)
+		e.event(now, v)
 	}
 }
 
-func (e *Echo) event(v netcode.Event) {
-	if v.Kind != netcode.EventNone && e.OnEvent != nil {
+// event keeps the lobbies and tells the owner. A session without a lobby ends at once.
+func (e *Echo) event(now time.Duration, v netcode.Event) {
+	refused := false
+	switch v.Kind {
+	case netcode.EventNone:
+		return
+	case netcode.EventConnected, netcode.EventTakeover:
+		s, _ := e.server.Session(v.Client)
+		refused = !e.lobbies.enter(v.Client, s.UserData[:])
+	case netcode.EventDisconnect, netcode.EventTimeout, netcode.EventExhausted:
+		e.lobbies.leave(v.Client)
+	}
+	if e.OnEvent != nil {
 		e.OnEvent(v.Kind, v.Client)
+	}
+	if refused {
+		_ = e.server.Disconnect(now, v.Client, &e.outbox) // it has begun just now
+		e.event(now, netcode.Event{Kind: netcode.EventDisconnect, Client: v.Client})
 	}
 }
 

@@ -19,6 +19,7 @@ type echoWorld struct {
 	echo    *Echo
 	told    []netcode.EventKind
 	now     time.Duration
+	user    func([]byte) // changes the user data of tokens; nil: does not
 	clients []*echoPeer
 }
 
@@ -40,7 +41,7 @@ func newEchoWorld(t *testing.T, clients int) *echoWorld {
 	cfg := netcode.ServerConfig{PrivateKey: labKey, ProtocolID: 5,
 		Addresses: []netip.AddrPort{w.conn.LocalAddr()},
 		Entropy:   [32]byte{1}, Clients: clients, AllowTokenReuse: true}
-	if w.echo, err = NewEcho(cfg); err != nil {
+	if w.echo, err = NewEcho(cfg, 1); err != nil {
 		t.Fatal(err)
 	}
 	w.echo.OnEvent = func(kind netcode.EventKind, _ int) { w.told = append(w.told, kind) }
@@ -55,6 +56,9 @@ func (w *echoWorld) join(id uint64) *echoPeer {
 	}
 	m := netcode.Mint{ProtocolID: 5, ClientID: id, Create: echoUnix, Expire: echoUnix + 45, TimeoutSeconds: 5,
 		Servers: []netip.AddrPort{w.conn.LocalAddr()}}
+	if w.user != nil {
+		w.user(m.UserData[:])
+	}
 	key := labKey
 	token, err := m.Append(nil, &key, rand.Reader)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,20 +42,21 @@ const (
 )
 
 // NewEchoHost opens the socket and, if asked for, the journal and the HTTP port. All are open when
-// it returns. Of the lobby's configuration only Netcode and Players count, and there may be up to
-// netcode.MaxClients players.
+// it returns. Of the lobbies' configuration only Netcode, Players and Ahead count, and all lobbies
+// together may have up to netcode.MaxClients players.
 func NewEchoHost(cfg Config) (*EchoHost, error) {
-	e, err := openEndpoint(&cfg, orDefault(cfg.Lobby.Players, defaultPlayers))
+	lobbies := max(1, cfg.Lobbies.Ahead)
+	e, err := openEndpoint(&cfg, lobbies*orDefault(cfg.Lobby.Players, defaultPlayers))
 	if err != nil {
 		return nil, err
 	}
 	h := &EchoHost{endpoint: e, clients: make([]echoClient, e.sessions.Clients)}
-	if h.echo, err = NewEcho(e.sessions); err == nil {
+	if h.echo, err = NewEcho(e.sessions, lobbies); err == nil {
 		h.echo.OnEvent = h.logEvent
 		if cfg.HTTP.Listen != "" {
 			mux := httpapi.NewMux(httpapi.Healthy, pprof.Profile)
 			mux.HandleFunc("GET /stats", h.serveStats)
-			err = e.openHTTP(&cfg, webPages{mux: mux})
+			err = e.openHTTP(&cfg, webPages{mux: mux, lobby: func(id uint32) bool { return int(id) < lobbies }})
 		}
 	}
 	if err != nil {
@@ -132,6 +134,8 @@ type EchoReport struct {
 	CPUSeconds float64           `json:"cpu_seconds"`
 	Slots      int               `json:"slots"`
 	Connected  int               `json:"connected"`
+	Lobbies    []int             `json:"lobbies"` // connected, by lobby
+	NoRoom     int               `json:"refused_no_room"`
 	Handshakes int               `json:"handshakes"` // pending
 	Pressure   float64           `json:"handshake_pressure"`
 	Received   uint64            `json:"rx_datagrams"`
@@ -160,6 +164,7 @@ func (h *EchoHost) report() EchoReport {
 		Version: metrics.ReportVersion,
 		Seconds: h.since().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(),
 		Slots: s.Clients(), Connected: s.Connected(),
+		Lobbies: slices.Clone(h.echo.lobbies.clients), NoRoom: h.echo.lobbies.refused,
 		Handshakes: s.PendingHandshakes(), Pressure: s.Pressure(),
 		Received: c.Received, Kinds: byKind(c.Accepted[:]),
 		Drops: map[string]uint64{}, Sent: byKind(c.Sent[:]),

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -26,41 +23,6 @@ type Directory struct {
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
-}
-
-// PortName names the figures of a shared UDP port where lobbies have their ID.
-const PortName = "port"
-
-// PortFigures are the figures of a UDP port that lobbies share: those of datagrams that belong to
-// none of them.
-type PortFigures struct {
-	Stats  *metrics.Stats
-	Socket func() netio.Stats // of the UDP socket
-}
-
-// PortReport is the answer of GET /stats?lobby=port, since the start of the host.
-type PortReport struct {
-	Version    int               `json:"version"`
-	Counts     map[string]uint64 `json:"counts"`
-	Drops      map[string]uint64 `json:"drops"`
-	SocketLost uint64            `json:"socket_lost"`
-	Socket     netio.Stats       `json:"socket"`
-}
-
-// report sums up since the start of the host.
-func (p *PortFigures) report() PortReport {
-	var t totals
-	t.readStats(p.Stats)
-	t.socket = p.Socket()
-	r := PortReport{Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
-		SocketLost: t.socket.Lost(), Socket: t.socket}
-	for i, n := range t.count {
-		if n > 0 {
-			r.Counts[metrics.Count(i).String()] = n
-		}
-	}
-	t.addDrops(r.Drops, &totals{})
-	return r
 }
 
 // ErrFault is the error of Directory.Create if making the lobby has panicked.
@@ -144,11 +106,7 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 
 // serveLobby answers with a page of a lobby.
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
-	if d.ofPort(r) && r.URL.Path == "/stats" && r.Method == http.MethodGet {
-		writeJSON(w, d.Port.report())
-		return
-	}
-	if d.serveAll(w, r) {
+	if d.servePort(w, r) || d.serveAll(w, r) {
 		return
 	}
 	p := d.pick(r)
@@ -157,11 +115,6 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.mux.ServeHTTP(w, r)
-}
-
-// ofPort reports whether a request is about the shared port.
-func (d *directory) ofPort(r *http.Request) bool {
-	return d.Port != nil && r.URL.Query().Get("lobby") == PortName
 }
 
 // metrics answers a scrape with the figures of the shared port and of the first lobbies, or of the

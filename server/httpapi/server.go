@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -42,9 +43,9 @@ type Source struct {
 	Rate     tick.Rate
 	Interval int                      // ticks from one snapshot of a client to the next
 	Workers  int                      // threads that share the systems of a tick
-	Socket   func() netio.Stats       // of the UDP socket
+	Socket   func() netio.Stats       // of the UDP socket; nil: lobbies share it, see PortFigures
 	Query    func() map[string]uint64 // counters of the query port; nil map: none
-	Hiccup   func() metrics.Spread    // wake-up delays since the last call, µs; nil: not measured
+	Hiccup   *meter.Histogram         // wake-up delays of an idle thread, ns; nil: not measured
 	Clock    func() time.Duration     // since the start of the host
 	Ended    <-chan struct{}          // closed when the lobby has ended
 	Stages   *StageLabels
