@@ -42,6 +42,7 @@ type pace struct {
 	load    overload.Controller
 	phase   int
 	second  time.Duration // when figures are published next
+	asleep  bool          // the lobby is empty, see loop.sleep
 	leaving packet.Reason // why the lobby ends; 0: it does not
 }
 
@@ -64,7 +65,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 	}
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, x.labels.Enter
 	if w.port != nil { // its thread has other lobbies: time elapsed is CPU time, and costs less to read
-		c.Port, c.CPU, c.Clock = w.port, h.since, nil
+		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}
 	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), x.leave
 	if h.cfg.Files.Recordings != "" {

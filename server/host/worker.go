@@ -80,6 +80,11 @@ func (w *worker) collect(now time.Duration) {
 			continue
 		}
 		x := l.lobbies[i]
+		if x.pace.asleep {
+			x.schedule.Begin(w.host.since())
+			l.visit(now, i)
+			continue
+		}
 		steps, late, skipped := x.pace.ticks.Frame(now)
 		x.schedule.Frame(x.pace.ticks.Period(), late, steps, skipped)
 		w.host.logStall(x, late, skipped)
@@ -98,6 +103,9 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		w.collect(now)
 		if err = w.playTurns(pacer, wall.Unix()); err == nil {
 			err = w.endLeaving(pacer.Now())
+		}
+		if w.port != nil {
+			l.sleep(now)
 		}
 		ended := pacer.Now()
 		l.load.busy += ended - now
@@ -152,6 +160,7 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 func (w *worker) playShared(now time.Duration, unix int64) error {
 	w.runRequests(now)
 	err := w.port.Ticks(now, unix, w.sock, w.loop.batch)
+	w.wakeAll(now, w.port.Woken())
 	w.endFaulty()
 	w.backlog.flush()
 	w.endFaultyBehind(now)

@@ -69,7 +69,8 @@ var metricTable = []metric{
 	},
 	{
 		name: "tickrate_tick_cpu_seconds", unit: "seconds",
-		help: "CPU time of a tick, or of a batch of ticks (native histogram).",
+		help: "CPU time of a tick, or of a batch of ticks; of one in 16 where lobbies share a port (native " +
+			"histogram).",
 		read: natives(func(s *stats) *meter.Native { return s.TickCPU }),
 	},
 	{

@@ -22,7 +22,7 @@ type Report struct {
 	Players    int     `json:"players"` // now, with spectators
 	// threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
 	Workers     int    `json:"workers"`
-	TickCPU     Spread `json:"tick_cpu_us"`
+	TickCPU     Spread `json:"tick_cpu_us"` // of one tick in 16 where lobbies share a port
 	TickWall    Spread `json:"tick_wall_us"`
 	Lateness    Spread `json:"lateness_us"`     // of all ticks; skipped ticks count as late
 	LatenessRaw Spread `json:"lateness_raw_us"` // of the ticks that were played
