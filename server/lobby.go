@@ -72,6 +72,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.Stats.Histograms = metrics.NewHistograms(given.CPU != nil)
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)
+	l.timer.Sparse = cfg.SparseTiming
 	if cfg.Record != nil {
 		l.recording.start()
 	}

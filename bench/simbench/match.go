@@ -27,6 +27,7 @@ type Options struct {
 	Conn   func(netio.Conn) netio.Conn   // wraps the server's connection; default nothing
 	Link   impair.Profile                // its Delay is added to that of the scenario's link
 	Around func(tick func() error) error // runs the ticks; default the caller
+	Warm   bool                          // ticks follow one another at once, not by the wall clock
 }
 
 // Match is one lobby of a scenario and its clients, in virtual time. One goroutine owns it.

@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -35,7 +34,6 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/host"
-	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -221,15 +219,10 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a thread that measures its own wake-up delays, which are what the machine adds to
-// any thread. read returns the delays since its last call, in microseconds. stop ends the thread.
-func hiccups() (read func() metrics.Spread, stop func()) {
-	gaps := meter.NewHistogram(0, meter.Fine)
-	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
-	return func() metrics.Spread {
-		q := runner.Micros(gaps)
-		gaps.Reset()
-		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
-	}, h.Stop
+// any thread. late has them, in nanoseconds. stop ends the thread.
+func hiccups() (late *meter.Histogram, stop func()) {
+	late = meter.NewHistogram(0, meter.Fine)
+	return late, clock.NewHiccup(nil, func(d time.Duration) { late.Record(int64(d)) }).Stop
 }
 
 // config turns the settings into a configuration without the key, so that a wrong setting is
@@ -252,7 +245,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 			TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
 		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
-			Recordings: s.record},
+			Recordings: s.record, Dumps: s.dumpFolder()},
 		Name: s.query.name, TickWorkers: s.tick.workers, MaxSteps: s.tick.maxSteps,
 		MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
@@ -416,6 +409,18 @@ func (s *serveSettings) journalFile() string {
 		dir = filepath.Dir(s.key.file)
 	}
 	return filepath.Join(dir, "tickrate-"+port+".tokens")
+}
+
+// dumpFolder returns the folder for dumps of lobbies that panic: beside the recordings, or else
+// beside the key file.
+func (s *serveSettings) dumpFolder() string {
+	switch {
+	case s.record != "":
+		return s.record
+	case s.key.fromFile():
+		return filepath.Dir(s.key.file)
+	}
+	return "."
 }
 
 // open returns a lobby host, or an echo host if the settings say so.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Config describes a server process. Lobby is what its lobbies are made from. Zero fields mean the
@@ -39,9 +39,8 @@ type Config struct {
 	// another map before it is played.
 	Prefault func()
 
-	// wake-up delays of an idle thread since the last call, µs; default not measured
-	Hiccup func() metrics.Spread
-	Log    io.Writer // also of answers to the operator; default none
+	Hiccup *meter.Histogram // wake-up delays of an idle thread, ns, reset with figures; default none
+	Log    io.Writer        // also of answers to the operator; default none
 }
 
 // UDPConfig describes the socket of the players.
@@ -81,6 +80,7 @@ type FilesConfig struct {
 	// folder of potentially visible sets by map, so that the next start need not compute them
 	PVSCache   string
 	Recordings string // folder of recordings, one file a round; made if need be
+	Dumps      string // folder of dumps of lobbies that panic, made if need be; default Recordings
 }
 
 // MaxTickWorkers is the most threads that share the systems of a tick.

@@ -13,7 +13,7 @@ import (
 // the socket once, and their datagrams leave together.
 const maxPhases = 8
 
-// idleWake is how often a worker without lobbies reads its socket.
+// idleWake is how often a worker reads its socket whose lobbies are not due.
 const idleWake = 10 * time.Millisecond
 
 // loop says when the lobbies of a worker play. It belongs to the goroutine of the worker.
@@ -22,6 +22,7 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
+	asleep  int // of lobbies
 	load    loopLoad
 }
 
@@ -89,6 +90,7 @@ func (l *loop) add(x *hosted) {
 // remove takes a lobby from the loop.
 func (l *loop) remove(x *hosted) {
 	if i := slices.Index(l.lobbies, x); i >= 0 {
+		l.rouse(x)
 		l.lobbies = slices.Delete(slices.Clone(l.lobbies), i, i+1)
 		l.due = slices.Delete(l.due, i, i+1)
 	}
@@ -139,7 +141,11 @@ func (l *loop) next(now time.Duration) time.Duration {
 	if len(l.due) == 0 {
 		return now + idleWake
 	}
-	return slices.Min(l.due)
+	due := slices.Min(l.due)
+	if l.asleep > 0 {
+		due = min(due, now+idleWake)
+	}
+	return due
 }
 
 // newClockAt returns a clock on the grid of all clocks with the same rate and offset, so that they

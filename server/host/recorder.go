@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,6 +30,8 @@ type recorder struct {
 	done  chan struct{}
 	file  replay.FileWriter
 	gap   bool // a chunk was left out since the last that can begin a file; belongs to take
+
+	newest atomic.Pointer[string] // path of the file that was created last
 }
 
 // newRecorder makes the folder if need be.
@@ -98,11 +101,24 @@ func (r *recorder) take(f server.RecordingChunk) {
 func (r *recorder) create(first tick.Tick) (replay.File, string, error) {
 	name := fmt.Sprintf("%s-%d%s-tick%d.tkr", time.Now().UTC().Format("20060102-150405"), os.Getpid(),
 		r.name, first)
-	file, err := os.OpenFile(filepath.Join(r.dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	path := filepath.Join(r.dir, name)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, name, err
 	}
+	r.newest.Store(&path)
 	return recordingFile{file}, name, nil
+}
+
+// path names the file in hand, or the pattern of a file that is not made yet; "" for a nil recorder.
+func (r *recorder) path() string {
+	if r == nil {
+		return ""
+	}
+	if path := r.newest.Load(); path != nil {
+		return *path
+	}
+	return filepath.Join(r.dir, fmt.Sprintf("*-%d%s-tick*.tkr", os.Getpid(), r.name))
 }
 
 // recordingFile is a file with errors that tell a full disk from others.

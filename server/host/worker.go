@@ -90,6 +90,11 @@ func (w *worker) collect(now time.Duration) {
 			continue
 		}
 		x := l.lobbies[i]
+		if x.pace.asleep {
+			x.schedule.Begin(w.host.since())
+			l.visit(now, i)
+			continue
+		}
 		steps, late, skipped := x.pace.ticks.Frame(now)
 		x.schedule.Frame(x.pace.ticks.Period(), late, steps, skipped)
 		w.host.logStall(x, late, skipped)
@@ -109,6 +114,9 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		w.collect(now)
 		if err = w.playTurns(pacer, wall.Unix()); err == nil {
 			err = w.seeOff(pacer.Now())
+		}
+		if w.port != nil {
+			l.sleep(now)
 		}
 		ended := pacer.Now()
 		l.load.busy += ended - now
@@ -165,6 +173,7 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 func (w *worker) playShared(now time.Duration, unix int64) error {
 	w.runRequests(now)
 	err := w.port.Ticks(now, unix, w.sock, w.loop.batch)
+	w.wakeAll(now, w.port.Woken())
 	w.endFaulty()
 	w.backlog.flush()
 	w.endFaultyBehind(now)
@@ -313,6 +322,7 @@ func (w *worker) add(now time.Duration, x *hosted) {
 			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
 		}
 		x.publishStatus()
+		h.publishScore(now, x)
 	})
 }
 
@@ -322,7 +332,6 @@ func (w *worker) drop(x *hosted) {
 	w.host.publishList(func(list []*hosted) []*hosted {
 		return slices.DeleteFunc(list, func(other *hosted) bool { return other == x })
 	})
-	w.host.clearScore()
 	w.host.finish(x)
 	w.backlog.flush()
 }

@@ -3,13 +3,11 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -26,41 +24,6 @@ type Directory struct {
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
-}
-
-// PortName names the figures of a shared UDP port where lobbies have their ID.
-const PortName = "port"
-
-// PortFigures are the figures of a UDP port that lobbies share: those of datagrams that belong to
-// none of them.
-type PortFigures struct {
-	Stats  *metrics.Stats
-	Socket func() netio.Stats // of the UDP socket
-}
-
-// PortReport is the answer of GET /stats?lobby=port, since the start of the host.
-type PortReport struct {
-	Version    int               `json:"version"`
-	Counts     map[string]uint64 `json:"counts"`
-	Drops      map[string]uint64 `json:"drops"`
-	SocketLost uint64            `json:"socket_lost"`
-	Socket     netio.Stats       `json:"socket"`
-}
-
-// report sums up since the start of the host.
-func (p *PortFigures) report() PortReport {
-	var t totals
-	t.readStats(p.Stats)
-	t.socket = p.Socket()
-	r := PortReport{Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
-		SocketLost: t.socket.Lost(), Socket: t.socket}
-	for i, n := range t.count {
-		if n > 0 {
-			r.Counts[metrics.Count(i).String()] = n
-		}
-	}
-	t.addDrops(r.Drops, &totals{})
-	return r
 }
 
 // ErrFault is the error of Directory.Create if making the lobby has panicked.
@@ -105,8 +68,7 @@ type directory struct{ Directory }
 // request. It fails if a metric is registered twice.
 func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	d := &directory{dir}
-	registry, err := newRegistry(collector{sources: func() []*Source { return d.sources(maxScraped) },
-		port: dir.Port, shared: dir.Port != nil})
+	registry, err := newRegistry(d.collector(fullLobbies))
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +82,19 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	return mux, nil
 }
 
-// sources returns the first lobbies.
-func (d *directory) sources(most int) (all []*Source) {
+// collector exports all lobbies, the first of them in full.
+func (d *directory) collector(full int) collector {
+	c := collector{sources: d.sources, full: full, port: d.Port, shared: d.Port != nil}
+	if c.shared {
+		c.host = &HostFigures{Lobbies: func() int { return len(d.Lobbies()) }, Faults: d.Faults}
+	}
+	return c
+}
+
+// sources returns the lobbies.
+func (d *directory) sources() (all []*Source) {
 	for _, p := range d.Lobbies() {
-		if len(all) < most {
-			all = append(all, &p.Source)
-		}
+		all = append(all, &p.Source)
 	}
 	return all
 }
@@ -144,11 +113,7 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 
 // serveLobby answers with a page of a lobby.
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
-	if d.ofPort(r) && r.URL.Path == "/stats" && r.Method == http.MethodGet {
-		writeJSON(w, d.Port.report())
-		return
-	}
-	if d.serveAll(w, r) {
+	if d.servePort(w, r) || d.serveAll(w, r) {
 		return
 	}
 	p := d.pick(r)
@@ -159,29 +124,33 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// ofPort reports whether a request is about the shared port.
-func (d *directory) ofPort(r *http.Request) bool {
-	return d.Port != nil && r.URL.Query().Get("lobby") == PortName
-}
-
-// metrics answers a scrape with the figures of the shared port and of the first lobbies, or of the
-// one in ?lobby=N.
-func (d *directory) metrics(first http.Handler) http.HandlerFunc {
+// metrics answers a scrape with the figures of the shared port and of all lobbies, of which the first
+// fullLobbies, or as many as ?full=N says, have all metrics; or with those of the one in ?lobby=N.
+func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !r.URL.Query().Has("lobby") {
-			first.ServeHTTP(w, r)
+		c, q := d.collector(1), r.URL.Query()
+		switch p := d.pick(r); {
+		case !q.Has("lobby") && !q.Has("full"):
+			usual.ServeHTTP(w, r)
 			return
-		}
-		one := collector{sources: func() []*Source { return nil }, shared: d.Port != nil}
-		if d.ofPort(r) {
-			one.port = d.Port
-		} else if p := d.pick(r); p != nil {
-			one.sources = func() []*Source { return []*Source{&p.Source} }
-		} else {
+		case !q.Has("lobby"):
+			n, err := strconv.ParseUint(q.Get("full"), 10, 16)
+			if err != nil {
+				http.Error(w, fmt.Sprintf("full=%.20q: expected the number of lobbies with all metrics", q.Get("full")),
+					http.StatusBadRequest)
+				return
+			}
+			c.full = int(n)
+		case d.ofPort(r):
+			c.sources = func() []*Source { return nil }
+		case p != nil:
+			c.sources = func() []*Source { return []*Source{&p.Source} }
+			c.port = nil
+		default:
 			http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
 			return
 		}
-		registry, err := newRegistry(one)
+		registry, err := newRegistry(c)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
