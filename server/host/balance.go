@@ -141,6 +141,7 @@ func (w *worker) move(now time.Duration, x *hosted, to *worker) {
 	if sessions == nil {
 		return
 	}
+	w.loop.wake(now, x) // its clock is that of a lobby that plays
 	w.loop.remove(x)
 	w.backlog.flush()
 	w.shares.moved.Inc()
