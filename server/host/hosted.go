@@ -26,6 +26,7 @@ type hosted struct {
 	dash     *httpapi.DashFeed             // nil: no live page
 	recorder *recorder                     // nil: nothing is recorded
 	status   atomic.Pointer[server.Status] // as of the last second
+	score    atomic.Pointer[scoreboard]    // as of the last second, if there is a query port
 	logged   loggedCounts
 	pages    *httpapi.LobbyPages   // nil: no HTTP port
 	shared   *sharedMap            // the map that it plays; nil: a map of its own

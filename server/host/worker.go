@@ -292,6 +292,7 @@ func (w *worker) add(now time.Duration, x *hosted) {
 			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
 		}
 		x.publishStatus()
+		h.publishScore(now, x)
 	})
 }
 
@@ -301,7 +302,6 @@ func (w *worker) drop(x *hosted) {
 	w.host.publishList(func(list []*hosted) []*hosted {
 		return slices.DeleteFunc(list, func(other *hosted) bool { return other == x })
 	})
-	w.host.clearScore()
 	w.host.finish(x)
 	w.backlog.flush()
 }
