@@ -92,7 +92,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		x.lobby.Reserve()
 	}
 	x.lobby.PackContent()
-	h.addQuit(x)
+	h.addCommands(x)
 	x.publishStatus()
 	if h.cfg.HTTP.Listen == "" {
 		return x, nil
