@@ -13,7 +13,7 @@ import (
 type Games struct {
 	Lobbies int     `json:"lobbies"` // of the largest step that held the service level, or was measured
 	Held    bool    `json:"held"`
-	Cores   float64 `json:"cores"`   // CPU time of the process there, system calls included
+	Cores   float64 `json:"cores"` // CPU time of the process there, system calls included
 	Swarm   float64 `json:"swarm_cores"`
 	// Lobbies divided by Cores. Below a full processor it is an extrapolation.
 	PerCore      float64 `json:"per_core"`
