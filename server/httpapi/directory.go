@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -67,8 +68,7 @@ type directory struct{ Directory }
 // request. It fails if a metric is registered twice.
 func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	d := &directory{dir}
-	registry, err := newRegistry(collector{sources: func() []*Source { return d.sources(maxScraped) },
-		port: dir.Port, shared: dir.Port != nil})
+	registry, err := newRegistry(d.collector(fullLobbies))
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,19 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	return mux, nil
 }
 
-// sources returns the first lobbies.
-func (d *directory) sources(most int) (all []*Source) {
+// collector exports all lobbies, the first of them in full.
+func (d *directory) collector(full int) collector {
+	c := collector{sources: d.sources, full: full, port: d.Port, shared: d.Port != nil}
+	if c.shared {
+		c.host = &HostFigures{Lobbies: func() int { return len(d.Lobbies()) }, Faults: d.Faults}
+	}
+	return c
+}
+
+// sources returns the lobbies.
+func (d *directory) sources() (all []*Source) {
 	for _, p := range d.Lobbies() {
-		if len(all) < most {
-			all = append(all, &p.Source)
-		}
+		all = append(all, &p.Source)
 	}
 	return all
 }
@@ -117,24 +124,33 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// metrics answers a scrape with the figures of the shared port and of the first lobbies, or of the
-// one in ?lobby=N.
-func (d *directory) metrics(first http.Handler) http.HandlerFunc {
+// metrics answers a scrape with the figures of the shared port and of all lobbies, of which the first
+// fullLobbies, or as many as ?full=N says, have all metrics; or with those of the one in ?lobby=N.
+func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !r.URL.Query().Has("lobby") {
-			first.ServeHTTP(w, r)
+		c, q := d.collector(1), r.URL.Query()
+		switch p := d.pick(r); {
+		case !q.Has("lobby") && !q.Has("full"):
+			usual.ServeHTTP(w, r)
 			return
-		}
-		one := collector{sources: func() []*Source { return nil }, shared: d.Port != nil}
-		if d.ofPort(r) {
-			one.port = d.Port
-		} else if p := d.pick(r); p != nil {
-			one.sources = func() []*Source { return []*Source{&p.Source} }
-		} else {
+		case !q.Has("lobby"):
+			n, err := strconv.ParseUint(q.Get("full"), 10, 16)
+			if err != nil {
+				http.Error(w, fmt.Sprintf("full=%.20q: expected the number of lobbies with all metrics", q.Get("full")),
+					http.StatusBadRequest)
+				return
+			}
+			c.full = int(n)
+		case d.ofPort(r):
+			c.sources = func() []*Source { return nil }
+		case p != nil:
+			c.sources = func() []*Source { return []*Source{&p.Source} }
+			c.port = nil
+		default:
 			http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
 			return
 		}
-		registry, err := newRegistry(one)
+		registry, err := newRegistry(c)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

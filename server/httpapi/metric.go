@@ -16,6 +16,7 @@ type metric struct {
 	help   string   // one sentence
 	read   read     // exports the values
 	of     metricOf
+	brief  bool             // exported for each lobby of a thousand
 	desc   *prometheus.Desc // set by init
 }
 
@@ -25,7 +26,7 @@ type metricOf uint8
 const (
 	ofLobby  metricOf = iota
 	ofBoth            // a lobby; under PortName what belongs to no lobby
-	ofSocket          // the socket: under PortName only
+	ofSocket          // the socket and the host: under PortName only
 )
 
 // The types of figures below, for short lines.
@@ -65,6 +66,22 @@ func readState(s *sink) {
 		}
 		s.gauge(v, state.String())
 	}
+}
+
+func readLobbies(s *sink) {
+	n := 1
+	if s.Host != nil {
+		n = s.Host.Lobbies()
+	}
+	s.gauge(float64(n))
+}
+
+func readFaults(s *sink) {
+	var n uint64
+	if s.Host != nil {
+		n = s.Host.Faults()
+	}
+	s.counter(float64(n))
 }
 
 func readCells(s *sink) {

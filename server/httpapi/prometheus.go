@@ -21,14 +21,16 @@ import (
 // tick publishes once a second; the tick never waits for one.
 const maxScrapes = 4
 
-// maxScraped is the most lobbies in one answer. The figures of the others, and those of each alone,
-// are at /metrics?lobby=N: series of a thousand lobbies are more than a scrape should have.
-const maxScraped = 16
+// fullLobbies is the number of lobbies with all metrics in one answer, unless it asks for another; the
+// others have the brief ones, see metric.brief. A lobby has 1400 series in full, and 20 in brief.
+const fullLobbies = 16
 
 // collector exports the figures of lobbies. Labels are the lobby, the stage, and words of lists that
 // are fixed at build time, never a client: the number of series does not grow with the players.
 type collector struct {
 	sources func() []*Source
+	full    int          // the first of them have all metrics, the others the brief ones
+	host    *HostFigures // nil: one lobby alone
 	port    *PortFigures // exported under the lobby PortName; nil: none
 	shared  bool         // the lobbies share a port, which has the figures of the socket
 }
@@ -137,10 +139,10 @@ func (c collector) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect is of prometheus.Collector.
 func (c collector) Collect(ch chan<- prometheus.Metric) {
-	for _, src := range c.sources() {
+	for n, src := range c.sources() {
 		summary := src.Lobby.Summary()
 		for i := range metricTable {
-			if m := &metricTable[i]; !c.shared || m.of != ofSocket {
+			if m := &metricTable[i]; (!c.shared || m.of != ofSocket) && (n < c.full || m.brief) {
 				m.read(&sink{Source: src, ch: ch, figures: &src.Lobby.Stats, summary: &summary, metric: m})
 			}
 		}
@@ -148,7 +150,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	if c.port == nil {
 		return
 	}
-	src := &Source{Name: PortName, Socket: c.port.Socket}
+	src := &Source{Name: PortName, Socket: c.port.Socket, Host: c.host}
 	for i := range metricTable {
 		if m := &metricTable[i]; m.of != ofLobby {
 			m.read(&sink{Source: src, ch: ch, figures: c.port.Stats, metric: m})

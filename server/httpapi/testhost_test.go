@@ -78,7 +78,7 @@ func (l *testHost) pages(secret string) http.Handler {
 func (l *testHost) registry() *prometheus.Registry {
 	l.t.Helper()
 	l.src.Name = LobbyName
-	r, err := newRegistry(collector{sources: func() []*Source { return []*Source{&l.src} }})
+	r, err := newRegistry(collector{sources: func() []*Source { return []*Source{&l.src} }, full: 1})
 	if err != nil {
 		l.t.Fatal(err)
 	}
