@@ -41,9 +41,12 @@ type pace struct {
 	ticks   *Clock
 	load    overload.Controller
 	phase   int
+	busy    time.Duration // in its ticks, in this second
+	share   float64       // of its worker's processor in the last second, 0 to 1
 	second  time.Duration // when figures are published next
 	asleep  bool          // the lobby is empty, see loop.sleep
 	leaving packet.Reason // why the lobby ends; 0: it does not
+	to      *worker       // where the lobby moves; see worker.depart
 }
 
 // id names the lobby in this process.
