@@ -22,15 +22,17 @@ const (
 )
 
 // BenchmarkFloodLobbies measures lobbies of ten at 128 Hz on one port under the flood of
-// BenchmarkFloodLobby: the loss of all of them together, in datagrams of 10,000 from players that
-// no lobby accepted and of 10,000 snapshots due that no player got. A run with waited-ms above a
-// hundred or late-% above 1 is void.
+// BenchmarkFloodLobby, and under one of well-formed connection requests from the players' network:
+// the loss of all lobbies together, in datagrams of 10,000 from players that no lobby accepted and
+// of 10,000 snapshots due that no player got. A run with waited-ms above a hundred or late-% above
+// 1 is void.
 func BenchmarkFloodLobbies(b *testing.B) {
 	for _, c := range []struct {
-		socket string
-		junk   int // a second
-	}{{"gnet", 0}, {"gnet", 120_000}, {"mmsg", 0}, {"mmsg", 120_000}} {
-		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.socket), func(b *testing.B) {
+		socket, kind string
+		flood        int // datagrams a second
+	}{{"gnet", "junk", 0}, {"gnet", "junk", 120_000}, {"gnet", "requests", 120_000},
+		{"mmsg", "junk", 120_000}, {"mmsg", "requests", 120_000}} {
+		b.Run(fmt.Sprintf("%dk-%s/%s", c.flood/1000, c.kind, c.socket), func(b *testing.B) {
 			all := clock.CPUs()
 			if len(all) < 2 {
 				b.Skip("one processor: the generator would measure itself")
@@ -54,7 +56,7 @@ func BenchmarkFloodLobbies(b *testing.B) {
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait() // killed
 			}()
-			floodLobbies(b, r, c.junk)
+			floodLobbies(b, r, c.kind, c.flood)
 			b.ReportMetric(0, "ns/op")
 		})
 	}
@@ -95,8 +97,8 @@ func figuresOfLobbies(b *testing.B, r ready) (f lobbyFigures) {
 	return f
 }
 
-// floodLobbies plays in all lobbies beside junk and reports the metrics.
-func floodLobbies(b *testing.B, r ready, rate int) {
+// floodLobbies plays in all lobbies beside a flood and reports the metrics.
+func floodLobbies(b *testing.B, r ready, kind string, rate int) {
 	k, err := tokensOverHTTP(b.Context(), r.HTTP, "")
 	if err != nil {
 		b.Fatal(err)
@@ -119,8 +121,16 @@ func floodLobbies(b *testing.B, r ready, rate int) {
 	before, waited := figuresOfLobbies(b, r), waits(r.PID)
 	s.Reset()
 	stop := func() int { return 0 }
-	if rate > 0 {
+	switch {
+	case rate == 0:
+	case kind == "junk":
 		stop = junk(b, k.at, rate)
+	default:
+		token, err := k.Token(0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		stop = floodRequests(b, token, floodSources, rate)
 	}
 	play(floodWarm) // after a pause, commands come late by their nature
 	sends := s.Figures.Sends
@@ -138,7 +148,7 @@ func floodLobbies(b *testing.B, r ready, rate int) {
 	b.ReportMetric(of(int64(sends)-int64(after.accepted-before.accepted), sends), "up-lost/10k")
 	b.ReportMetric(of(int64(due)-int64(to.snapshots-from.snapshots), due), "down-lost/10k")
 	b.ReportMetric(float64(sends)/(floodWarm+floodTime).Seconds(), "up/s")
-	b.ReportMetric(float64(sent)/(floodWarm+floodTime).Seconds(), "junk/s")
+	b.ReportMetric(float64(sent)/(floodWarm+floodTime).Seconds(), "flood/s")
 	b.ReportMetric(float64(after.kernelDrops-before.kernelDrops), "kernel-drops")
 	b.ReportMetric(100*(after.cpu-before.cpu)/(after.wall-before.wall), "core-%")
 	b.ReportMetric(waited.Seconds()*1000, "waited-ms")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/tickrate/tickrate/server/dash"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -63,13 +65,16 @@ func (s *Source) info() LobbyInfo {
 }
 
 // directory has the handlers of a host.
-type directory struct{ Directory }
+type directory struct {
+	Directory
+	index http.Handler // pages that list the lobbies
+}
 
 // NewHostMux returns the pages of a host. Pages of a lobby take ?lobby=N, and are of the first
 // lobby without it. If secret is not empty, pages that make or end lobbies require it from every
 // request. It fails if a metric is registered twice.
 func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
-	d := &directory{dir}
+	d := &directory{dir, dash.Lobbies()}
 	registry, err := newRegistry(d.collector(fullLobbies))
 	if err != nil {
 		return nil, err
@@ -116,6 +121,10 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 // serveLobby answers with a page of a lobby.
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	if d.servePort(w, r) || d.serveAll(w, r) {
+		return
+	}
+	if d.Port != nil && dash.IsLobbies(r) {
+		d.index.ServeHTTP(w, r)
 		return
 	}
 	p := d.pick(r)
