@@ -123,7 +123,7 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	if d.servePort(w, r) || d.serveAll(w, r) {
 		return
 	}
-	if d.Port != nil && dash.IsLobbies(r) {
+	if len(d.Ports) > 0 && dash.IsLobbies(r) {
 		d.index.ServeHTTP(w, r)
 		return
 	}
