@@ -43,6 +43,8 @@ type Source struct {
 	Rate     tick.Rate
 	Interval int                      // ticks from one snapshot of a client to the next
 	Workers  int                      // threads that share the systems of a tick
+	Worker   func() int               // that plays the lobby, from 0
+	Host     *HostFigures             // nil: one lobby alone
 	Socket   func() netio.Stats       // of the UDP socket; nil: lobbies share it, see PortFigures
 	Query    func() map[string]uint64 // counters of the query port; nil map: none
 	Hiccup   *meter.Histogram         // wake-up delays of an idle thread, ns; nil: not measured
@@ -55,6 +57,12 @@ type Source struct {
 	// before ctx ended, and ErrEnded if the lobby has ended. f has run to its end only if Do
 	// returns nil.
 	Do func(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error
+}
+
+// HostFigures are the figures of a host with several lobbies.
+type HostFigures struct {
+	Lobbies func() int    // that play
+	Faults  func() uint64 // lobbies that have panicked
 }
 
 // Errors of Source.Do.
