@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -74,7 +75,7 @@ func (c *conn) followDial(now time.Duration) {
 	case s == netcode.ConnectionTimedOut:
 		c.end(Lost, packet.ReasonTimeout, c.dial.Err())
 	case s == netcode.ConnectionDenied:
-		c.end(Denied, packet.ReasonFull, c.dial.Err())
+		c.end(Denied, packet.ReasonFull, fmt.Errorf("%w: %v", c.dial.Err(), packet.ReasonFull))
 	case s < netcode.Disconnected:
 		c.end(Lost, 0, c.dial.Err())
 	}

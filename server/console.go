@@ -167,6 +167,9 @@ func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 	return out
 }
 
+// waits reports whether lines of connections or of files wait to run.
+func (s *lobbyConsole) waits() bool { return len(s.pending) > 0 || s.console.Pending() > 0 }
+
 // apply puts the variables into force.
 func (s *lobbyConsole) apply() {
 	l, v := s.l, &s.vars

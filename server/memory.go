@@ -32,10 +32,22 @@ var memoryOwners = []footprint.Owner{
 // Memory returns the bytes that the lobby keeps, by owner. Shared owners are what lobbies of one
 // configuration have once for all. A port that several lobbies share counts as nothing. Call it
 // between ticks.
-func (l *Lobby) Memory() []footprint.Part {
-	if p := l.port; p.alone == nil { // it leads to the other lobbies
+func (l *Lobby) Memory() (parts []footprint.Part) {
+	l.withoutOthers(func() { parts = footprint.Measure(l, memoryOwners) })
+	return parts
+}
+
+// MemoryRegions returns where that memory is. Owners are indices of Memory.
+func (l *Lobby) MemoryRegions() (regions []footprint.Region) {
+	l.withoutOthers(func() { regions = footprint.Regions(l, memoryOwners) })
+	return regions
+}
+
+// withoutOthers runs f while the lobby leads to no shared port, which leads to the other lobbies.
+func (l *Lobby) withoutOthers(f func()) {
+	if p := l.port; p.alone == nil {
 		l.port = nil
 		defer func() { l.port = p }()
 	}
-	return footprint.Measure(l, memoryOwners)
+	f()
 }

@@ -33,3 +33,11 @@ func (l *Lobby) Phase() Phase {
 	}
 	return PhaseActive
 }
+
+// Asleep reports whether the next ticks would do nothing, as the lobby is empty and may sleep: no
+// session, no player, no map that is being loaded, and no line of the console that waits. Its owner
+// may leave out ticks until a client or an operator comes; see Port.Woken. The match stands still
+// meanwhile. Call it between ticks.
+func (l *Lobby) Asleep() bool {
+	return l.cfg.SleepWhenEmpty && l.join.empty() && l.maps.pending.poll == nil && !l.console.waits()
+}

@@ -48,6 +48,7 @@ type ingress struct {
 	events  []portEvent // of the batch in hand
 	next    int         // of events, to be taken
 	waiting []*Lobby    // lobbies that may have arrivals
+	woken   []*Lobby    // lobbies with new sessions in this call of Ticks
 }
 
 // portCall is the call in hand.
@@ -328,6 +329,9 @@ func (p *Port) connect(now time.Duration, client int) {
 	p.routes[client] = route{lobby: l, slot: -1}
 	if !slices.Contains(p.ingress.waiting, l) {
 		p.ingress.waiting = append(p.ingress.waiting, l)
+	}
+	if !slices.Contains(p.ingress.woken, l) {
+		p.ingress.woken = append(p.ingress.woken, l)
 	}
 	p.tell(now, netcode.Event{Kind: netcode.EventConnected, Client: client})
 }

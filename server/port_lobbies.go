@@ -161,6 +161,8 @@ type Due struct {
 // see TakeFaults, and the others play on; one that has ended is left out. Errors are those of sock.
 func (p *Port) Ticks(now time.Duration, unix int64, sock netio.Conn, due []Due) error {
 	p.timer.Begin()
+	clear(p.ingress.woken)
+	p.ingress.woken = p.ingress.woken[:0]
 	p.update(now, unix)
 	for i := range due {
 		p.prepare(now, due[i].Lobby)
@@ -183,6 +185,10 @@ func (p *Port) Ticks(now time.Duration, unix int64, sock netio.Conn, due []Due) 
 	p.timer.End(p.stats)
 	return err
 }
+
+// Woken returns the lobbies that got sessions in the newest call of Ticks, for owners that leave out
+// the ticks of lobbies that are Asleep. It is valid until the next call.
+func (p *Port) Woken() []*Lobby { return p.ingress.woken }
 
 // Flush sends what waits to be sent, and publishes the counts of the port.
 func (p *Port) Flush(now time.Duration, sock netio.Conn) error {

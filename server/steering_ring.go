@@ -43,10 +43,10 @@ type moveSession struct {
 // maxHandover is more than the longest datagram that netcode takes. A longer one is refused before.
 const maxHandover = 1304
 
-// maxHops bounds the way of a datagram to four workers, or to 32 waits for a lobby that moves.
+// maxHops bounds the way of a datagram to eight workers, or to 32 waits for a lobby that moves.
 const (
 	maxHops = 32
-	passHop = 8
+	passHop = 4
 )
 
 type handoverKind uint8

@@ -113,6 +113,7 @@ type Step struct {
 	SwarmLate  uint64   `json:"swarm_late"`
 	Void       bool     `json:"void"` // the swarm or the machine disturbed the measurement
 	VoidReason string   `json:"void_reason,omitempty"`
+	Stalled    bool     `json:"machine_stalled,omitempty"` // void because the machine stalled
 	Pass       bool     `json:"pass"`
 	Failed     []string `json:"failed"` // terms of the service level that were missed
 }

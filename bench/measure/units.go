@@ -20,6 +20,19 @@ const (
 	StageMatch    = "match"
 )
 
+// Stages that a table of few rows keeps apart from the systems of the match.
+const StageCapture = "capture"
+
+// GroupOf is the row of a stage in a table of few rows: its own, or StageMatch for a system of the
+// match.
+func GroupOf(stage string) string {
+	switch stage {
+	case StageReceive, StageOpen, StageCapture, StageSnapshot, StageSeal, StageSend:
+		return stage
+	}
+	return StageMatch
+}
+
 // Units divides the stages of a step by the work that the server counted in it; stages without work
 // are left out. A pair is one player in one snapshot to one connection, sent or left out.
 func (s Step) Units() (all []UnitCost) {

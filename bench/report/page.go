@@ -108,13 +108,20 @@ func headline(p Plan) string {
 	case p.Knee.Players == 0:
 		return "No lobby has passed yet"
 	case p.Knee.Bound == search.Measured:
-		return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
+		return atKnee(p)
 	case p.Knee.Swarm:
-		return fmt.Sprintf("At least %s players in %s: the swarm's limit, not the server's",
-			count(p.Knee.Players), where(p))
+		return fmt.Sprintf("At least %s: the swarm's limit, not the server's", atKnee(p))
 	default:
-		return fmt.Sprintf("At least %s players in %s", count(p.Knee.Players), where(p))
+		return "At least " + atKnee(p)
 	}
+}
+
+// atKnee names the size at the knee.
+func atKnee(p Plan) string {
+	if p.LobbyPlayers > 0 {
+		return p.Growth(p.Knee.Players) + " players"
+	}
+	return fmt.Sprintf("%s players in %s", count(p.Knee.Players), where(p))
 }
 
 // where is in how many lobbies the players of the knee are.
@@ -134,6 +141,10 @@ func why(p Plan) string {
 			"so nothing can be said about this machine."
 	case k.Bound == search.Measured && k.Players > 0:
 		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
+		if p.LobbyPlayers > 0 {
+			return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", p.Growth(k.Players),
+				p.Growth(k.FirstFail), above)
+		}
 		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players),
 			count(k.FirstFail), above)
 	case k.Bound == search.Measured:
@@ -158,6 +169,9 @@ func facts(p Plan) []fact {
 		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
 		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.SLO.AgeLimitMillis) + " ms"},
 		{"One more player", number(p.Fit.Total.Marginal(s.Players)), "µs a tick"},
+	}
+	if g := p.Games; g != nil {
+		all = append(all, fact{"Games a core", number(g.PerCore), g.how()})
 	}
 	if _, percent, ok := s.Encryption(); ok {
 		all = append(all, fact{"Encryption", number(percent), "% of the tick"})

@@ -25,6 +25,8 @@ type Plan struct {
 	Movement string            `json:"movement"` // where the players' movement came from
 	Config   []measure.Setting `json:"config"`
 	SLO      slo.Level         `json:"slo"`
+	// Players of a lobby where lobbies grow; 0: players grow.
+	LobbyPlayers int `json:"lobby_players,omitempty"`
 	// Steps in the order in which they were measured, repeats and void ones included.
 	Steps []measure.Step `json:"steps"`
 	Knee  search.Knee    `json:"knee"`
@@ -32,6 +34,10 @@ type Plan struct {
 	// Units are what the server paid for each unit of work at the knee.
 	Units  []measure.UnitCost `json:"units"`
 	Codecs *measure.Codecs    `json:"codecs,omitempty"` // nil if they were not compared
+	// Of one lobby alone in virtual time, caches warm, without system calls; none: not simulated.
+	Warm []measure.Stage `json:"warm_tick_us,omitempty"`
+	// Of lobbies that share a process; nil: they do not.
+	Games *Games `json:"games,omitempty"`
 	// Repeats are of the size at the knee; nil where it was measured once.
 	Repeats *Repeats `json:"repeats,omitempty"`
 	Partial bool     `json:"partial"` // the search was cut short: the knee is a lower bound
@@ -70,6 +76,9 @@ func (p Plan) Clean() Plan {
 		p.Units = s.Units()
 	}
 	p.Units = append([]measure.UnitCost{}, p.Units...)
+	if p.Games == nil {
+		p.Games = p.games()
+	}
 	return p
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/tickrate/tickrate/internal/hugepage"
 )
 
-// Connect runs a swarm until all its clients have joined: for 15 s after the last one begins to
-// connect at most, or 3 s if no server answers.
+// Connect runs a swarm until all its clients have joined or the server has refused one: for 15 s
+// after the last one begins to connect at most, or 3 s if no server answers.
 func Connect(ctx context.Context, s *swarm.Swarm, clients int, arrival time.Duration) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
-	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == clients || silent() })
+	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == clients || s.Err() != nil || silent() })
 	switch {
 	case err != nil:
 		return err

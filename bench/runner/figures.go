@@ -44,7 +44,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures) measur
 		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
 		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks),
 		InputsLate:     f.LateTicks,
-		DatagramsLost:  rep.SocketLost, TicksSkipped: rep.TicksSkipped,
+		DatagramsLost:  socketLost(hosts), TicksSkipped: rep.TicksSkipped,
 		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
 		SwarmCores: f.CPU.Seconds() / sec, SwarmLate: f.LateTurns, VoidReason: f.Void(),
 	}
@@ -124,6 +124,22 @@ func merge(hosts []hostFigures) (m metrics.Report, lobbies int) {
 	return m, lobbies
 }
 
+// socketLost is the number of datagrams that the sockets of the servers have lost: of each loop, or
+// of a lobby alone.
+func socketLost(hosts []hostFigures) (n uint64) {
+	for _, h := range hosts {
+		for _, loop := range h.Loops {
+			n += loop.SocketLost
+		}
+		for _, r := range h.Lobbies {
+			if r.SocketLost != nil {
+				n += *r.SocketLost
+			}
+		}
+	}
+	return n
+}
+
 // addLobby adds what a lobby has of its own.
 func addLobby(m, r *metrics.Report) {
 	m.TicksSkipped += r.TicksSkipped
@@ -146,7 +162,6 @@ func addProcess(m, r *metrics.Report) {
 	m.CPUSeconds += r.CPUSeconds
 	m.Allocs += r.Allocs
 	m.GCs += r.GCs
-	m.SocketLost += r.SocketLost
 	if m.Hiccup != nil && r.Hiccup != nil {
 		worst(m.Hiccup, *r.Hiccup)
 	}

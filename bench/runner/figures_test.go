@@ -55,14 +55,14 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 // the loop does for all.
 func TestReportsOfOneProcessAreMerged(t *testing.T) {
 	lobby := func(mean float64) metrics.Report {
-		return metrics.Report{Seconds: 1, Rate: 10, CPUSeconds: 0.5, HeapBytes: 100, SocketLost: 3, GCs: 1,
+		return metrics.Report{Seconds: 1, Rate: 10, CPUSeconds: 0.5, HeapBytes: 100, GCs: 1,
 			Counts:  map[string]uint64{metrics.Snapshots.String(): 10},
 			TickCPU: metrics.Spread{P99: 9, Mean: mean}, TickWall: metrics.Spread{P99: 9, Mean: mean},
 			Stages: []metrics.StageCost{{Name: "receive"}, {Name: "move", Spread: metrics.Spread{Mean: mean}}}}
 	}
 	host := hostFigures{resident: 250, HostReport: httpapi.HostReport{
 		Lobbies: []metrics.Report{lobby(4), lobby(6)},
-		Loops: []httpapi.LoopReport{{Calls: 10, Call: metrics.Spread{Mean: 40},
+		Loops: []httpapi.LoopReport{{Calls: 10, Call: metrics.Spread{Mean: 40}, SocketLost: 3,
 			Stages: []metrics.StageCost{{Name: "receive", Spread: metrics.Spread{Mean: 8}}}}}}}
 	s := newStep(20, 20, []hostFigures{host}, newFigures())
 	want := []measure.Stage{{Name: "receive", Mean: 4, P99: 4}, {Name: "move", Mean: 5}}

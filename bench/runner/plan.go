@@ -49,7 +49,7 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit,
 		Max: sc.At(cfg.Max).Total(), Each: sc.Lobby.Lobbies}
 	if sc.Lobby.Grow == "lobbies" {
-		p.search.Each = sc.Lobby.Players
+		p.search.Each, p.search.Lobbies, p.plan.LobbyPlayers = sc.Lobby.Players, true, sc.Lobby.Players
 	}
 	if err := p.save(); err != nil {
 		return p.plan, err
@@ -63,8 +63,7 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	}
 	err := p.measure(ctx)
 	if err == nil && ctx.Err() == nil {
-		r.cfg.Observer.note("comparing codecs")
-		p.plan.Codecs, err = simbench.CompareCodecs(ctx, sc)
+		err = p.simulate(ctx, sc)
 	}
 	p.plan.Partial = ctx.Err() != nil
 	p.plan.Took, p.plan.Knee = time.Since(p.plan.Started), p.search.Knee()
@@ -74,6 +73,24 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 		p.plan.Units = s.Units()
 	}
 	return p.plan, cmp.Or(err, cfg.Save(p.plan)) // the first error is the one to tell
+}
+
+// simulate adds what is played in virtual time: one lobby alone where lobbies share a process, else
+// a lobby with each codec.
+func (p *planRun) simulate(ctx context.Context, sc scenario.Scenario) (err error) {
+	o := p.Runner.cfg.Observer
+	if !sc.SharedProcess() {
+		o.note("comparing codecs")
+		p.plan.Codecs, err = simbench.CompareCodecs(ctx, sc)
+		return err
+	}
+	o.note("one lobby alone, in virtual time")
+	defer p.Runner.unpin()()
+	p.plan.Warm, err = simbench.WarmTick(ctx, sc, p.Runner.cfg.Brain)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // measure searches the knee and repeats it. A knee that fails in a repeat is none: the search goes

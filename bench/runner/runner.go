@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -84,6 +86,15 @@ func New(cfg Config) *Runner {
 	return r
 }
 
+// unpin lets this process run on all processors until the function that it returns is called.
+func (r *Runner) unpin() (pin func()) {
+	if r.onServer == nil {
+		return func() {}
+	}
+	_ = clock.SetProcessAffinity(append(slices.Clone(r.onServer), r.onSwarm...))
+	return func() { _ = clock.SetProcessAffinity(r.onSwarm) }
+}
+
 // swarmThreads is the number of goroutines that run at a time in the swarm's process: the swarm,
 // its backup sender, the hiccup meter and one for the rest.
 const swarmThreads = 4
@@ -104,7 +115,7 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer servers.stop()
 	s, err := swarm.Open(swarm.Config{
-		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed,
+		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
@@ -195,7 +206,28 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
 			"the machine is busy", late)
 	}
+	if why := r.stalled(step); why != "" {
+		step.Void, step.Stalled, step.VoidReason = true, true, why
+	}
 	return step, nil
+}
+
+// spareShare is the share of a processor above which a server cannot blame the machine.
+const spareShare = 0.75
+
+// stalled says that the machine stalled where a step fails because of it: a thread of the server that
+// only sleeps woke over a period late, though the server had a quarter of its processor to spare.
+func (r *stepRun) stalled(s measure.Step) string {
+	period, late := 1000/float64(r.sc.Rates.TickHz), s.HiccupMicros.Max/1000
+	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMicros))) {
+		return ""
+	}
+	failed := r.cfg.Objective.Check(s)
+	if len(failed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the machine stalled: a thread of the server that only sleeps woke %.0f ms late, "+
+		"while the server used %.2f cores (%s)", late, s.ServerCores, failed[0])
 }
 
 // figures asks the servers for their figures while the swarm plays on: players that stop would be

@@ -25,6 +25,8 @@ type Knee struct {
 	Reason  string   `json:"reason"` // why the search ended
 	// The swarm is the limit: the server may carry more.
 	Swarm bool `json:"swarm_limit,omitempty"`
+	// The machine stalled at the next size, each time: the server may carry more.
+	Stalled bool `json:"machine_limit,omitempty"`
 }
 
 // KneeOf judges steps that were measured earlier, in their order, as a search would have: those

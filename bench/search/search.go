@@ -46,6 +46,8 @@ type Search struct {
 	Limit     time.Duration  // end of the last step, from the start of the search; 0: no limit
 	// Sizes are multiples of it: players of a lobby where lobbies grow; default 1.
 	Each int
+	// Sizes are so many lobbies of Each players, in words.
+	Lobbies bool
 
 	good     measure.Step   // largest passing step
 	passed   []measure.Step // every passing size below it, the smallest first
@@ -133,13 +135,19 @@ func (s *Search) tolerance() float64 {
 }
 
 // grow doubles the size while a tick that grows with the square of the players would hold, and
-// takes smaller steps after that.
+// takes smaller steps after that. Lobbies that share a process grow its load in proportion: the next
+// size is one that a processor can carry.
 func (s *Search) grow() (int, bool) {
 	if s.good.Players >= s.max() {
 		return 0, false
 	}
 	ratio := 1.6
-	if s.objective().TickLoad(s.good) < 0.25 {
+	if load := coreLoad(s.good); load > 0 {
+		ratio = min(max(0.95/load, 1.15), 2)
+		if few := 10 * s.each(); load < 0.2 && s.good.Players < few {
+			ratio = float64(few) / float64(s.good.Players)
+		}
+	} else if s.objective().TickLoad(s.good) < 0.25 {
 		ratio = 2
 	}
 	next := s.round(float64(s.good.Players) * ratio)
@@ -191,7 +199,8 @@ func (s *Search) Record(step measure.Step) measure.Step {
 	}
 	roof := slices.ContainsFunc(s.bad, func(m miss) bool { return m.Void && m.times > 1 })
 	m := s.miss(step)
-	if m.times == 1 && (step.Void && !roof || !step.Void && s.surprising(step)) {
+	if m.times == 1 && (step.Void && !roof || !step.Void && s.surprising(step)) ||
+		m.times == 2 && step.Stalled {
 		s.retry = step.Players
 	}
 	return step
@@ -242,7 +251,20 @@ func (s *Search) surprising(step measure.Step) bool {
 		return false
 	}
 	ratio := float64(step.Players) / float64(s.good.Players)
+	if load := coreLoad(s.good); load > 0 {
+		return load*ratio < 0.9
+	}
 	return s.objective().TickLoad(s.good)*ratio*ratio < 1
+}
+
+// coreLoad is the share of its processor that the server or the swarm used, whichever is larger, in
+// a step of lobbies that share a process; 0 for others.
+func coreLoad(s measure.Step) float64 {
+	loops := len(s.LoopCallMicros)
+	if loops == 0 {
+		return 0
+	}
+	return max(s.ServerCores/float64(loops), s.SwarmCores)
 }
 
 // Knee returns the knee as far as it is known, at any time: an interrupted plan has an answer, too.
@@ -255,19 +277,23 @@ func (s *Search) Knee() Knee {
 	}
 	switch {
 	case len(bad) == 0 && s.retry > 0:
-		k.Reason = fmt.Sprintf("%d players failed once and were not measured again%s", s.retry, s.timeWords())
+		k.Reason = fmt.Sprintf("%s failed once and were not measured again%s", s.words(s.retry),
+			s.timeWords())
 	case len(bad) == 0 && s.good.Players == 0:
 		k.Reason = "nothing was measured"
 	case len(bad) == 0 && s.good.Players >= s.max():
-		k.Reason = fmt.Sprintf("%d players is the largest size that was asked for", s.good.Players)
+		k.Reason = fmt.Sprintf("%s is the largest size that was asked for", s.words(s.good.Players))
 	case len(bad) == 0:
 		k.Reason = "the search ended before any lobby failed"
 		if s.timedOut {
 			k.Reason = "the search ran out of time before any lobby failed"
 		}
+	case bad[0].Void && bad[0].Stalled:
+		k.Stalled = true
+		k.Reason = fmt.Sprintf("%s could not be measured: %s", s.words(bad[0].Players), bad[0].VoidReason)
 	case bad[0].Void:
 		k.Swarm = true
-		k.Reason = fmt.Sprintf("the swarm could not load %d players: %s", bad[0].Players, bad[0].VoidReason)
+		k.Reason = fmt.Sprintf("the swarm could not load %s: %s", s.words(bad[0].Players), bad[0].VoidReason)
 	default:
 		k.Bound, k.FirstFail, k.Binding = Measured, bad[0].Players, bad[0].Failed
 		k.Reason = s.measuredWords(bad[0])
@@ -284,11 +310,19 @@ func (s *Search) measuredWords(bad miss) string {
 		once = ", measured once"
 	}
 	if s.good.Players == 0 {
-		return fmt.Sprintf("no lobby passed, not even %d players%s%s", bad.Players, once, s.timeWords())
+		return fmt.Sprintf("no lobby passed, not even %s%s%s", s.words(bad.Players), once, s.timeWords())
 	}
 	gap := float64(bad.Players)/float64(s.good.Players) - 1
-	return fmt.Sprintf("%d players failed%s, %.0f %% above the knee%s", bad.Players, once, 100*gap,
+	return fmt.Sprintf("%s failed%s, %.0f %% above the knee%s", s.words(bad.Players), once, 100*gap,
 		s.timeWords())
+}
+
+// words names a size.
+func (s *Search) words(players int) string {
+	if s.Lobbies && s.Each > 0 {
+		return fmt.Sprintf("%d lobbies of %d", players/s.Each, s.Each)
+	}
+	return fmt.Sprintf("%d players", players)
 }
 
 func (s *Search) timeWords() string {

@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,37 @@ func run(s *Search, m *machine) (steps []measure.Step) {
 		steps = append(steps, s.Record(m.measure(players)))
 		if len(steps) > 1000 {
 			return steps
+		}
+	}
+}
+
+// Lobbies that share a process grow by the share of the processor that they use: 10, 20, 40, 80, and
+// then what still fits. A step in which the machine stalled is measured three times at most, and is
+// not the server's limit.
+func TestLobbiesOfOneProcessGrow(t *testing.T) {
+	measured := func(players int, stalls bool) measure.Step {
+		s := healthy(players)
+		s.Lobbies, s.LoopCallMicros = players/10, make([]measure.Quantiles, 1)
+		s.ServerCores, s.SwarmCores = 0.01*float64(s.Lobbies), 0.007*float64(s.Lobbies)
+		s.Void, s.Stalled, s.VoidReason = stalls, stalls, "the machine stalled"
+		return s
+	}
+	for _, c := range []struct {
+		stalls bool // at 80
+		want   []int
+	}{
+		{false, []int{20, 100, 200, 400, 800, 950}},
+		{true, []int{20, 100, 200, 400, 800, 800, 800, 570, 680}},
+	} {
+		s := Search{Start: 20, Max: 950, Each: 10, Lobbies: true}
+		var got []int
+		for players, ok := s.Next(0); ok; players, ok = s.Next(0) {
+			s.Record(measured(players, c.stalls && players == 800))
+			got = append(got, players)
+		}
+		k := s.Knee()
+		if !slices.Equal(got, c.want) || k.Swarm || k.Stalled != c.stalls || k.Bound != AtLeast {
+			t.Errorf("%v, want %v: %+v", got, c.want, k)
 		}
 	}
 }

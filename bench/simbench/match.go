@@ -27,6 +27,7 @@ type Options struct {
 	Conn   func(netio.Conn) netio.Conn   // wraps the server's connection; default nothing
 	Link   impair.Profile                // its Delay is added to that of the scenario's link
 	Around func(tick func() error) error // runs the ticks; default the caller
+	Warm   bool                          // ticks follow one another at once, not by the wall clock
 }
 
 // Match is one lobby of a scenario and its clients, in virtual time. One goroutine owns it.
@@ -42,6 +43,29 @@ func Brains(s scenario.Scenario) func(n int) swarm.Brain {
 	h := swarm.Profile{Bursts: float32(s.Play.Bursts), Throws: float32(s.Play.Throws),
 		Crowd: float32(s.Play.HotSpot), CrowdNear: float32(s.Play.HotSpotMetres)}
 	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
+}
+
+// Decode is what the players of a scenario decode beyond those that decode everything.
+func Decode(s scenario.Scenario) client.Decode {
+	if s.Play.Decode == client.DecodeAcks.String() {
+		return client.DecodeAcks
+	}
+	return client.DecodeOwn
+}
+
+// blindBrains are brains of which those of players that decode acks alone play at random, as in a
+// live swarm.
+func blindBrains(s scenario.Scenario, all func(n int) swarm.Brain) func(n int) swarm.Brain {
+	if Decode(s) != client.DecodeAcks {
+		return all
+	}
+	return func(n int) swarm.Brain {
+		if n < max(s.Play.Full, 1) {
+			return all(n)
+		}
+		b := swarm.NewBlindBot(s.Play.Seed, n)
+		return &b
+	}
 }
 
 // MapName is the name of the map for a lobby of a scenario.
@@ -97,7 +121,7 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	full := max(s.Play.Full, 1)
 	b, err := lobbysim.New(lobbysim.Config{
 		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Spectators: s.Lobby.Spectators,
-		Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn,
+		Seed: s.Play.Seed, Decode: Decode(s), Link: link, Brain: blindBrains(s, o.Brain), Conn: o.Conn,
 		WrapTick: o.Around,
 		ChangeClient: func(n int, c *client.Config) {
 			if n < full {

@@ -202,6 +202,9 @@ func TestExitCodes(t *testing.T) {
 		93: {"serve --echo --console", 2, "an echo has no console"},
 		94: {"serve --http= --listen 127.0.0.1:0 --exec none.cfg", 1, "none.cfg"},
 		95: {"swarm --chat-every -1s", 2, "--chat-every -1s: expected 0 to 1000h0m0s"},
+		99: {"serve --echo --lobbies 1:2", 2, "--lobbies: an echo makes none on demand"},
+		97: {"serve --echo --lobbies 8 --players 1251", 2, "--players 1251: expected 1 to 1250"},
+		98: {"swarm --lobby -2", 2, "--lobby -2: expected a number of a lobby"},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)

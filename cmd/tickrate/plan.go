@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,7 +38,8 @@ func newPlan() *cobra.Command {
 		Use:   "plan",
 		Short: "Find how many players this machine carries, and why",
 		Long: `plan starts a server process and a swarm of headless players on real UDP
-sockets, and grows the lobby until the service level no longer holds. It
+sockets, and grows the lobby until the service level no longer holds. A scenario
+may grow the number of lobbies in that process instead (duels, matches). It
 measures the knee again and writes a report: index.html, plan.json and
 bench.txt. The number of players in the headline is the largest that held in
 every repeat. A plan that is interrupted or killed leaves a report of the steps
@@ -112,6 +114,17 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	return byFlag(c, f.s.Check())
 }
 
+// savePlan writes a report into the folder dir. One without steps does not replace an earlier one: a
+// plan that is interrupted at once must not cost a good report.
+func savePlan(dir string, p report.Plan) error {
+	if len(p.Steps) == 0 {
+		if _, err := os.Stat(filepath.Join(dir, report.PlanFile)); err == nil {
+			return nil
+		}
+	}
+	return report.Write(dir, p)
+}
+
 // plan runs the search and prints a summary. The runner saves the report after every step, so that
 // an interrupted search leaves the finished ones.
 func plan(c *cobra.Command, f planFlags) error {
@@ -130,7 +143,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	cfg := runner.PlanConfig{
 		Start: f.start, Max: f.max, Limit: f.limit, Commit: version,
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),
-		Save:    func(p report.Plan) error { return report.Write(f.out, p) },
+		Save:    func(p report.Plan) error { return savePlan(f.out, p) },
 	}
 	if f.quick {
 		cfg.Tolerance = 0.15

@@ -43,6 +43,7 @@ type scenarioFlags struct {
 	every            int           // ticks between two snapshots to one client; 0 for about 20 Hz
 	full             int           // players that decode whole snapshots
 	duration, warmup time.Duration // of each step
+	perLobby         bool          // a process for each lobby
 	seed             uint64        // of maps, matches and players
 	traces           []string      // recorded play to follow; none for the scenario's bots
 
@@ -77,6 +78,8 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.content, "content", "", assets.ContentUsage)
 	fl.Float64Var(&f.viewDistance, "view-distance", 0,
 		"`metres` beyond which players are not replicated; 0 for no limit")
+	fl.BoolVar(&f.perLobby, "process-per-lobby", false,
+		"run each lobby in a process of its own, to compare with all lobbies in one")
 	fl.Uint64Var(&f.seed, "seed", 1, "`seed` of maps, matches and players")
 	fl.StringArrayVar(&f.traces, "trace", nil,
 		"recorded play to follow, one .csv or .csv.gz `file` or more; default none")
@@ -109,6 +112,7 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 	override("map", func() { s.Lobby.Map = f.maps })
 	override("mode", func() { s.Lobby.Mode = f.mode })
 	override("view-distance", func() { s.Lobby.ViewDistance = f.viewDistance })
+	override("process-per-lobby", func() { s.Lobby.ProcessPerLobby = f.perLobby })
 	override("seed", func() { s.Play.Seed = f.seed })
 	override("trace", func() { s.Play.Traces = f.traces })
 	override("slo", func() { s.Measure.SLO = f.slo })
@@ -155,6 +159,9 @@ func (f *scenarioFlags) config(c *cobra.Command, out *screen) (cfg runner.Config
 			out.note("%s", progress(g, players, played, of))
 		},
 		Search: func(level slo.Level, m measure.Machine, movement string, limit time.Duration) {
+			if f.s.SharedProcess() && f.s.Lobby.Grow == "lobbies" {
+				out.gamesHz = f.s.Rates.TickHz
+			}
 			out.begin(fmt.Sprintf("%s, %d processors; %s", m.CPU, m.Cores, movement), f.objective)
 			out.began, out.limit = time.Now(), limit
 		},

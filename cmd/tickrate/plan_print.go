@@ -17,7 +17,9 @@ import (
 // printPlan prints the summary of the report in the folder dir.
 func printPlan(w io.Writer, dir string, p report.Plan) {
 	printKnee(w, p)
-	if p.Units != nil {
+	if p.Games != nil {
+		printGames(w, p.Games)
+	} else if p.Units != nil {
 		printUnits(w, p.Units, p.SLO.SendEvery)
 	}
 	if s, ok := p.Accounted(); ok {
@@ -63,14 +65,17 @@ func printKnee(w io.Writer, p report.Plan) {
 		bound = "at least "
 	}
 	fmt.Fprintln(w)
-	if len(p.Steps) == 0 {
-		printWrapped(w, fmt.Sprintf("knee: none yet (%s)", p.Knee.Reason))
-	} else {
-		players := several(p.Knee.Players, "player")
-		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, players, p.Knee.Reason))
+	switch {
+	case p.Knee.Players == 0 && p.Knee.Bound == search.Measured:
+		printWrapped(w, fmt.Sprintf("%s: none (%s)", name, p.Knee.Reason))
+	case p.Knee.Players == 0:
+		printWrapped(w, fmt.Sprintf("%s: none yet (%s)", name, p.Knee.Reason))
+	default:
+		size := p.Growth(p.Knee.Players)
+		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, size, p.Knee.Reason))
 	}
 	for _, why := range p.Knee.Binding {
-		printWrapped(w, fmt.Sprintf("  at %s: %s", several(p.Knee.FirstFail, "player"), why))
+		printWrapped(w, fmt.Sprintf("  at %s: %s", p.Growth(p.Knee.FirstFail), why))
 	}
 	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
@@ -89,6 +94,18 @@ func printKnee(w io.Writer, p report.Plan) {
 	if doubt := r.Doubt(); doubt != "" {
 		printWrapped(w, "  "+doubt)
 	}
+}
+
+// printGames prints how many games a core carries, and where the time of a tick goes.
+func printGames(w io.Writer, g *report.Games) {
+	for _, line := range g.Words() {
+		printWrapped(w, line)
+	}
+	fmt.Fprintf(w, "  %-9s %8s %8s   µs a tick and game\n", "", "live", "alone")
+	for _, st := range g.Stages {
+		fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", st.Name, st.Live, st.Warm)
+	}
+	fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", "in all", g.TickMicros, g.WarmMicros)
 }
 
 // printUnits prints the CPU time that the running server spent on each unit of work, such as a

@@ -95,10 +95,10 @@ func TestScenarioKeys(t *testing.T) {
 		reported[s.Name] = true
 	}
 	for _, key := range []string{
-		"lobby.players", "lobby.lobbies", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
+		"lobby.players", "lobby.lobbies", "lobby.process_per_lobby", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
 		"lobby.view_distance", "lobby.relevance", "lobby.mode", "lobby.spectators",
 		"rates.tick_hz", "rates.send_every_ticks", "rates.kbps",
-		"play.seed", "play.traces", "play.full", "play.arrival", "play.leaves_per_minute", "play.hot_spot",
+		"play.seed", "play.traces", "play.full", "play.decode", "play.arrival", "play.leaves_per_minute", "play.hot_spot",
 		"play.hot_spot_metres", "play.bursts_per_second",
 		"play.throws_per_second", "network.link", "network.socket", "network.encryption", "network.codec",
 		"process.gomaxprocs", "process.gogc",
@@ -141,6 +141,10 @@ func TestPlanLobbies(t *testing.T) {
 	if field[float64](t, s, "players") != 6 || field[float64](t, s, "lobbies") != 2 || field[float64](t, s,
 		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
+	}
+	if field[float64](t, s, "processes") != 1 || len(field[[]any](t, s, "loop_call_us")) != 1 ||
+		field[float64](t, p, "games.tick_us") <= 0 || field[float64](t, p, "games.warm_us") <= 0 {
+		t.Errorf("lobbies in one process: %v, %v", s, p["games"])
 	}
 	reported := 0
 	for _, c := range field[[]any](t, p, "config") {

@@ -23,6 +23,8 @@ type screen struct {
 	json  bool          // rows are lines of JSON, and there are no notes
 	began time.Time     // of the search; zero before
 	limit time.Duration // of the search; 0 for none
+	// Ticks a second where lobbies of one process grow: rows are of lobbies. 0 for rows of players.
+	gamesHz int
 }
 
 // newScreen returns a screen that writes to w.
@@ -69,6 +71,13 @@ func (s *screen) begin(machine string, o *slo.Objective) {
 		fmt.Fprintf(s.w, "  %s\n", term)
 	}
 	fmt.Fprintln(s.w)
+	if s.gamesHz > 0 {
+		fmt.Fprintf(s.w, "%8s %9s %9s %7s %7s %11s %8s\n", "lobbies", "tick CPU", "late p99", "server",
+			"swarm", "down/client", "age p99")
+		fmt.Fprintf(s.w, "%8s %9s %9s %7s %7s %11s %8s\n", "", "µs a game", "ms", "cores", "cores", "kbit/s",
+			"ms")
+		return
+	}
 	fmt.Fprintf(s.w, "%8s %9s %9s %9s %7s %11s %8s\n", "players", "tick p50", "p99", "p99.9", "server",
 		"down/client", "age p99")
 	fmt.Fprintf(s.w, "%8s %9s %9s %9s %7s %11s %8s\n", "", "ms CPU", "ms CPU", "ms CPU", "cores", "kbit/s",
@@ -96,9 +105,16 @@ func (s *screen) row(p measure.Step) {
 	case !p.Pass:
 		verdict, why = "fails", p.Failed[0]
 	}
-	fmt.Fprintf(s.w, "%8d %9.2f %9.2f %9.2f %7.2f %11.1f %8.1f  %s\n", p.Players,
-		p.TickCPUMillis.P50, p.TickCPUMillis.P99, p.TickCPUMillis.P999, p.ServerCores, p.KbpsDownPerClient,
-		p.SnapshotAgeMillis.P99, verdict)
+	if s.gamesHz > 0 {
+		micros := 1e6 * p.ServerCores / float64(max(p.Lobbies, 1)*s.gamesHz)
+		fmt.Fprintf(s.w, "%8d %9.1f %9.2f %7.2f %7.2f %11.1f %8.1f  %s\n", p.Lobbies, micros,
+			p.LatenessMicros.P99/1000, p.ServerCores, p.SwarmCores, p.KbpsDownPerClient,
+			p.SnapshotAgeMillis.P99, verdict)
+	} else {
+		fmt.Fprintf(s.w, "%8d %9.2f %9.2f %9.2f %7.2f %11.1f %8.1f  %s\n", p.Players,
+			p.TickCPUMillis.P50, p.TickCPUMillis.P99, p.TickCPUMillis.P999, p.ServerCores, p.KbpsDownPerClient,
+			p.SnapshotAgeMillis.P99, verdict)
+	}
 	if why != "" {
 		printWrapped(s.w, "    "+why)
 	}

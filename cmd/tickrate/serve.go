@@ -22,7 +22,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -35,7 +34,6 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/host"
-	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/query"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -93,8 +91,8 @@ arena-256, mode assault, game.respawndelay 5s; so it does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
-With --lobbies many matches share the port and one thread. Lobbies come and go
-over HTTP; pages take ?lobby=N; a token names a lobby, or the server takes the
+With --lobbies many matches share the port, and one thread or as many as
+--lobby-workers says. Lobbies come and go over HTTP; pages take ?lobby=N; a token names a lobby, or the server takes the
 fullest one with room:
 
   tickrate serve --lobbies 8:100 --players 10
@@ -181,7 +179,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, os.Stderr); err != nil {
 		return err
 	}
-	setMinProcs(s.tick.workers + 2) // the workers, the socket's loop, and all else
+	setMinProcs(max(s.tick.workers, cfg.Lobbies.Workers) + 2) // these, the socket's loop, and all else
 	if s.tick.prefault {
 		// The host calls it when the lobby has its memory, before the first player joins.
 		cfg.Prefault = func() {
@@ -221,15 +219,10 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
 // hiccups starts a thread that measures its own wake-up delays, which are what the machine adds to
-// any thread. read returns the delays since its last call, in microseconds. stop ends the thread.
-func hiccups() (read func() metrics.Spread, stop func()) {
-	gaps := meter.NewHistogram(0, meter.Fine)
-	h := clock.NewHiccup(nil, func(late time.Duration) { gaps.Record(int64(late)) })
-	return func() metrics.Spread {
-		q := runner.Micros(gaps)
-		gaps.Reset()
-		return metrics.Spread{P50: q.P50, P99: q.P99, P999: q.P999, Max: q.Max, Mean: q.Mean}
-	}, h.Stop
+// any thread. late has them, in nanoseconds. stop ends the thread.
+func hiccups() (late *meter.Histogram, stop func()) {
+	late = meter.NewHistogram(0, meter.Fine)
+	return late, clock.NewHiccup(nil, func(d time.Duration) { late.Record(int64(d)) }).Stop
 }
 
 // config turns the settings into a configuration without the key, so that a wrong setting is
@@ -252,14 +245,17 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 			TokenLifetime: s.http.tokenLifetime, SessionTimeout: s.http.sessionTimeout},
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
 		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
-			Recordings: s.record},
-		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps,
+			Recordings: s.record, Dumps: s.dumpFolder()},
+		Name: s.query.name, TickWorkers: s.tick.workers, MaxSteps: s.tick.maxSteps,
 		MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players = s.match.players
 	cfg.Lobbies = host.LobbiesConfig(s.match.lobbies)
+	if cfg.Lobbies.Workers = s.match.lobbyWorkers; s.match.lobbyWorkers == 0 {
+		cfg.Lobbies.Workers = min(runtime.NumCPU(), host.MaxLobbyWorkers)
+	}
 	if s.network.echo {
 		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
@@ -339,7 +335,15 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	case m.rate < 0 || m.rate > int(tick.MaxRate):
 		return usage.Errorf("--rate %d: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
 	case s.tick.workers < 1:
-		return usage.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers)
+		return usage.Errorf("--tick-workers %d: expected 1 to %d", s.tick.workers, host.MaxTickWorkers)
+	case m.lobbyWorkers < 0 || m.lobbyWorkers > host.MaxLobbyWorkers:
+		return usage.Errorf("--lobby-workers %d: expected 1 to %d, or 0 for one a processor", m.lobbyWorkers,
+			host.MaxLobbyWorkers)
+	case m.lobbyWorkers != 1 && m.lobbies.Most == 0:
+		return usage.Error(errors.New("--lobby-workers: a lobby alone has one; see --lobbies"))
+	case m.lobbyWorkers != 1 && s.tick.workers > 1:
+		return usage.Error(errors.New("--lobby-workers and --tick-workers exclude each other: lobbies on " +
+			"several threads, or one large lobby on several"))
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
 		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
 			s.query.name, query.MaxText)
@@ -407,6 +411,18 @@ func (s *serveSettings) journalFile() string {
 	return filepath.Join(dir, "tickrate-"+port+".tokens")
 }
 
+// dumpFolder returns the folder for dumps of lobbies that panic: beside the recordings, or else
+// beside the key file.
+func (s *serveSettings) dumpFolder() string {
+	switch {
+	case s.record != "":
+		return s.record
+	case s.key.fromFile():
+		return filepath.Dir(s.key.file)
+	}
+	return "."
+}
+
 // open returns a lobby host, or an echo host if the settings say so.
 func (s *serveSettings) open(cfg host.Config) (runningHost, error) {
 	if s.network.echo {
@@ -446,7 +462,7 @@ func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 		}
 		fmt.Fprintf(b, " of %d, %s on map %s, %d Hz", m.players, m.mode, m.arena, m.rate)
 		if s.tick.workers > 1 {
-			fmt.Fprintf(b, ", %d workers", s.tick.workers)
+			fmt.Fprintf(b, ", %d workers a tick", s.tick.workers)
 		}
 		fmt.Fprintln(b)
 	}

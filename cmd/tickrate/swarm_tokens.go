@@ -6,6 +6,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type swarmTokens struct {
 	httpToken string     // secret of the HTTP ports
 	key       keyFlags   // of all lobbies, to make tokens here
 	protocol  protocolID // of tokens made here
+	lobby     int64      // that tokens name; -1: none
 }
 
 // role is what a token admits its client as.
@@ -44,6 +46,7 @@ func (f *swarmTokens) register(c *cobra.Command) {
 		"HTTP `host:port` of the server, which gives tokens; may be repeated, one for each lobby")
 	fl.StringVar(&f.httpToken, "http-token", "",
 		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
+	fl.Int64Var(&f.lobby, "lobby", -1, "`number` of the lobby at a server of several; -1 lets the server choose")
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
@@ -51,6 +54,9 @@ func (f *swarmTokens) register(c *cobra.Command) {
 // sources returns a source of tokens for each lobby. A private key is used unless --http was given.
 // Each source has its first token already, which tells the address of the lobby.
 func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, err error) {
+	if f.lobby < -1 || f.lobby > math.MaxUint32 {
+		return nil, usage.Errorf("--lobby %d: expected a number of a lobby, or -1 for any", f.lobby)
+	}
 	if err := f.key.check(c); err != nil {
 		return nil, err
 	}
@@ -78,7 +84,7 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 			several(len(named), "value"), several(len(f.http), "value"))
 	}
 	for i, addr := range f.http {
-		t, err := requestTokens(c.Context(), tokenRequest{addr, secret, as})
+		t, err := requestTokens(c.Context(), tokenRequest{addr, secret, as, f.lobby})
 		if err != nil {
 			return nil, err
 		}
@@ -109,6 +115,9 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, as role) 
 		}
 		if as == asSpectator {
 			protocol.MarkSpectator(mint.UserData[:])
+		}
+		if f.lobby >= 0 {
+			protocol.LobbyRef{Lobby: uint32(f.lobby)}.Mark(mint.UserData[:])
 		}
 		t, err := mintTokens(key, mint)
 		if err != nil {

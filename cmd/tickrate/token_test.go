@@ -270,5 +270,5 @@ func alive(t *testing.T, all []*netcodeClient, want netcode.State) {
 
 // tokensOverHTTP requests tokens of players from a server.
 func tokensOverHTTP(ctx context.Context, addr, secret string) (*tokenSource, error) {
-	return requestTokens(ctx, tokenRequest{addr, secret, asPlayer})
+	return requestTokens(ctx, tokenRequest{addr, secret, asPlayer, -1})
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -73,6 +75,23 @@ type tokenRequest struct {
 	addr   string // host:port
 	secret string // "" for none
 	as     role
+	lobby  int64 // -1: the server chooses
+}
+
+// body is the JSON of the request, nil for one that asks for nothing in particular.
+func (r *tokenRequest) body() io.Reader {
+	ask := map[string]any{}
+	if r.as == asSpectator {
+		ask["spectate"] = true
+	}
+	if r.lobby >= 0 {
+		ask["lobby"] = strconv.FormatInt(r.lobby, 10)
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	text, _ := json.Marshal(ask) // of a bool and a string
+	return bytes.NewReader(text)
 }
 
 // requestTokens returns a source that asks a server for each token. A server that limits the rate
@@ -104,13 +123,12 @@ const maxReply = 16 << 10
 
 // send asks once. again means that the same request may succeed a second later.
 func (r *tokenRequest) send(ctx context.Context, c *http.Client) (raw []byte, again bool, err error) {
-	var ask io.Reader
-	if r.as == asSpectator {
-		ask = strings.NewReader(`{"spectate": true}`)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addr+"/v1/connect", ask)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addr+"/v1/connect", r.body())
 	if err != nil {
 		return nil, false, usage.Errorf("--http %s: expected host:port", r.addr)
+	}
+	if req.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	if r.secret != "" {
 		req.Header.Set("Authorization", "Bearer "+r.secret)

@@ -32,11 +32,35 @@ type Part struct {
 // What the allocator rounds up is in them, as far as spans of memory show. Contents of closures and
 // of channels count as nothing, and maps by their entries. It panics if a path names no field.
 func Measure[T any](root *T, owners []Owner) []Part {
-	w := walk{seen: map[visit]bool{}, maps: map[int]uint64{}}
-	w.root = span{start: uintptr(unsafe.Pointer(root)), size: unsafe.Sizeof(*root), owner: -1}
+	w := walkOwners(root, owners)
 	parts := make([]Part, len(owners))
 	for i, o := range owners {
-		parts[i].Owner = o
+		parts[i] = Part{o, w.maps[i]}
+	}
+	for _, r := range w.regions() {
+		parts[r.Owner].Bytes += uint64(r.End - r.Start)
+	}
+	return parts
+}
+
+// Region is memory that one owner keeps.
+type Region struct {
+	Start, End uintptr
+	Owner      int          // its index
+	Of         reflect.Type // of the values there, one after another; nil: not known
+}
+
+// Regions returns where the memory is that Measure counts, but for maps: ascending and disjoint.
+func Regions[T any](root *T, owners []Owner) []Region {
+	w := walkOwners(root, owners)
+	return w.regions()
+}
+
+func walkOwners[T any](root *T, owners []Owner) *walk {
+	w := &walk{seen: map[visit]bool{}, maps: map[int]uint64{}}
+	w.root = span{start: uintptr(unsafe.Pointer(root)), size: unsafe.Sizeof(*root), owner: -1,
+		of: reflect.TypeFor[T]()}
+	for i, o := range owners {
 		w.owner = i
 		if o.Path == "" {
 			w.root.owner = i
@@ -48,10 +72,7 @@ func Measure[T any](root *T, owners []Owner) []Part {
 	if w.root.owner >= 0 {
 		w.spans = append(w.spans, w.root)
 	}
-	for owner, bytes := range w.add() {
-		parts[owner].Bytes = bytes
-	}
-	return parts
+	return w
 }
 
 // walk follows the pointers of a value and notes the memory behind them.
@@ -67,6 +88,7 @@ type walk struct {
 type span struct {
 	start, size uintptr
 	owner       int
+	of          reflect.Type // of the values there; nil: not known
 }
 
 // visit is memory that is read as one type.
@@ -76,26 +98,31 @@ type visit struct {
 	n  int
 }
 
-// add sums the bytes of spans by owner. Spans may lie in each other or overlap: an allocation
-// belongs to the owner of the largest span that begins it.
-func (w *walk) add() map[int]uint64 {
+// regions makes the spans disjoint. Spans may lie in each other or overlap: an allocation belongs to
+// the owner of the largest span that begins it, with what the allocator rounds up.
+func (w *walk) regions() (out []Region) {
 	slices.SortFunc(w.spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.size, a.size),
 			cmp.Compare(a.owner, b.owner))
 	})
-	bytes, begun, counted, last := w.maps, uintptr(0), uintptr(0), 0
+	begun, counted := uintptr(0), uintptr(0)
+	roundUp := func() {
+		if n := len(out); n > 0 {
+			out[n-1].End = begun + allocated(counted-begun)
+		}
+	}
 	for _, s := range w.spans {
 		if s.start > counted { // what was counted last ends
-			bytes[last] += uint64(allocated(counted-begun) - (counted - begun))
+			roundUp()
 			begun = s.start
 		}
 		if from, end := max(s.start, counted), s.start+s.size; end > from {
-			bytes[s.owner] += uint64(end - from)
-			counted, last = end, s.owner
+			out = append(out, Region{from, end, s.owner, s.of})
+			counted = end
 		}
 	}
-	bytes[last] += uint64(allocated(counted-begun) - (counted - begun))
-	return bytes
+	roundUp()
+	return out
 }
 
 // allocated is the size that the allocator gives an object of size bytes.
@@ -163,7 +190,7 @@ func (w *walk) value(t reflect.Type, p unsafe.Pointer) {
 		w.allocation(t.Elem(), unsafe.Pointer(unsafe.SliceData(s)), cap(s))
 	case reflect.String:
 		s := *(*string)(p)
-		w.note(unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
+		w.note(nil, unsafe.Pointer(unsafe.StringData(s)), uintptr(len(s)))
 	case reflect.Interface:
 		w.dynamic(reflect.NewAt(t, p).Elem().Elem(), p)
 	case reflect.Map:
@@ -250,7 +277,7 @@ func (w *walk) allocation(t reflect.Type, p unsafe.Pointer, n int) {
 		return
 	}
 	w.seen[at] = true
-	w.note(p, size)
+	w.note(t, p, size)
 	if pointers(t) {
 		for i := range n {
 			w.value(t, unsafe.Add(p, uintptr(i)*t.Size()))
@@ -258,10 +285,10 @@ func (w *walk) allocation(t reflect.Type, p unsafe.Pointer, n int) {
 	}
 }
 
-// note adds memory to the owner.
-func (w *walk) note(p unsafe.Pointer, size uintptr) {
+// note adds memory with values of type t to the owner.
+func (w *walk) note(t reflect.Type, p unsafe.Pointer, size uintptr) {
 	if p != nil && size > 0 && !w.inRoot(p) {
-		w.spans = append(w.spans, span{uintptr(p), size, w.owner})
+		w.spans = append(w.spans, span{uintptr(p), size, w.owner, t})
 	}
 }
 

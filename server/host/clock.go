@@ -101,6 +101,31 @@ func (c *Clock) Dilate(timescale uint16) {
 	}
 }
 
+// Resume goes on after a pause: ticks that were due in it are neither played nor skipped. The next is
+// due within a period. It returns how many were left out.
+func (c *Clock) Resume(now time.Duration) (left tick.Tick) {
+	was := c.count
+	if now >= c.Due() {
+		c.count += 1 + tick.Tick((now-c.Due())/c.Period())
+	}
+	for now >= c.Due() { // periods are fractional
+		c.count++
+	}
+	for c.count > was && now < c.from+c.duration(c.count) {
+		c.count--
+	}
+	left = c.count - was
+	c.rebase()
+	return left
+}
+
+// rebase keeps the arithmetic exact.
+func (c *Clock) rebase() {
+	if c.count > 1<<24 {
+		c.from, c.count = c.from+c.duration(c.count), 0
+	}
+}
+
 // Frame returns the number of ticks to play now, 0 to MaxSteps, the lateness of the first of them,
 // and the number of ticks that are skipped because they were due longer ago. All count as played
 // from now on.
@@ -123,8 +148,6 @@ func (c *Clock) Frame(now time.Duration) (steps int, late time.Duration, skipped
 	late = now - c.Due()
 	c.count += tick.Tick(behind)
 	c.Caught += uint64(behind - 1)
-	if c.count > 1<<24 { // keeps the arithmetic exact
-		c.from, c.count = c.from+c.duration(c.count), 0
-	}
+	c.rebase()
 	return behind, late, skipped
 }

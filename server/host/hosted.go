@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -25,6 +26,7 @@ type hosted struct {
 	dash     *httpapi.DashFeed             // nil: no live page
 	recorder *recorder                     // nil: nothing is recorded
 	status   atomic.Pointer[server.Status] // as of the last second
+	score    atomic.Pointer[scoreboard]    // as of the last second, if there is a query port
 	logged   loggedCounts
 	pages    *httpapi.LobbyPages   // nil: no HTTP port
 	shared   *sharedMap            // the map that it plays; nil: a map of its own
@@ -39,8 +41,12 @@ type pace struct {
 	ticks   *Clock
 	load    overload.Controller
 	phase   int
+	busy    time.Duration // in its ticks, in this second
+	share   float64       // of its worker's processor in the last second, 0 to 1
 	second  time.Duration // when figures are published next
+	asleep  bool          // the lobby is empty, see loop.sleep
 	leaving packet.Reason // why the lobby ends; 0: it does not
+	to      *worker       // where the lobby moves; see worker.depart
 }
 
 // id names the lobby in this process.
@@ -62,7 +68,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 	}
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, x.labels.Enter
 	if w.port != nil { // its thread has other lobbies: time elapsed is CPU time, and costs less to read
-		c.Port, c.CPU, c.Clock = w.port, h.since, nil
+		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}
 	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), x.leave
 	if h.cfg.Files.Recordings != "" {
@@ -86,7 +92,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		x.lobby.Reserve()
 	}
 	x.lobby.PackContent()
-	h.addQuit(x)
+	h.addCommands(x)
 	x.publishStatus()
 	if h.cfg.HTTP.Listen == "" {
 		return x, nil
@@ -102,10 +108,19 @@ func (h *Host) source(x *hosted) httpapi.Source {
 		Name: x.name(), Content: contentHash(x.lobby.Config()), Lobby: x.lobby, Schedule: x.schedule,
 		Status: func() server.Status { return *x.status.Load() },
 		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
-		Socket: h.sock.Stats, Hiccup: h.cfg.Hiccup,
+		Worker: func() int { return x.worker.Load().index },
+		Socket: h.ownSocket(), Hiccup: h.cfg.Hiccup,
 		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: x.ended, Stages: x.labels, Dash: x.dash, Do: h.doFor(x),
 	}
+}
+
+// ownSocket returns the figures of the socket of a lobby alone, nil for lobbies that share one.
+func (h *Host) ownSocket() func() netio.Stats {
+	if !h.alone() {
+		return nil
+	}
+	return h.sock.Stats
 }
 
 // start begins what runs beside the ticks.
@@ -203,6 +218,7 @@ func (h *Host) logFault(x *hosted, fault any, stack []byte) {
 	match := x.lobby.Match()
 	fmt.Fprintf(h.log, "lobby %s, tick %d, seed %d: %v\n%s", x.name(), match.Tick(), match.Rules().Seed,
 		fault, stack)
+	h.dumpFault(x, fault, stack)
 }
 
 // lateFault logs what a lobby that has ended left behind, if that has panicked. Any goroutine may call

@@ -306,8 +306,8 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 		t.Error(err)
 	}
 	eventually(t, "an empty score", func() bool {
-		s := h.query.score.Load()
-		return s.name == "many" && s.arena == ""
+		r, _ := queried(t, h.QueryAddr())
+		return r.Info.Name == "many" && r.Info.Map == "" && r.Info.MaxPlayers == 0
 	})
 	stop()
 	if s := log.String(); !strings.Contains(s, "lobby 0, tick") {
@@ -402,4 +402,52 @@ func TestLobbyOfAnotherPack(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	eventually(t, "the other map", func() bool { return x.status.Load().Map == "arena-64" })
+}
+
+// A scrape has all metrics of the first lobbies and the brief ones of every lobby, as many in full as
+// it asks for, and counts the lobbies of the host and those that have panicked.
+func TestScrapesOfManyLobbies(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 3, 3)
+	h, stop := running(t, cfg)
+	defer stop()
+	at := "http://" + h.HTTPAddr() + "/metrics"
+	series := func(url string) map[string]int {
+		t.Helper()
+		status, body := ask(t, "GET", url)
+		if status != 200 {
+			t.Fatalf("%s: %d %s", url, status, body)
+		}
+		n := map[string]int{}
+		for line := range strings.Lines(body) {
+			for _, lobby := range []string{"0", "1", "2", "port"} {
+				if !strings.HasPrefix(line, "#") && strings.Contains(line, `lobby="`+lobby+`"`) {
+					n[lobby]++
+				}
+			}
+		}
+		return n
+	}
+	if n := series(at); n["0"] < 1000 || n["0"] != n["2"] {
+		t.Errorf("in full: %v", n)
+	}
+	if n := series(at + "?full=1"); n["0"] < 1000 || n["1"] < 10 || n["1"] > 25 || n["1"] != n["2"] {
+		t.Errorf("one in full: %v", n)
+	}
+	if n := series(at + "?full=0"); n["0"] > 25 || n["0"] != n["2"] || n["port"] == 0 {
+		t.Errorf("none in full: %v", n)
+	}
+	if n := series(at + "?lobby=1"); n["1"] < 1000 || n["0"]+n["port"] != 0 {
+		t.Errorf("one alone: %v", n)
+	}
+	if status, body := ask(t, "GET", at+"?full=x"); status != http.StatusBadRequest {
+		t.Errorf("%d %s", status, body)
+	}
+	_ = h.doFor((*h.list.Load())[2])(context.Background(), func(time.Duration, *server.Lobby) {
+		panic("planted")
+	})
+	eventually(t, "a fault is counted", func() bool {
+		_, body := ask(t, "GET", at+"?full=0")
+		return strings.Contains(body, `tickrate_lobby_faults_total{lobby="port"} 1`) &&
+			strings.Contains(body, `tickrate_lobbies{lobby="port"} 2`)
+	})
 }

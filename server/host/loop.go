@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // the socket once, and their datagrams leave together.
 const maxPhases = 8
 
-// idleWake is how often a worker without lobbies reads its socket.
+// idleWake is how often a worker reads its socket whose lobbies are not due.
 const idleWake = 10 * time.Millisecond
 
 // loop says when the lobbies of a worker play. It belongs to the goroutine of the worker.
@@ -21,6 +22,7 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
+	asleep  int // of lobbies
 	load    loopLoad
 }
 
@@ -51,14 +53,35 @@ func (l *loop) slice(period time.Duration) time.Duration {
 	return period / time.Duration(max(1, len(l.lobbies)))
 }
 
-// insert gives a lobby to the loop. now is the clock of the loop.
+// insert gives a lobby to the loop that has played in none. now is the clock of the worker.
 func (l *loop) insert(now time.Duration, x *hosted) {
-	x.pace.phase = l.freePhase()
-	offset := time.Duration(x.pace.phase) * x.rates.Simulation.Period() / maxPhases
-	x.pace.ticks = newClockAt(x.rates, offset, now)
+	l.setPhase(x, l.freePhase(l.work()), now)
 	x.pace.second = now + time.Second + time.Duration(len(l.lobbies))*10*time.Millisecond%time.Second
+	l.add(x)
+}
+
+// adopt gives a lobby to the loop that has played in another one. It keeps its clock, unless its
+// phase is crowded here.
+func (l *loop) adopt(x *hosted) {
+	work := l.work()
+	if free := l.freePhase(work); work[x.pace.phase] > work[free]+x.work() {
+		timescale := x.pace.ticks.timescale
+		l.setPhase(x, free, x.pace.ticks.Due()-x.pace.ticks.Period())
+		x.pace.ticks.Dilate(timescale)
+	}
+	l.add(x)
+}
+
+// setPhase gives a lobby a clock of a phase, first due within two periods of an instant.
+func (l *loop) setPhase(x *hosted, phase int, from time.Duration) {
+	x.pace.phase = phase
+	offset := time.Duration(phase) * x.rates.Simulation.Period() / maxPhases
+	x.pace.ticks = newClockAt(x.rates, offset, from)
+}
+
+func (l *loop) add(x *hosted) {
 	i, _ := slices.BinarySearchFunc(l.lobbies, x.id(), func(y *hosted, id uint32) int {
-		return int(y.id()) - int(id)
+		return cmp.Compare(y.id(), id)
 	})
 	l.lobbies = slices.Insert(slices.Clone(l.lobbies), i, x)
 	l.due = slices.Insert(l.due, i, x.pace.ticks.Due())
@@ -67,18 +90,26 @@ func (l *loop) insert(now time.Duration, x *hosted) {
 // remove takes a lobby from the loop.
 func (l *loop) remove(x *hosted) {
 	if i := slices.Index(l.lobbies, x); i >= 0 {
+		l.rouse(x)
 		l.lobbies = slices.Delete(slices.Clone(l.lobbies), i, i+1)
 		l.due = slices.Delete(l.due, i, i+1)
 	}
 }
 
-// freePhase returns the phase with the fewest slots to play. Few lobbies share few phases: each
-// phase costs a wake-up.
-func (l *loop) freePhase() int {
-	var work [maxPhases]int
+// work is how much a lobby may have to do: slots played in a second.
+func (x *hosted) work() int { return x.lobby.Config().Players * int(x.rates.Simulation) }
+
+// work is the work of the lobbies by phase.
+func (l *loop) work() (work [maxPhases]int) {
 	for _, x := range l.lobbies {
-		work[x.pace.phase] += x.lobby.Config().Players * int(x.rates.Simulation)
+		work[x.pace.phase] += x.work()
 	}
+	return work
+}
+
+// freePhase returns the phase with the least work. Few lobbies share few phases: each phase costs a
+// wake-up.
+func (l *loop) freePhase(work [maxPhases]int) int {
 	phases := min(maxPhases, 1+len(l.lobbies)/4)
 	best := 0
 	for phase := range phases {
@@ -89,12 +120,32 @@ func (l *loop) freePhase() int {
 	return best
 }
 
+// measureShares begins a new second. elapsed is what the last one took.
+func (l *loop) measureShares(elapsed time.Duration) {
+	l.load.share, l.load.busy = l.load.busy.Seconds()/elapsed.Seconds(), 0
+	ticks := 0.0
+	for _, x := range l.lobbies {
+		x.pace.share, x.pace.busy = x.pace.busy.Seconds()/elapsed.Seconds(), 0
+		ticks += x.pace.share
+	}
+	if ticks == 0 {
+		return
+	}
+	for _, x := range l.lobbies { // what the loop does for all of them counts, too
+		x.pace.share *= l.load.share / ticks
+	}
+}
+
 // next is when the loop has to wake.
 func (l *loop) next(now time.Duration) time.Duration {
 	if len(l.due) == 0 {
 		return now + idleWake
 	}
-	return slices.Min(l.due)
+	due := slices.Min(l.due)
+	if l.asleep > 0 {
+		due = min(due, now+idleWake)
+	}
+	return due
 }
 
 // newClockAt returns a clock on the grid of all clocks with the same rate and offset, so that they

@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/server"
@@ -18,9 +19,8 @@ import (
 // queryPort answers server browsers on a UDP port of its own, so that they never delay a player.
 // It sees only what the tick published last.
 type queryPort struct {
-	conn  *net.UDPConn
-	score atomic.Pointer[scoreboard] // read-only once it is here
-	done  chan struct{}
+	conn *net.UDPConn
+	done chan struct{}
 
 	mu        sync.Mutex // guards responder
 	responder *query.Responder
@@ -70,20 +70,24 @@ func listenQuery(addr string) (*queryPort, error) {
 		query.Limits{})}, nil
 }
 
-// serve answers on a goroutine until close. report holds the constant part of the answers.
-func (q *queryPort) serve(report *query.Report) {
+// serve answers on a goroutine until close. fill encodes what the lobbies have published last; it is
+// called at most once in queryFresh.
+func (q *queryPort) serve(fill func(*query.EncodedReport)) {
 	go func() {
 		defer close(q.done)
-		q.answer(report)
+		q.answer(fill)
 	}()
 }
 
-func (q *queryPort) answer(report *query.Report) {
+// queryFresh is how long an answer is used again: lobbies publish once a second.
+const queryFresh = 250 * time.Millisecond
+
+func (q *queryPort) answer(fill func(*query.EncodedReport)) {
 	var (
 		start   = time.Now()
 		buffer  [query.RequestSize + 1]byte // a longer datagram is no request
 		encoded query.EncodedReport
-		shown   *scoreboard // in encoded
+		fresh   time.Duration // until when encoded is used
 		limit   queryLimit
 	)
 	for {
@@ -97,10 +101,9 @@ func (q *queryPort) answer(report *query.Report) {
 			time.Sleep(pause)
 			continue
 		}
-		if s := q.score.Load(); s != shown {
-			s.fill(report)
-			encoded.Fill(report)
-			shown = s
+		if now >= fresh {
+			fill(&encoded)
+			fresh = now + queryFresh
 		}
 		q.mu.Lock()
 		q.responder.Answer(now, from, buffer[:n], &encoded, func(d []byte) {
@@ -159,14 +162,34 @@ func (h *Host) openQuery(cfg *Config) error {
 		return err
 	}
 	h.query = q
-	h.publishScore(0, h.initial())
-	q.serve(h.queryReport(cfg))
+	for _, x := range *h.list.Load() {
+		h.publishScore(0, x)
+	}
+	report := h.queryReport(cfg)
+	own := len(report.Rules)
+	q.serve(func(encoded *query.EncodedReport) {
+		var scores []*scoreboard
+		for _, x := range *h.list.Load() {
+			if s := x.score.Load(); s != nil {
+				scores = append(scores, s)
+			}
+		}
+		report.Rules = report.Rules[:own]
+		if h.alone() {
+			scores[0].fill(report)
+		} else {
+			fillHost(report, cfg.Name, scores, h.cfg.Lobbies.most())
+		}
+		encoded.Fill(report)
+	})
 	return nil
 }
 
 // scoreboard is what the tick publishes for server browsers, once a second: some bytes for each
 // player.
 type scoreboard struct {
+	lobby          uint32
+	slots          int       // for players
 	kills, members [2]uint32 // by team
 	name           string    // of the server
 	arena, mode    string
@@ -181,18 +204,10 @@ type scoreRow struct {
 	team                uint8
 }
 
-// publishScore publishes the scoreboard of a lobby if it is the first. It belongs to the goroutine of
-// that lobby.
+// publishScore publishes the scoreboard of a lobby. It belongs to the goroutine of that lobby.
 func (h *Host) publishScore(now time.Duration, x *hosted) {
-	if list := *h.list.Load(); h.query != nil && len(list) > 0 && list[0] == x {
-		h.query.score.Store(scoreOf(now, x.lobby))
-	}
-}
-
-// clearScore publishes an empty scoreboard: all lobbies have ended.
-func (h *Host) clearScore() {
-	if h.query != nil && len(*h.list.Load()) == 0 {
-		h.query.score.Store(&scoreboard{name: h.cfg.Name})
+	if h.query != nil {
+		x.score.Store(scoreOf(now, x.lobby))
 	}
 }
 
@@ -201,6 +216,7 @@ func scoreOf(now time.Duration, lobby *server.Lobby) *scoreboard {
 	status, match := lobby.Status(), lobby.Match()
 	points, members := match.Mode().Score, match.Score().Members
 	s := &scoreboard{
+		lobby: lobby.ID(), slots: lobby.Summary().Census.PlayerSlots,
 		name: status.Name, arena: status.Map, mode: status.Mode,
 		kills:   [2]uint32{uint32(points[0]), uint32(points[1])},
 		members: [2]uint32{uint32(members[0]), uint32(members[1])},
@@ -222,10 +238,10 @@ func scoreOf(now time.Duration, lobby *server.Lobby) *scoreboard {
 	return s
 }
 
-// queryReport is the part of a report that stays the same while the lobby runs.
+// queryReport is the part of a report that stays the same while the host runs.
 func (h *Host) queryReport(cfg *Config) *query.Report {
 	c := h.initial().lobby.Config()
-	return &query.Report{
+	r := &query.Report{
 		Info: query.Info{
 			MaxPlayers: uint16(c.Players - c.Spectators), Name: cfg.Name, Game: c.Rules.Game.Mode.Name,
 			Build: cfg.Query.Build, Map: c.ArenaName, Port: h.Addr().Port(),
@@ -248,20 +264,63 @@ func (h *Host) queryReport(cfg *Config) *query.Report {
 				Type: query.Uint},
 		}},
 	}
+	if !h.alone() {
+		lobby := []query.Field{{Name: "lobby", Type: query.Uint}}
+		r.Players.Fields = append(lobby, r.Players.Fields...)
+		r.Teams.Fields = append(slices.Clone(lobby), r.Teams.Fields...)
+	}
+	return r
 }
 
-// fill completes a report with the scoreboard.
+// fill completes the report of a lobby alone.
 func (s *scoreboard) fill(r *query.Report) {
 	r.Info.Players, r.Info.Name, r.Info.Map, r.Info.Game = uint16(len(s.players)), s.name, s.arena, s.mode
 	r.Teams.Rows, r.Players.Rows = r.Teams.Rows[:0], r.Players.Rows[:0]
+	s.appendRows(r, nil)
+}
+
+// fillHost completes the report of a host with several lobbies: totals, a rule for each lobby, and
+// all teams and players below the number of their lobby. Of a thousand full lobbies the last
+// players find no room.
+func fillHost(r *query.Report, name string, scores []*scoreboard, most int) {
+	r.Info.Players, r.Info.MaxPlayers, r.Info.Name = 0, 0, name
+	r.Teams.Rows, r.Players.Rows = r.Teams.Rows[:0], r.Players.Rows[:0]
+	r.Rules = append(r.Rules, query.Rule{Name: "lobbies", Value: query.Number(len(scores))},
+		query.Rule{Name: "lobbies_max", Value: query.Number(most)})
+	maps, modes := map[string]bool{}, map[string]bool{}
+	for _, s := range scores {
+		r.Info.Players += uint16(len(s.players))
+		r.Info.MaxPlayers += uint16(min(s.slots, math.MaxUint16-int(r.Info.MaxPlayers)))
+		maps[s.arena], modes[s.mode] = true, true
+		r.Rules = append(r.Rules, query.Rule{Name: "lobby_" + lobbyName(s.lobby), Value: query.Words(fmt.Sprintf(
+			"%d/%d %s %s", len(s.players), s.slots, s.mode, s.arena))})
+		s.appendRows(r, []query.Value{query.Number(int(s.lobby))})
+	}
+	r.Info.Map, r.Info.Game = oneOf(maps, "maps"), oneOf(modes, "modes")
+}
+
+// oneOf is the only name of a set, or else their number.
+func oneOf(names map[string]bool, what string) string {
+	if len(names) > 1 {
+		return fmt.Sprintf("%d %s", len(names), what)
+	}
+	for name := range names {
+		return name
+	}
+	return ""
+}
+
+// appendRows adds the teams and the players, with values before those of each row.
+func (s *scoreboard) appendRows(r *query.Report, before []query.Value) {
+	row := func(values ...query.Value) []query.Value { return append(slices.Clone(before), values...) }
 	for team, n := range s.members {
-		r.Teams.Rows = append(r.Teams.Rows, []query.Value{query.Number(team), query.Number(int(n)),
-			query.Number(int(s.kills[team]))})
+		r.Teams.Rows = append(r.Teams.Rows, row(query.Number(team), query.Number(int(n)),
+			query.Number(int(s.kills[team]))))
 	}
 	for _, p := range s.players {
-		r.Players.Rows = append(r.Players.Rows, []query.Value{
+		r.Players.Rows = append(r.Players.Rows, row(
 			query.Words(p.name), query.Number(int(p.team)), query.Number(int(p.kills)),
 			query.Number(int(p.deaths)), query.Number(int(p.seconds)), query.Number(int(p.pingMillis)),
-		})
+		))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/query"
 )
@@ -106,6 +107,75 @@ func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
 	}
 	if n := r.Teams.Rows[0][1].Number + r.Teams.Rows[1][1].Number; n != 3 {
 		t.Errorf("%d players in teams", n)
+	}
+}
+
+// A host with several lobbies answers with totals, a rule for each lobby, and teams and players by
+// lobby.
+func TestHostAnswersQueriesForAllLobbies(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 3, 4)
+	cfg.Name, cfg.Query.Listen = "many", "127.0.0.1:0"
+	cfg.Maps = openMap
+	h, stop := running(t, cfg)
+	defer stop()
+	if status, body := postJSON(t, "http://"+h.HTTPAddr()+"/v1/lobbies", `{"map": "arena-64",
+		"players": 2}`); status != 201 {
+		t.Fatalf("%d %s", status, body)
+	}
+	c := dialHost(t, h.Addr(), inLobby(1, protocol.LobbyRef{Lobby: 2}))
+	c.until("a welcome", c.welcomed)
+	defer c.Close()
+	var r query.Report
+	eventually(t, "a player", func() bool { r, _ = queried(t, h.QueryAddr()); return r.Info.Players == 1 })
+	want := query.Info{Players: 1, MaxPlayers: 14, Name: "many", Game: "deathmatch", Map: "2 maps",
+		Port: h.Addr().Port()}
+	if r.Info != want {
+		t.Errorf("got %+v, want %+v", r.Info, want)
+	}
+	rules := map[string]string{}
+	for _, rule := range r.Rules {
+		rules[rule.Name] = rule.Value.String()
+	}
+	if rules["lobbies"] != "4" || rules["lobbies_max"] != "4" || rules["lobby_2"] != "1/4 deathmatch arena-16" ||
+		rules["lobby_3"] != "0/2 deathmatch arena-64" {
+		t.Errorf("%v", rules)
+	}
+	if len(r.Teams.Rows) != 8 || len(r.Players.Rows) != 1 || r.Players.Fields[0].Name != "lobby" ||
+		r.Players.Rows[0][0].Number != 2 {
+		t.Errorf("%+v %+v", r.Teams, r.Players)
+	}
+}
+
+// The answer of a thousand full lobbies has all rules and teams, and fits.
+func TestQueriesOfAThousandLobbies(t *testing.T) {
+	var scores []*scoreboard
+	for i := range MaxLobbies {
+		s := &scoreboard{lobby: uint32(i), slots: 10, arena: "arena-16", mode: "deathmatch"}
+		for range 10 {
+			s.players = append(s.players, scoreRow{name: "player of a name"})
+		}
+		scores = append(scores, s)
+	}
+	r := query.Report{Players: query.Table{Fields: make([]query.Field, 7)},
+		Teams: query.Table{Fields: make([]query.Field, 4)}}
+	r.Players.Fields[1].Type = query.Text
+	var encoded query.EncodedReport
+	fillHost(&r, "many", scores, MaxLobbies)
+	encoded.Fill(&r)
+	var got query.Report
+	responder, now := query.NewResponder([4]uint64{1, 2, 3, 4}, query.Limits{}), time.Duration(0)
+	client := query.NewClient(query.AllChunks)
+	for !client.Done() && now < time.Minute {
+		if d := client.Send(now); d != nil {
+			responder.Answer(now, publicAddrs[0], d, &encoded, func(d []byte) { _ = client.Receive(now, d) })
+		}
+		now += 10 * time.Millisecond
+	}
+	got, err := client.Report()
+	if err != nil || got.Info.Players != 10*MaxLobbies || len(got.Rules) != MaxLobbies+2 ||
+		len(got.Teams.Rows) != 2*MaxLobbies || len(got.Players.Rows) < 3000 {
+		t.Errorf("%v: %+v, %d rules, %d teams, %d players", err, got.Info, len(got.Rules), len(got.Teams.Rows),
+			len(got.Players.Rows))
 	}
 }
 

@@ -62,7 +62,7 @@ func (w *worker) runRequests(now time.Duration) {
 	stepping := r.stepping
 	r.stepping = nil
 	for _, x := range stepping { // with keeps those that have more lines
-		w.with(now, x, func() { w.host.show(x.lobby.StepConsole(now, nil), nil) })
+		w.with(now, x, func() { w.host.show(x, x.lobby.StepConsole(now, nil), nil) })
 	}
 }
 
@@ -71,6 +71,7 @@ func (w *worker) runRequests(now time.Duration) {
 func (w *worker) with(now time.Duration, x *hosted, f func()) (ok bool) {
 	return w.plays(x) && w.contained(now, x, func() {
 		f()
+		w.loop.wake(now, x)
 		if x.lobby.Console().Pending() > 0 && !slices.Contains(w.requests.stepping, x) {
 			w.requests.stepping = append(w.requests.stepping, x)
 		}

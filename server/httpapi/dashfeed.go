@@ -94,8 +94,8 @@ func (f *DashFeed) Close() {
 	}
 }
 
-// Watched reports whether the page has readers.
-func (f *DashFeed) Watched() bool { return f.page.Watched() }
+// Watched reports whether the page has readers. A nil DashFeed has none.
+func (f *DashFeed) Watched() bool { return f != nil && f.page.Watched() }
 
 // Tick tells the page of the tick that was just played: late by late, and over after took. Without
 // readers it does nothing.

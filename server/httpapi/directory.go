@@ -3,13 +3,13 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/dash"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -19,48 +19,13 @@ type Directory struct {
 	Host    uint32               // names the host in connect tokens, see protocol.LobbyRef
 	Most    int                  // lobbies that the host may have; 0: one alone
 	Stages  *StageLabels
-	Port    *PortFigures // of the UDP port that the lobbies share; nil: one lobby has it alone
+	Ports   []*PortFigures // by worker, of the UDP port that the lobbies share; none: a lobby alone
 
 	// Create makes a lobby and returns its ID; End ends one, and returns when its players are told.
 	// nil: the host has one lobby alone.
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
-}
-
-// PortName names the figures of a shared UDP port where lobbies have their ID.
-const PortName = "port"
-
-// PortFigures are the figures of a UDP port that lobbies share: those of datagrams that belong to
-// none of them.
-type PortFigures struct {
-	Stats  *metrics.Stats
-	Socket func() netio.Stats // of the UDP socket
-}
-
-// PortReport is the answer of GET /stats?lobby=port, since the start of the host.
-type PortReport struct {
-	Version    int               `json:"version"`
-	Counts     map[string]uint64 `json:"counts"`
-	Drops      map[string]uint64 `json:"drops"`
-	SocketLost uint64            `json:"socket_lost"`
-	Socket     netio.Stats       `json:"socket"`
-}
-
-// report sums up since the start of the host.
-func (p *PortFigures) report() PortReport {
-	var t totals
-	t.readStats(p.Stats)
-	t.socket = p.Socket()
-	r := PortReport{Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
-		SocketLost: t.socket.Lost(), Socket: t.socket}
-	for i, n := range t.count {
-		if n > 0 {
-			r.Counts[metrics.Count(i).String()] = n
-		}
-	}
-	t.addDrops(r.Drops, &totals{})
-	return r
 }
 
 // ErrFault is the error of Directory.Create if making the lobby has panicked.
@@ -87,6 +52,7 @@ type LobbyInfo struct {
 	Phase     string `json:"phase"`
 	RateHz    int    `json:"rate_hz"`
 	LoadLevel string `json:"load_level"`
+	Worker    int    `json:"worker"`  // that plays it, from 0
 	Content   string `json:"content"` // hash of the content pack; zeros without one
 }
 
@@ -94,19 +60,22 @@ type LobbyInfo struct {
 func (s *Source) info() LobbyInfo {
 	status := s.Status()
 	return LobbyInfo{LobbyState: s.stateOf(), Name: status.Name, Map: status.Map, Mode: status.Mode,
-		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String(), Content: s.Content}
+		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String(),
+		Content: s.Content, Worker: s.Worker()}
 }
 
 // directory has the handlers of a host.
-type directory struct{ Directory }
+type directory struct {
+	Directory
+	index http.Handler // pages that list the lobbies
+}
 
 // NewHostMux returns the pages of a host. Pages of a lobby take ?lobby=N, and are of the first
 // lobby without it. If secret is not empty, pages that make or end lobbies require it from every
 // request. It fails if a metric is registered twice.
 func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
-	d := &directory{dir}
-	registry, err := newRegistry(collector{sources: func() []*Source { return d.sources(maxScraped) },
-		port: dir.Port, shared: dir.Port != nil})
+	d := &directory{dir, dash.Lobbies()}
+	registry, err := newRegistry(d.collector(fullLobbies))
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +89,19 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	return mux, nil
 }
 
-// sources returns the first lobbies.
-func (d *directory) sources(most int) (all []*Source) {
+// collector exports all lobbies, the first of them in full.
+func (d *directory) collector(full int) collector {
+	c := collector{sources: d.sources, full: full, ports: d.Ports, shared: len(d.Ports) > 0}
+	if c.shared {
+		c.host = &HostFigures{Lobbies: func() int { return len(d.Lobbies()) }, Faults: d.Faults}
+	}
+	return c
+}
+
+// sources returns the lobbies.
+func (d *directory) sources() (all []*Source) {
 	for _, p := range d.Lobbies() {
-		if len(all) < most {
-			all = append(all, &p.Source)
-		}
+		all = append(all, &p.Source)
 	}
 	return all
 }
@@ -144,11 +120,11 @@ func (d *directory) pick(r *http.Request) *LobbyPages {
 
 // serveLobby answers with a page of a lobby.
 func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
-	if d.ofPort(r) && r.URL.Path == "/stats" && r.Method == http.MethodGet {
-		writeJSON(w, d.Port.report())
+	if d.servePort(w, r) || d.serveAll(w, r) {
 		return
 	}
-	if d.serveAll(w, r) {
+	if len(d.Ports) > 0 && dash.IsLobbies(r) {
+		d.index.ServeHTTP(w, r)
 		return
 	}
 	p := d.pick(r)
@@ -159,29 +135,33 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// ofPort reports whether a request is about the shared port.
-func (d *directory) ofPort(r *http.Request) bool {
-	return d.Port != nil && r.URL.Query().Get("lobby") == PortName
-}
-
-// metrics answers a scrape with the figures of the shared port and of the first lobbies, or of the
-// one in ?lobby=N.
-func (d *directory) metrics(first http.Handler) http.HandlerFunc {
+// metrics answers a scrape with the figures of the shared port and of all lobbies, of which the first
+// fullLobbies, or as many as ?full=N says, have all metrics; or with those of the one in ?lobby=N.
+func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !r.URL.Query().Has("lobby") {
-			first.ServeHTTP(w, r)
+		c, q := d.collector(1), r.URL.Query()
+		switch p := d.pick(r); {
+		case !q.Has("lobby") && !q.Has("full"):
+			usual.ServeHTTP(w, r)
 			return
-		}
-		one := collector{sources: func() []*Source { return nil }, shared: d.Port != nil}
-		if d.ofPort(r) {
-			one.port = d.Port
-		} else if p := d.pick(r); p != nil {
-			one.sources = func() []*Source { return []*Source{&p.Source} }
-		} else {
+		case !q.Has("lobby"):
+			n, err := strconv.ParseUint(q.Get("full"), 10, 16)
+			if err != nil {
+				http.Error(w, fmt.Sprintf("full=%.20q: expected the number of lobbies with all metrics", q.Get("full")),
+					http.StatusBadRequest)
+				return
+			}
+			c.full = int(n)
+		case d.ofPort(r):
+			c.sources = func() []*Source { return nil }
+		case p != nil:
+			c.sources = func() []*Source { return []*Source{&p.Source} }
+			c.ports = nil
+		default:
 			http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
 			return
 		}
-		registry, err := newRegistry(one)
+		registry, err := newRegistry(c)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -11,10 +12,10 @@ import (
 const AllLobbies = "all"
 
 // HostReport is the answer of GET /stats?lobby=all, since POST /stats/reset?lobby=all. Figures of
-// the whole process (CPU, memory, garbage, socket) are the same in all lobbies.
+// the whole process (CPU, memory, garbage) are the same in all lobbies.
 type HostReport struct {
 	Version int              `json:"version"`
-	Loops   []LoopReport     `json:"loops"`   // of loops with several lobbies; empty for a lobby alone
+	Loops   []LoopReport     `json:"loops"`   // by worker; empty for a lobby alone
 	Lobbies []metrics.Report `json:"lobbies"` // by ID
 }
 
@@ -24,7 +25,8 @@ type LoopReport struct {
 	Calls uint64         `json:"calls"`
 	Call  metrics.Spread `json:"call_us"` // time elapsed in a call, ticks of its lobbies included
 	// CPU time of one call in 16, µs, without the ticks of its lobbies.
-	Stages []metrics.StageCost `json:"stages"`
+	Stages     []metrics.StageCost `json:"stages"`
+	SocketLost uint64              `json:"socket_lost"` // datagrams lost at the socket of the loop
 }
 
 // yieldEvery is the pause between two lobbies: the figures of hundreds of lobbies take longer than
@@ -49,45 +51,45 @@ func (d *directory) serveAll(w http.ResponseWriter, r *http.Request) (served boo
 	return true
 }
 
-// process reads the figures of the process.
-func (d *directory) process(lobbies []*LobbyPages) *process {
-	var now process
-	if len(lobbies) > 0 {
-		now.read(lobbies[0].Hiccup)
+// hiccup is where wake-up delays are counted; nil: nowhere.
+func hiccup(lobbies []*LobbyPages) *meter.Histogram {
+	if len(lobbies) == 0 {
+		return nil
 	}
-	return &now
+	return lobbies[0].Hiccup
 }
 
 // reset begins a new measurement of all lobbies.
 func (d *directory) reset() {
-	lobbies := d.Lobbies()
-	now := d.process(lobbies)
-	if d.Port != nil {
-		d.Port.reset()
-	}
+	lobbies, now := d.Lobbies(), process{}
+	now.reset(hiccup(lobbies))
+	d.resetPorts()
 	for _, p := range lobbies {
-		p.stats.reset(now)
+		p.stats.reset(&now)
 		time.Sleep(yieldEvery)
 	}
 }
 
 // report sums all lobbies up.
 func (d *directory) report() HostReport {
-	lobbies := d.Lobbies()
-	now := d.process(lobbies)
+	lobbies, now := d.Lobbies(), process{}
+	now.read(hiccup(lobbies))
 	r := HostReport{Version: Version, Loops: []LoopReport{}, Lobbies: []metrics.Report{}}
-	if d.Port != nil {
-		r.Loops = append(r.Loops, d.Port.loop())
+	for _, p := range d.Ports {
+		r.Loops = append(r.Loops, p.loop())
 	}
 	for _, p := range lobbies {
-		r.Lobbies = append(r.Lobbies, p.stats.report(now))
+		r.Lobbies = append(r.Lobbies, p.stats.report(&now))
 		time.Sleep(yieldEvery)
 	}
 	return r
 }
 
-// reset begins new figures of the calls.
+// reset begins a new measurement of the port.
 func (p *PortFigures) reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.since = p.totals()
 	p.Stats.Tick.Reset()
 	for _, stage := range p.Stats.Stage {
 		stage.Reset()
@@ -96,8 +98,11 @@ func (p *PortFigures) reset() {
 
 // loop sums the calls up.
 func (p *PortFigures) loop() LoopReport {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.totals()
 	r := LoopReport{Calls: uint64(p.Stats.Tick.Count()),
-		Call: metrics.SpreadOf(p.Stats.Tick, time.Microsecond)}
+		Call: metrics.SpreadOf(p.Stats.Tick, time.Microsecond), SocketLost: now.socketLost(&p.since)}
 	for i, stage := range p.Stats.Stage {
 		r.Stages = append(r.Stages, metrics.StageCost{Name: metrics.Stage(i).String(),
 			Spread: metrics.SpreadOf(stage, time.Microsecond)})

@@ -16,6 +16,7 @@ type metric struct {
 	help   string   // one sentence
 	read   read     // exports the values
 	of     metricOf
+	brief  bool             // exported for each lobby of a thousand
 	desc   *prometheus.Desc // set by init
 }
 
@@ -25,7 +26,9 @@ type metricOf uint8
 const (
 	ofLobby  metricOf = iota
 	ofBoth            // a lobby; under PortName what belongs to no lobby
-	ofSocket          // the socket: under PortName only
+	ofSocket          // the sockets: under PortName only
+	ofHost            // the host: under PortName of the first worker only
+	ofWorker          // the workers of lobbies that share a port: under PortName only
 )
 
 // The types of figures below, for short lines.
@@ -67,6 +70,22 @@ func readState(s *sink) {
 	}
 }
 
+func readLobbies(s *sink) {
+	n := 1
+	if s.Host != nil {
+		n = s.Host.Lobbies()
+	}
+	s.gauge(float64(n))
+}
+
+func readFaults(s *sink) {
+	var n uint64
+	if s.Host != nil {
+		n = s.Host.Faults()
+	}
+	s.counter(float64(n))
+}
+
 func readCells(s *sink) {
 	for _, c := range s.summary.Bandwidth.Cells {
 		s.counter(float64(c.Bits)/8, c.Component, c.Field, c.Reason)
@@ -94,4 +113,11 @@ func readObjects(s *sink) {
 			}
 		}
 	}
+}
+
+func readHandOvers(s *sink) {
+	n := s.port.Handed()
+	s.counter(float64(n.Handed), "handed")
+	s.counter(float64(n.Got), "got")
+	s.counter(float64(n.Dropped), "dropped")
 }

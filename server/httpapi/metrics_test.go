@@ -21,6 +21,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -39,9 +40,21 @@ func docs() []byte {
 Every series has the label ` + "`lobby`" + `; the others come from lists that are fixed at build time, and none is a client, so the number of
 series does not grow with the players. Native histograms (scrape with ` + "`scrape_native_histograms: true`" + `) have 8 buckets for each
 power of two; readers of the text format get buckets a factor of 4 wide. The standard metrics of the Go runtime and of the
-process come too (` + "`go_`, `process_`" + `). Of a server with many lobbies, a scrape has the 16 with the lowest numbers, and ` +
-		"`/metrics?lobby=N`" + ` any one. There
-` + "`lobby=\"port\"`" + ` has what belongs to no lobby: datagrams that were refused, sessions without a lobby, and the socket.
+process come too (` + "`go_`, `process_`" + `).
+
+Of a server with many lobbies, a scrape has all metrics of the 16 lobbies with the lowest numbers, and those marked *every* of
+every lobby. ` + "`/metrics?full=100`" + ` has all metrics of the first 100, ` + "`?full=0`" + ` of none, and ` + "`/metrics?lobby=N`" + ` those of
+lobby N. ` + "`lobby=\"port\"`" + ` has what belongs to no lobby: datagrams that were refused, sessions without a lobby, the socket, and the
+host; of several workers each has its own, ` + "`port0`, `port1`" + ` and so on, and ` + "`?lobby=port`" + ` is all of them. A lobby has some 1400 series in full, nine in ten of them buckets of stages, and 20 in brief. Idle lobbies, text format:
+
+| lobbies | ` + "`?full=`" + ` | series | answer | CPU time |
+|--:|--:|--:|--:|--:|
+| 16 | 16 | 22,000 | 1.7 MB | 50 ms |
+| 100 | 0 | 2,100 | 0.1 MB | 10 ms |
+| 100 | 16 | 24,000 | 1.8 MB | 50 ms |
+| 100 | 100 | 138,000 | 10.6 MB | 310 ms |
+| 1000 | 0 | 20,000 | 0.9 MB | 200 ms |
+| 1000 | 16 | 42,000 | 2.6 MB | 240 ms |
 
 | metric | type | unit | labels | what |
 |---|---|---|---|---|
@@ -49,6 +62,9 @@ process come too (` + "`go_`, `process_`" + `). Of a server with many lobbies, a
 	for i := range metricTable {
 		m := &metricTable[i]
 		labels := strings.Join(append([]string{"lobby"}, m.labels...), ", ")
+		if m.brief {
+			labels += " *every*"
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", m.name, m.kind(), m.unit, labels, m.help)
 	}
 	b.WriteString(`
@@ -92,8 +108,21 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	idle := &PortFigures{Stats: &metrics.Stats{Histograms: metrics.NewHistograms(false)},
+		Socket: func() (s netio.Stats) { return s }, Busy: func() float64 { return 0 },
+		Moved: func() uint64 { return 0 }, Handed: func() (n server.HandOvers) { return n }}
+	port, err := newRegistry(collector{sources: func() []*Source { return nil }, shared: true,
+		ports: []*PortFigures{idle, idle}, host: &HostFigures{Lobbies: func() int { return 0 },
+			Faults: func() uint64 { return 0 }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofPort, err := port.Gather() // fails if two workers have one series
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]string{}
-	for _, f := range families {
+	for _, f := range append(families, ofPort...) {
 		seen[f.GetName()] = strings.ToLower(f.GetType().String())
 	}
 	for i := range metricTable {

@@ -12,12 +12,43 @@ import (
 // metricTable holds all metrics in the order of docs/metrics.md, which is written from it.
 var metricTable = []metric{
 	{
-		name: "tickrate_lobby_players", unit: "players",
+		name: "tickrate_lobbies", unit: "lobbies",
+		help: "Lobbies that play.",
+		read: readLobbies,
+		of:   ofHost,
+	},
+	{
+		name: "tickrate_lobby_faults_total", unit: "lobbies",
+		help: "Lobbies that ended by an internal fault; each leaves a dump.",
+		read: readFaults,
+		of:   ofHost,
+	},
+	{
+		name: "tickrate_worker_busy_ratio", unit: "1",
+		help: "Part of the last second in which a worker was busy: 1 is a whole processor.",
+		read: func(s *sink) { s.gauge(s.port.Busy()) },
+		of:   ofWorker,
+	},
+	{
+		name: "tickrate_worker_lobbies_moved_total", unit: "lobbies",
+		help: "Lobbies that a worker gave to a less busy one.",
+		read: func(s *sink) { s.counter(float64(s.port.Moved())) },
+		of:   ofWorker,
+	},
+	{
+		name: "tickrate_worker_handed_over_datagrams_total", unit: "datagrams", labels: []string{"result"},
+		help: "Datagrams that reached the socket of a worker and belong to another one, by what became of them: " +
+			"handed (by this worker), got (by this worker), dropped (the ring of the other one was full).",
+		read: readHandOvers,
+		of:   ofWorker,
+	},
+	{
+		name: "tickrate_lobby_players", unit: "players", brief: true,
 		help: "Players with a session, without spectators.",
 		read: census(func(c *cens) int { return c.Players }),
 	},
 	{
-		name: "tickrate_lobby_players_ready", unit: "players",
+		name: "tickrate_lobby_players_ready", unit: "players", brief: true,
 		help: "Players and spectators that get snapshots.",
 		read: census(func(c *cens) int { return c.Ready }),
 	},
@@ -37,12 +68,12 @@ var metricTable = []metric{
 		read: census(func(c *cens) int { return c.Arriving }),
 	},
 	{
-		name: "tickrate_lobby_players_max", unit: "players",
+		name: "tickrate_lobby_players_max", unit: "players", brief: true,
 		help: "Slots for players.",
 		read: census(func(c *cens) int { return c.PlayerSlots }),
 	},
 	{
-		name: "tickrate_lobby_spectators", unit: "spectators",
+		name: "tickrate_lobby_spectators", unit: "spectators", brief: true,
 		help: "Spectators with a session.",
 		read: census(func(c *cens) int { return c.Spectators }),
 	},
@@ -52,13 +83,13 @@ var metricTable = []metric{
 		read: census(func(c *cens) int { return c.SpectatorSlots }),
 	},
 	{
-		name: "tickrate_lobby_load_level", unit: "level",
+		name: "tickrate_lobby_load_level", unit: "level", brief: true,
 		help: "What overload leaves out: 0 nothing, 1 half of the snapshots, 2 three of four, 3 " +
 			"detail, 4 spectators, 5 new players, 6 speed: the match runs slower.",
 		read: func(s *sink) { s.gauge(float64(s.Schedule.Level())) },
 	},
 	{
-		name: "tickrate_lobby_state", unit: "0 or 1", labels: []string{"state"},
+		name: "tickrate_lobby_state", unit: "0 or 1", labels: []string{"state"}, brief: true,
 		help: "1 for the current state of the lobby: starting, open, full, shedding, stuck or ended.",
 		read: readState,
 	},
@@ -69,7 +100,8 @@ var metricTable = []metric{
 	},
 	{
 		name: "tickrate_tick_cpu_seconds", unit: "seconds",
-		help: "CPU time of a tick, or of a batch of ticks (native histogram).",
+		help: "CPU time of a tick, or of a batch of ticks; of one in 16 where lobbies share a port (native " +
+			"histogram).",
 		read: natives(func(s *stats) *meter.Native { return s.TickCPU }),
 	},
 	{
@@ -94,22 +126,22 @@ var metricTable = []metric{
 		read: byStage(func(s *stats) []*meter.Native { return s.StageWall }),
 	},
 	{
-		name: "tickrate_ticks_overrun_total", unit: "ticks",
+		name: "tickrate_ticks_overrun_total", unit: "ticks", brief: true,
 		help: "Ticks that took longer than their period.",
 		read: schedule(func(s *sched) *meter.Counter { return &s.Overruns }),
 	},
 	{
-		name: "tickrate_ticks_skipped_total", unit: "ticks",
+		name: "tickrate_ticks_skipped_total", unit: "ticks", brief: true,
 		help: "Ticks given up after a stall.",
 		read: schedule(func(s *sched) *meter.Counter { return &s.Skipped }),
 	},
 	{
-		name: "tickrate_ticks_caught_up_total", unit: "ticks",
+		name: "tickrate_ticks_caught_up_total", unit: "ticks", brief: true,
 		help: "Ticks played late, together with others.",
 		read: schedule(func(s *sched) *meter.Counter { return &s.CaughtUp }),
 	},
 	{
-		name: "tickrate_ticks_slept_total", unit: "ticks",
+		name: "tickrate_ticks_slept_total", unit: "ticks", brief: true,
 		help: "Ticks not played because the lobby was empty.",
 		read: counts(metrics.TicksSlept),
 	},
@@ -127,13 +159,13 @@ var metricTable = []metric{
 	},
 
 	{
-		name: "tickrate_received_datagrams_total", unit: "datagrams",
+		name: "tickrate_received_datagrams_total", unit: "datagrams", brief: true,
 		help: "Datagrams in.",
 		read: counts(metrics.Received),
 		of:   ofBoth,
 	},
 	{
-		name: "tickrate_received_bytes_total", unit: "bytes",
+		name: "tickrate_received_bytes_total", unit: "bytes", brief: true,
 		help: "UDP payload in.",
 		read: counts(metrics.BytesIn),
 		of:   ofBoth,
@@ -163,13 +195,13 @@ var metricTable = []metric{
 		of:   ofSocket,
 	},
 	{
-		name: "tickrate_sent_datagrams_total", unit: "datagrams",
+		name: "tickrate_sent_datagrams_total", unit: "datagrams", brief: true,
 		help: "Datagrams out.",
 		read: counts(metrics.Sent),
 		of:   ofBoth,
 	},
 	{
-		name: "tickrate_sent_bytes_total", unit: "bytes",
+		name: "tickrate_sent_bytes_total", unit: "bytes", brief: true,
 		help: "UDP payload out.",
 		read: counts(metrics.BytesOut),
 		of:   ofBoth,
@@ -342,7 +374,7 @@ var metricTable = []metric{
 		read: counts(metrics.Hits),
 	},
 	{
-		name: "tickrate_kills_total", unit: "kills",
+		name: "tickrate_kills_total", unit: "kills", brief: true,
 		help: "Kills.",
 		read: counts(metrics.Kills),
 	},

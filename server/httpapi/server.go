@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -42,9 +43,11 @@ type Source struct {
 	Rate     tick.Rate
 	Interval int                      // ticks from one snapshot of a client to the next
 	Workers  int                      // threads that share the systems of a tick
-	Socket   func() netio.Stats       // of the UDP socket
+	Worker   func() int               // that plays the lobby, from 0
+	Host     *HostFigures             // nil: one lobby alone
+	Socket   func() netio.Stats       // of the UDP socket; nil: lobbies share it, see PortFigures
 	Query    func() map[string]uint64 // counters of the query port; nil map: none
-	Hiccup   func() metrics.Spread    // wake-up delays since the last call, µs; nil: not measured
+	Hiccup   *meter.Histogram         // wake-up delays of an idle thread, ns; nil: not measured
 	Clock    func() time.Duration     // since the start of the host
 	Ended    <-chan struct{}          // closed when the lobby has ended
 	Stages   *StageLabels
@@ -54,6 +57,12 @@ type Source struct {
 	// before ctx ended, and ErrEnded if the lobby has ended. f has run to its end only if Do
 	// returns nil.
 	Do func(ctx context.Context, f func(now time.Duration, l *server.Lobby)) error
+}
+
+// HostFigures are the figures of a host with several lobbies.
+type HostFigures struct {
+	Lobbies func() int    // that play
+	Faults  func() uint64 // lobbies that have panicked
 }
 
 // Errors of Source.Do.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -27,15 +28,23 @@ type reporter struct {
 type process struct {
 	cpu    time.Duration // CPU time
 	mem    runtime.MemStats
-	hiccup *metrics.Spread // wake-up delays since the last call; nil: not measured
+	hiccup *metrics.Spread // wake-up delays since the last reset; nil: not measured
 }
 
 // read reads the figures of the process. runtime.ReadMemStats stops the world briefly.
-func (p *process) read(hiccup func() metrics.Spread) {
+func (p *process) read(hiccup *meter.Histogram) {
 	p.cpu = clock.ProcessCPU()
 	runtime.ReadMemStats(&p.mem)
 	if hiccup != nil {
-		p.hiccup = new(hiccup())
+		p.hiccup = new(metrics.SpreadOf(hiccup, time.Microsecond))
+	}
+}
+
+// reset reads the figures of the process, and begins anew those that have no difference.
+func (p *process) reset(hiccup *meter.Histogram) {
+	p.read(nil)
+	if hiccup != nil {
+		hiccup.Reset()
 	}
 }
 
@@ -64,7 +73,7 @@ func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) {
 // serveReset begins a new measurement and answers 204.
 func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
 	var now process
-	now.read(p.src.Hiccup)
+	now.reset(p.src.Hiccup)
 	p.reset(&now)
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -73,7 +82,9 @@ func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
 func (p *reporter) totals(now *process) (t totals) {
 	s, schedule := &p.src.Lobby.Stats, p.src.Schedule
 	t.at, t.cpu, t.mallocs, t.gcs = p.src.Clock(), now.cpu, now.mem.Mallocs, now.mem.NumGC
-	t.socket = p.src.Socket()
+	if p.src.Socket != nil {
+		t.socket = p.src.Socket()
+	}
 	t.skipped, t.overruns = schedule.Skipped.Load(), schedule.Overruns.Load()
 	t.caughtUp = schedule.CaughtUp.Load()
 	t.readStats(s)
@@ -134,7 +145,10 @@ func (p *reporter) report(of *process) metrics.Report {
 		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: of.mem.HeapAlloc,
 		Hiccup: of.hiccup,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{},
-		SocketLost: now.socket.Lost() - since.socket.Lost(), Socket: now.socket, Query: src.Query(),
+		Query: src.Query(),
+	}
+	if src.Socket != nil {
+		r.SocketLost, r.Socket = new(now.socketLost(since)), new(now.socket)
 	}
 	for i := range s.LoadLevel {
 		r.LoadLevels[overload.Level(i).String()] = s.LoadLevel[i].Load()
@@ -145,6 +159,9 @@ func (p *reporter) report(of *process) metrics.Report {
 	now.addDrops(r.Drops, since)
 	return r
 }
+
+// socketLost is what has grown of the datagrams that the socket has lost.
+func (t *totals) socketLost(since *totals) uint64 { return t.socket.Lost() - since.socket.Lost() }
 
 // addDrops adds what has grown of all that was refused and dropped, by reason.
 func (t *totals) addDrops(to map[string]uint64, since *totals) {

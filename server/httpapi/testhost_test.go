@@ -37,6 +37,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 	l.src = Source{
 		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
+		Worker: func() int { return 0 },
 		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },
 		Clock: func() time.Duration {
 			return time.Since(l.start)
@@ -78,7 +79,7 @@ func (l *testHost) pages(secret string) http.Handler {
 func (l *testHost) registry() *prometheus.Registry {
 	l.t.Helper()
 	l.src.Name = LobbyName
-	r, err := newRegistry(collector{sources: func() []*Source { return []*Source{&l.src} }})
+	r, err := newRegistry(collector{sources: func() []*Source { return []*Source{&l.src} }, full: 1})
 	if err != nil {
 		l.t.Fatal(err)
 	}

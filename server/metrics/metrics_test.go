@@ -33,6 +33,39 @@ func TestSamplerRate(t *testing.T) {
 	}
 }
 
+// A sparse timer measures the ticks whose stages it times, with the same sums, and reads no clock in
+// any other.
+func TestSparseTickTimer(t *testing.T) {
+	var now time.Duration
+	reads, timed := 0, 0
+	read := func() time.Duration { now += time.Microsecond; reads++; return now }
+	var s Stats
+	s.Histograms = NewHistograms(true)
+	timer := NewTickTimer(read, read, func(Stage) {})
+	timer.Sparse = true
+	for range 1000 {
+		was := reads
+		timer.Begin()
+		timer.Enter(StageOpen)
+		timer.End(&s)
+		if timer.times.Timed {
+			timed++
+		} else if reads != was {
+			t.Fatalf("%d clocks read in a tick that is not timed", reads-was)
+		}
+	}
+	if n := int(s.Tick.Count()); timed < 40 || timed > 90 || n != timed {
+		t.Errorf("%d of 1000 ticks timed, %d recorded", timed, n)
+	}
+	sum := 0.0
+	for _, c := range s.StageCosts() {
+		sum += c.Mean
+	}
+	if mean := SpreadOf(s.Tick, time.Microsecond).Mean; math.Abs(sum-mean) > 1e-6*mean {
+		t.Errorf("stages of %v µs, ticks of %v", sum, mean)
+	}
+}
+
 // The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all
 // ticks, and a tick allocates nothing.
 func TestTickTimerStagesAddUp(t *testing.T) {

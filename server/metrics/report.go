@@ -22,11 +22,11 @@ type Report struct {
 	Players    int     `json:"players"` // now, with spectators
 	// threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
 	Workers     int    `json:"workers"`
-	TickCPU     Spread `json:"tick_cpu_us"`
+	TickCPU     Spread `json:"tick_cpu_us"` // of one tick in 16 where lobbies share a port
 	TickWall    Spread `json:"tick_wall_us"`
 	Lateness    Spread `json:"lateness_us"`     // of all ticks; skipped ticks count as late
 	LatenessRaw Spread `json:"lateness_raw_us"` // of the ticks that were played
-	// wake-up delays of an idle thread meanwhile, if measured
+	// wake-up delays of an idle thread, if measured, since the last reset of any lobby
 	Hiccup *Spread `json:"hiccup_us,omitempty"`
 	// age of the views of shots that hit, since the start
 	Rewind Spread `json:"hit_rewind_ms"`
@@ -50,9 +50,10 @@ type Report struct {
 	HeapBytes  uint64            `json:"heap_bytes"`
 	Counts     map[string]uint64 `json:"counts"` // by Count
 	Drops      map[string]uint64 `json:"drops"`  // by reason
-	SocketLost uint64            `json:"socket_lost"`
-	Socket     netio.Stats       `json:"socket"`          // since the start
-	Query      map[string]uint64 `json:"query,omitempty"` // of the query port, since the start
+	// Of the UDP socket; a lobby that shares one has none, see httpapi.LoopReport.
+	SocketLost *uint64           `json:"socket_lost,omitempty"`
+	Socket     *netio.Stats      `json:"socket,omitempty"` // since the start
+	Query      map[string]uint64 `json:"query,omitempty"`  // of the query port, since the start
 }
 
 // Spread summarises a distribution.

@@ -69,13 +69,14 @@ const (
 	watchedEvery = 4
 )
 
-// TickTimer measures ticks: all of a tick always, its stages in some of them. Set the exported
-// fields before the first tick. It belongs to the goroutine of its lobby.
+// TickTimer measures ticks: all of a tick always unless it is sparse, its stages in some of them. Set
+// the exported fields before the first tick. It belongs to the goroutine of its lobby.
 type TickTimer struct {
 	CPU     func() time.Duration // CPU time of the calling thread; required
 	Wall    func() time.Duration // time elapsed; nil: only CPU time is measured
 	OnStage func(Stage)          // told when a stage begins; required
 	Off     bool                 // measures nothing and calls nothing
+	Sparse  bool                 // measures only the ticks whose stages are timed
 
 	sampler Sampler
 	times   TickTimes
@@ -104,7 +105,7 @@ func (t *TickTimer) Watched(on bool) {
 	}
 }
 
-// Last returns the times of the newest tick.
+// Last returns the times of the newest tick that was measured.
 func (t *TickTimer) Last() *TickTimes { return &t.times }
 
 // Begin starts a tick in StageReceive.
@@ -112,13 +113,17 @@ func (t *TickTimer) Begin() {
 	if t.Off {
 		return
 	}
-	t.begin = instant{cpu: t.CPU()}
+	t.times.Timed = t.sampler.Due()
+	measured := t.times.Timed || !t.Sparse
+	if measured {
+		t.begin.cpu = t.CPU()
+	}
 	t.stage = StageReceive
 	t.OnStage(StageReceive)
-	if t.times.Timed = t.sampler.Due(); t.times.Timed {
+	if t.times.Timed {
 		t.times.Stages, t.wall = [maxStages]time.Duration{}, [maxStages]time.Duration{}
 	}
-	if t.Wall != nil {
+	if measured && t.Wall != nil {
 		t.begin.wall = t.Wall()
 	}
 	t.last = t.begin
@@ -148,7 +153,11 @@ func (t *TickTimer) End(s *Stats) {
 	if t.Off {
 		return
 	}
-	if t.Enter(StageIdle); !t.times.Timed {
+	t.Enter(StageIdle)
+	if !t.times.Timed && t.Sparse {
+		return
+	}
+	if !t.times.Timed {
 		t.last.cpu = t.CPU()
 	}
 	t.times.CPU = t.last.cpu - t.begin.cpu

@@ -12,7 +12,7 @@ type EncodedReport struct {
 }
 
 // smallChunk is the most bytes of rules, and of teams: players get the rest.
-const smallChunk = 16 << 10
+const smallChunk = 48 << 10
 
 // Fill encodes a report; missing chunks are empty. It keeps its memory and no reference to
 // the report. Rules, teams and players that do not fit into MaxPackets datagrams are left out, the

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/search"
+)
+
+// Games is what lobbies cost that share a process: its CPU time by tick and game, and how many of
+// them a processor carries.
+type Games struct {
+	Lobbies int     `json:"lobbies"` // of the largest step that held the service level, or was measured
+	Held    bool    `json:"held"`
+	Cores   float64 `json:"cores"` // CPU time of the process there, system calls included
+	Swarm   float64 `json:"swarm_cores"`
+	// Lobbies divided by Cores. Below a full processor it is an extrapolation.
+	PerCore      float64 `json:"per_core"`
+	Extrapolated bool    `json:"extrapolated"`
+	Bound        string  `json:"bound"`       // what ends the growth
+	TickMicros   float64 `json:"tick_us"`     // CPU time of the process, by tick and game
+	WarmMicros   float64 `json:"warm_us"`     // of a tick alone in virtual time; 0: not simulated
+	MemoryMB     float64 `json:"memory_mb"`   // resident, by lobby
+	LatePeriods  float64 `json:"late_p999"`   // p99.9 of a tick's lateness, in periods
+	Stages       []Stage `json:"stages_us"`   // by tick and game; the last is the rest of the process
+	CallMillis   float64 `json:"call_p99_ms"` // p99 of a call of the loop
+}
+
+// Stage is the time of a stage in a running server, and of the same stage alone in virtual time, µs.
+type Stage struct {
+	Name string  `json:"name"`
+	Live float64 `json:"live"`
+	Warm float64 `json:"warm"` // system calls are none in virtual time
+}
+
+// fullCore is the share of a processor from which games a core are measured and not extrapolated.
+const fullCore = 0.9
+
+// games sums up the step at the knee, or the largest that is not void if none held. It is nil for
+// lobbies that do not share a process.
+func (p Plan) games() *Games {
+	s, ok := p.AtKnee()
+	for _, other := range p.Steps {
+		if !ok && !other.Void && other.Fault == "" && other.Players >= s.Players {
+			s = other
+		}
+	}
+	if len(s.LoopCallMicros) == 0 || s.ServerCores <= 0 {
+		return nil
+	}
+	lobbies, hz := float64(s.Lobbies), float64(p.SLO.TickHz)
+	g := &Games{Lobbies: s.Lobbies, Held: ok, Cores: s.ServerCores, Swarm: s.SwarmCores,
+		PerCore: lobbies / s.ServerCores, Extrapolated: s.ServerCores < fullCore, Bound: p.bound(s),
+		TickMicros: 1e6 * s.ServerCores / (lobbies * hz), MemoryMB: s.MemoryMB / lobbies,
+		LatePeriods: s.LatenessMicros.P999 / 1e6 * hz}
+	for _, call := range s.LoopCallMicros {
+		g.CallMillis = max(g.CallMillis, call.P99/1000)
+	}
+	g.addStages(s, p.Warm)
+	return g
+}
+
+// how says in a few words whether PerCore was measured.
+func (g *Games) how() string {
+	if g.Extrapolated {
+		return fmt.Sprintf("extrapolated from %d on %s cores", g.Lobbies, number(g.Cores))
+	}
+	return fmt.Sprintf("%d on %s cores", g.Lobbies, number(g.Cores))
+}
+
+// Words sum up the games in sentences: how many a core carries, what bounds them, what each takes.
+func (g *Games) Words() (all []string) {
+	held := fmt.Sprintf("%s held the service level with %s cores", plural(g.Lobbies, "game", "games"),
+		number(g.Cores))
+	if !g.Held {
+		held = fmt.Sprintf("none held the service level; %s took %s cores", plural(g.Lobbies, "game", "games"),
+			number(g.Cores))
+	}
+	how := "measured"
+	if g.Extrapolated {
+		how = "extrapolated from the CPU time used"
+	}
+	all = append(all, fmt.Sprintf("%.0f games a core (%s): %s", g.PerCore, how, held))
+	return append(all, "bound by "+g.Bound,
+		fmt.Sprintf("a tick of a game takes %s µs of CPU in all, %s µs alone in virtual time",
+			number(g.TickMicros), number(g.WarmMicros)),
+		fmt.Sprintf("lateness p99.9 %s periods; a call of the loop p99 %s ms; the swarm used %s cores",
+			number(g.LatePeriods), number(g.CallMillis), number(g.Swarm)),
+		fmt.Sprintf("%s MB of memory a game, the process shared among them", number(g.MemoryMB)))
+}
+
+// addStages makes the table of stages. Systems of the match are one.
+func (g *Games) addStages(s measure.Step, warm []measure.Stage) {
+	at := map[string]int{}
+	add := func(st measure.Stage, to func(*Stage) *float64) {
+		name := measure.GroupOf(st.Name)
+		i, known := at[name]
+		if !known {
+			i = len(g.Stages)
+			at[name] = i
+			g.Stages = append(g.Stages, Stage{Name: name})
+		}
+		*to(&g.Stages[i]) += st.Mean
+	}
+	rest := g.TickMicros
+	for _, st := range s.StageCPUMicros {
+		add(st, func(x *Stage) *float64 { return &x.Live })
+		rest -= st.Mean
+	}
+	for _, st := range warm {
+		add(st, func(x *Stage) *float64 { return &x.Warm })
+		g.WarmMicros += st.Mean
+	}
+	g.Stages = append(g.Stages, Stage{Name: "rest", Live: max(rest, 0)})
+}
+
+// bound says what ends the growth: the processor of the loop, lateness, memory, the swarm, the
+// machine, or the search itself.
+func (p Plan) bound(at measure.Step) string {
+	k := p.Knee
+	if k.Swarm {
+		return "the swarm: its processor is full before the server's"
+	}
+	if k.Stalled {
+		return "the machine, which stalled"
+	}
+	if k.Bound != search.Measured {
+		return "the search: " + k.Reason
+	}
+	for i := len(p.Steps) - 1; i >= 0; i-- {
+		s := p.Steps[i]
+		if s.Players != k.FirstFail || s.Void {
+			continue
+		}
+		why := strings.Join(s.Failed, "; ")
+		switch {
+		case s.Fault != "":
+			return "a fault: " + s.Fault
+		case s.ServerCores >= fullCore*float64(max(1, len(s.LoopCallMicros))):
+			return fmt.Sprintf("CPU of the loop: %.2f cores", s.ServerCores)
+		case s.SwarmCores >= fullCore:
+			return "the swarm: its processor was full where the level failed (" + why + ")"
+		}
+		return fmt.Sprintf("lateness, at %.2f cores: %s", s.ServerCores, why)
+	}
+	return k.Reason
+}
+
+// Growth names sizes of the plan: lobbies where those grow, else players.
+func (p Plan) Growth(players int) string {
+	if p.LobbyPlayers == 0 {
+		return plural(players, "player", "players")
+	}
+	return plural(players/p.LobbyPlayers, "lobby", "lobbies") + fmt.Sprintf(" of %d", p.LobbyPlayers)
+}
+
+// plural writes a number of things with separators.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
