@@ -155,7 +155,7 @@ var layers = []layer{
 	{pkg: "bench/dst",
 		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
 			"ecs/snapshot lagcomp " +
-			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
+			"lagcomp/rig netio netio/impair sim/replay netio/netcode netio/packet protocol server " +
 			"server/metrics sim sim/arena sim/netstate sim/move",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},
 	{pkg: "bench/codeceval/rowtrace",
