@@ -133,6 +133,12 @@ func TestLobbiesComeAndGo(t *testing.T) {
 			!strings.Contains(body, "/dash/page.js") {
 			t.Errorf("the live page: %d %.80s", status, body)
 		}
+		for page, want := range map[string]string{"/": "/dash/lobbies.js", "/dash/lobbies.js": "v1/lobbies",
+			"/dash/page.css?lobby=1": "#table-lobbies", "/dash/map.json?lobby=1": "arena-16"} {
+			if status, body := ask(t, "GET", at+page); status != 200 || !strings.Contains(body, want) {
+				t.Errorf("%s: %d %.80s", page, status, body)
+			}
+		}
 		if status, body := postJSON(t, at+"/v1/console?lobby=2", "say hello"); status != 200 {
 			t.Errorf("the console: %d %s", status, body)
 		}
