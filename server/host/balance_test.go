@@ -281,6 +281,20 @@ func TestLobbiesMoveBetweenWorkers(t *testing.T) {
 				t.Errorf("%s: %d joined lobby %s", socket, n, x.name())
 			}
 		}
+		for _, l := range lobbiesOf(t, at).Lobbies {
+			if x := h.find(uint32(l.Lobby[0] - '0')); x.worker.Load().index != l.Worker {
+				t.Errorf("lobby %s is on worker %d", l.Lobby, l.Worker)
+			}
+		}
+		if status, body := ask(t, "GET", at+"/metrics?full=0"); status != 200 ||
+			!strings.Contains(body, `tickrate_worker_lobbies_moved_total{lobby="port0"} 6`) ||
+			!strings.Contains(body, `tickrate_worker_lobbies_moved_total{lobby="port1"} 6`) {
+			t.Errorf("metrics: %d, %d bytes", status, len(body))
+		}
+		if status, body := ask(t, "GET", at+"/stats?lobby=port"); status != 200 ||
+			!strings.Contains(body, `"socket"`) {
+			t.Errorf("figures of the port: %d %s", status, body)
+		}
 		if status, body := postJSON(t, at+"/v1/console?lobby=3", "say hello"); status != 200 {
 			t.Errorf("the console: %d %s", status, body)
 		}

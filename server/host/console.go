@@ -179,8 +179,12 @@ func (h *Host) runLine(line string) error {
 func (h *Host) lobbyLines() (lines []string) {
 	for _, x := range *h.list.Load() {
 		s, census := x.status.Load(), x.lobby.Summary().Census
-		lines = append(lines, fmt.Sprintf("lobby %s: %d of %d players, %s on %s, %v", x.name(), census.Players,
-			census.PlayerSlots, s.Mode, s.Map, s.Phase))
+		line := fmt.Sprintf("lobby %s: %d of %d players, %s on %s, %v", x.name(), census.Players,
+			census.PlayerSlots, s.Mode, s.Map, s.Phase)
+		if len(h.workers) > 1 {
+			line += fmt.Sprintf(", worker %d", x.worker.Load().index)
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

@@ -27,19 +27,20 @@ import (
 // Host runs lobbies on one UDP port.
 type Host struct {
 	*endpoint
-	cfg     Config
-	workers []*worker
-	list    atomic.Pointer[[]*hosted] // the lobbies of all workers, by ID
-	maps    sharedMaps
-	making  making
-	pool    *parallel.Pool
-	query   *queryPort // nil: none
-	console terminal
-	encoder *background
-	writers sync.WaitGroup       // recordings of lobbies that have ended
-	labels  *httpapi.StageLabels // of no lobby
-	faults  meter.Counter        // lobbies that have panicked
-	pvs     string               // what PVSFor decided
+	cfg      Config
+	workers  []*worker
+	steering *server.Steering          // of several workers; nil: there is one
+	list     atomic.Pointer[[]*hosted] // the lobbies of all workers, by ID
+	maps     sharedMaps
+	making   making
+	pool     *parallel.Pool
+	query    *queryPort // nil: none
+	console  terminal
+	encoder  *background
+	writers  sync.WaitGroup       // recordings of lobbies that have ended
+	labels   *httpapi.StageLabels // of no lobby
+	faults   meter.Counter        // lobbies that have panicked
+	pvs      string               // what PVSFor decided
 
 	balanced atomic.Int64   // when lobbies have moved last, by the clock of the workers
 	stopping atomic.Bool    // the workers are to end
@@ -122,9 +123,8 @@ func (h *Host) openWorkers() error {
 	g := h.sessions
 	rate := orDefault(int(h.cfg.Lobby.Rules.Rate), int(tick.DefaultRate))
 	g.PacketsPerSecond = orDefault(g.PacketsPerSecond, 2*max(rate, int(tick.MaxRate))) // a datagram a tick
-	var steering *server.Steering
 	if len(h.socks) > 1 {
-		steering = server.NewSteering(len(h.socks), g.Clients)
+		h.steering = server.NewSteering(len(h.socks), g.Clients)
 	}
 	for i, sock := range h.socks {
 		w := &worker{host: h, index: i, sock: sock, backlog: backlog{to: h.encoder},
@@ -134,7 +134,7 @@ func (h *Host) openWorkers() error {
 		if h.alone() {
 			return nil
 		}
-		if err := w.openPort(g, steering); err != nil {
+		if err := w.openPort(g); err != nil {
 			return err
 		}
 	}

@@ -108,6 +108,7 @@ func (h *Host) source(x *hosted) httpapi.Source {
 		Name: x.name(), Content: contentHash(x.lobby.Config()), Lobby: x.lobby, Schedule: x.schedule,
 		Status: func() server.Status { return *x.status.Load() },
 		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
+		Worker: func() int { return x.worker.Load().index },
 		Socket: h.ownSocket(), Hiccup: h.cfg.Hiccup,
 		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: x.ended, Stages: x.labels, Dash: x.dash, Do: h.doFor(x),

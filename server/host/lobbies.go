@@ -242,7 +242,9 @@ func (h *Host) directory() httpapi.Directory {
 		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.faults.Load,
 	}
 	if !h.alone() {
-		d.Port = &httpapi.PortFigures{Stats: &h.workers[0].figures.stats, Socket: h.sock.Stats}
+		for _, w := range h.workers {
+			d.Ports = append(d.Ports, w.portFigures())
+		}
 		d.Create, d.End, d.Host = h.CreateLobby, h.EndLobby, h.making.host()
 	}
 	return d
@@ -250,3 +252,14 @@ func (h *Host) directory() httpapi.Directory {
 
 // plays reports whether a lobby plays. Any goroutine may call it.
 func (h *Host) plays(id uint32) bool { return h.find(id) != nil }
+
+// portFigures are what the HTTP port shows of a worker.
+func (w *worker) portFigures() *httpapi.PortFigures {
+	return &httpapi.PortFigures{Stats: &w.figures.stats, Socket: w.sock.Stats, Busy: w.busyShare,
+		Moved: w.shares.moved.Load, Handed: func() (n server.HandOvers) {
+			if w.host.steering != nil {
+				n = w.host.steering.HandOvers(w.index)
+			}
+			return n
+		}}
+}

@@ -42,15 +42,14 @@ type portFigures struct {
 	refused refusals
 }
 
-// openPort makes the port that the lobbies of the worker share. g has the sessions of the host, whose
-// workers share steering; nil: there is one.
-func (w *worker) openPort(g netcode.ServerConfig, steering *server.Steering) (err error) {
+// openPort makes the port that the lobbies of the worker share. g has the sessions of the host.
+func (w *worker) openPort(g netcode.ServerConfig) (err error) {
 	h := w.host
 	w.figures.stats.Histograms = metrics.NewHistograms(true)
 	w.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
 	w.port, err = server.NewPort(server.PortConfig{Netcode: g, Host: h.making.host(),
 		Stats: &w.figures.stats, Timer: &w.figures.timer, Clock: h.since,
-		Steering: steering, Worker: w.index})
+		Steering: h.steering, Worker: w.index})
 	return err
 }
 
