@@ -79,7 +79,11 @@ func (s Sparse[T]) Get(id netid.ID) *T {
 // Rows returns the entities that have the component, and its values; read ids only. Both are valid
 // until the next Flush.
 func (s Sparse[T]) Rows() (ids []netid.ID, values []T) {
-	v := s.comp.world.kinds[s.kind].view
+	k := &s.comp.world.kinds[s.kind]
+	if len(k.entities) == 0 { // as a rule: spares opening the view
+		return nil, nil
+	}
+	v := k.view
 	if !v.Open() {
 		return nil, nil
 	}

@@ -22,12 +22,12 @@ const (
 // span n+1; otherwise the delay stays. Client and server each keep a track and agree for as long
 // as no burst of loss takes all packets of a span.
 type ViewDelayTrack struct {
-	announced [announcedSpans]announcement // by span
-	span      uint32                       // of the two ramps
-	now       ramp                         // delay of this span
-	unclamped ramp                         // the same without limits
-	unlimited bool                         // just started: no limit has been applied
+	span      uint32 // of the two ramps
+	now       ramp   // delay of this span
+	unclamped ramp   // the same without limits
+	unlimited bool   // just started: no limit has been applied
 	started   bool
+	announced [announcedSpans]announcement // by span
 }
 
 // ramp is a delay at the beginning and at the end of a span, in units.

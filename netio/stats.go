@@ -96,3 +96,24 @@ func (c *counters) received(slots []slot, keep func([]byte) bool) (kept int) {
 	}
 	return kept
 }
+
+// Add adds the figures of another Conn.
+func (s *Stats) Add(o *Stats) {
+	s.DatagramsIn += o.DatagramsIn
+	s.BytesIn += o.BytesIn
+	s.Delivered += o.Delivered
+	s.Oversize += o.Oversize
+	s.Filtered += o.Filtered
+	s.RingFull += o.RingFull
+	s.KernelDrops += o.KernelDrops
+	s.DatagramsOut += o.DatagramsOut
+	s.BytesOut += o.BytesOut
+	s.SendAgain += o.SendAgain
+	s.SendFailed += o.SendFailed
+	s.Wakeups += o.Wakeups
+	s.Receives += o.Receives
+	s.Sends += o.Sends
+	s.BufferRequested += o.BufferRequested
+	s.ReceiveBuffer += o.ReceiveBuffer
+	s.SendBuffer += o.SendBuffer
+}

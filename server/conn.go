@@ -13,18 +13,25 @@ import (
 )
 
 // conn is one player's connection, in five parts that change for different reasons. The tick visits
-// hundreds of connections in turn, so each part begins with what every packet and every tick reads.
+// hundreds of connections in turn, so what every packet and every tick reads stands together.
 type conn struct {
-	id       netid.ID // of its player
+	transfer connTransfer // begins with what few ticks read, as session does
 	session  connSession
-	repl     connReplication
-	rewind   connRewind
+	id       netid.ID // of its player
 	roster   connRoster
-	transfer connTransfer
+	repl     connReplication // ends with it
+	rewind   connRewind
 }
 
 // connSession is the netcode session behind a connection and how far the client is with the map.
 type connSession struct {
+	token        netcode.TokenTag // of the connect token
+	since        time.Duration    // start of the session, or of the mismatch
+	lostAt       time.Duration    // when the session timed out, while its player is kept
+	loadingSince time.Duration    // when the client was told of the map
+
+	addr          netip.AddrPort
+	stats         connStats
 	peer          *packet.Peer
 	client        int32         // index in the netcode server
 	firstSnapshot uint32        // 1<<16 | sequence of the first packet with a snapshot of the map
@@ -33,21 +40,15 @@ type connSession struct {
 	epochSettled  bool          // no packet from before the map change can still arrive
 	mismatch      packet.Reason // why Ready was refused, while our schemas are sent
 	prevMapEnd    tick.Tick     // last tick of the map before
-	addr          netip.AddrPort
-	stats         connStats
-	token         netcode.TokenTag // of the connect token
-	since         time.Duration    // start of the session, or of the mismatch
-	lostAt        time.Duration    // when the session timed out, while its player is kept
-	loadingSince  time.Duration    // when the client was told of the map
 }
 
 // connStats counts one session's traffic.
 type connStats struct {
+	resyncs         uint64 // restarts without baselines
+	mispredicted    uint32 // by the client's own count
 	down, up        uint64 // bytes of UDP payload, sealed
 	taken           uint64 // packets from the client
 	delivered, lost uint64 // packets to the client, by its acks
-	resyncs         uint64 // restarts without baselines
-	mispredicted    uint32 // by the client's own count
 }
 
 // open begins a session at now, in the memory of the one before.

@@ -16,7 +16,6 @@ type connRewind struct {
 	snapshotGap   snapshotGap              // longest age of the newest snapshot, by acks
 	inboxCount    sim.CommandCounts        // counts of the inbox that are in the lobby's counters
 	announced     lagcomp.ViewDelayTrack   // view delay that the client announces ahead
-	limits        lagcomp.ClampLimits      // clamp limits of the coming tick
 	arrivals      [64]snapshot.CommandTime // the newest commands and when they came
 }
 

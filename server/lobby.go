@@ -90,9 +90,16 @@ func (l *Lobby) Match() *sim.Match { return l.match }
 // kept.
 func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 
-// Frame returns the frame of players of a recent tick as it was sent, nil if it is gone; valid
-// until the next tick.
-func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame { return l.replication.players.frames.At(t) }
+// Frame returns the frame of players of the newest tick, or of a recent one as it was sent; nil if it
+// is gone, or if no snapshot of that tick could be due. It is valid until the next tick. Call it
+// between ticks.
+func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame {
+	r := &l.replication
+	if t == l.match.Tick() && t != 0 && r.frame() == nil {
+		r.capturePlayers()
+	}
+	return r.players.frames.At(t)
+}
 
 // CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may
 // have counts of other lobbies.
@@ -125,9 +132,14 @@ func (l *Lobby) Sent(id netid.ID) tick.Tick {
 	return 0
 }
 
-// ObjectFrame returns the frame of objects of a recent tick as it was sent, nil if it is gone;
-// valid until the next Tick.
-func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame { return l.replication.objects.frames.At(t) }
+// ObjectFrame is Frame for objects.
+func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame {
+	r := &l.replication
+	if t == l.match.Tick() && t != 0 && r.objects.frames.At(t) == nil {
+		r.captureObjects()
+	}
+	return r.objects.frames.At(t)
+}
 
 // queueUpdateIntervals tells a connection that has become ready how often objects are sent.
 func (k *core) queueUpdateIntervals(c *conn) {

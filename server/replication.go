@@ -81,9 +81,27 @@ func (r *replication) setMatch(s *mapState) {
 	r.players.encoder, r.players.packer, r.players.sums = encoder, packer, sums
 }
 
-// capture writes the frames of the tick that was just played, from the poses recorded
-// for lag compensation.
-func (r *replication) capture() {
+// capture writes the frames of the tick that was just played, unless no snapshot of it can be due.
+// Flights are captured in every tick all the same, as their launch is part of their rows.
+func (r *replication) capture(batch bool, connections int) {
+	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
+	due := batch || connections > 0 && r.sends()
+	if due {
+		r.capturePlayers()
+	}
+	if due || r.objects.flying(r.match) {
+		r.captureObjects()
+	}
+}
+
+// captureObjects writes the frame of objects.
+func (r *replication) captureObjects() {
+	r.objects.capture(r.match)
+	r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.table.dropped)
+}
+
+// capturePlayers writes the frame of players, from the poses recorded for lag compensation.
+func (r *replication) capturePlayers() {
 	frame := r.players.frames.Begin(r.match.Tick())
 	var row [netstate.PublicFields]int32
 	acts, poses := r.match.AbilityStates(), r.match.Poses()
@@ -96,20 +114,20 @@ func (r *replication) capture() {
 		netstate.PublicRow(row[:], pose, vital, &acts[slot])
 		frame.Set(slot, netid.ID(pose.ID), row[:])
 	}
-	r.objects.capture(r.match)
-	r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.table.dropped)
-	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
 }
 
-// begin gives the newest frames to the encoders.
+// begin gives the newest frames to the encoders, if there are some of this tick.
 func (r *replication) begin() {
 	frame := r.frame()
+	if frame == nil {
+		return
+	}
 	r.players.encoder.Begin(frame, r.players.frames)
 	r.players.sums.Begin(frame)
 	r.objects.begin()
 }
 
-// frame is the frame of players of the newest tick.
+// frame is the frame of players of the newest tick; nil if no snapshot of it can be due.
 func (r *replication) frame() *snapshot.Frame { return r.players.frames.At(r.match.Tick()) }
 
 // beginSnapshot starts a client's snapshot of the newest tick.

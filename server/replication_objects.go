@@ -19,7 +19,8 @@ type objectRows struct {
 	space           objectSpace
 	part            objectPart
 	match           *sim.Match      // that frame is of
-	frame           *snapshot.Frame // of the tick at hand
+	frame           *snapshot.Frame // of the tick captured last
+	version         uint32          // of frame
 	versions        []frameVersion  // by tick, modulo its length
 	updateIntervals netstate.UpdateIntervals
 	interval        tick.Tick
@@ -37,6 +38,7 @@ type objectTable struct {
 	static  int        // slots of static objects
 	flights [2][]int16 // slot by the match's index: projectiles, grenades
 	dropped uint64     // flights of this tick that wait for a slot
+	flying  bool       // the frame captured last has flights
 }
 
 // objectSlot is one slot and the object in it.
@@ -110,9 +112,15 @@ func (o *objectRows) begin() {
 	o.sums.Begin(o.frame)
 }
 
+// flying reports whether there are flights, or were in the frame before.
+func (o *objectRows) flying(m *sim.Match) bool {
+	all := m.Objects()
+	return len(all.Projectiles)+len(all.Grenades) > 0 || o.table.flying
+}
+
 // capture writes the frame of the tick that was just played.
 func (o *objectRows) capture(m *sim.Match) {
-	t := m.Tick()
+	t, before := m.Tick(), o.frame
 	f := o.frames.BeginCopy(t)
 	o.frame = f
 	o.beginSpace(t)
@@ -124,8 +132,9 @@ func (o *objectRows) capture(m *sim.Match) {
 	all := m.Objects()
 	o.captureProjectiles(f, all.Projectiles, m.Game().ProjectileKinds)
 	o.captureGrenades(f, all.Grenades)
+	o.table.flying = len(all.Projectiles)+len(all.Grenades) > 0
 	o.table.freeSlots(t)
-	o.noteVersion(f)
+	o.noteVersion(f, before)
 }
 
 // captureStatic writes the objects that the map places.
@@ -207,22 +216,23 @@ func (o *objectRows) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
 	}
 }
 
-// noteVersion compares the frame with the one before.
-func (o *objectRows) noteVersion(f *snapshot.Frame) {
-	was := o.versionAt(f.Tick - 1)
-	v := &o.versions[int(f.Tick)%len(o.versions)]
-	*v = frameVersion{tick: f.Tick, version: was.version, groups: o.frames.Groups()}
-	before := o.frames.At(f.Tick - 1)
-	if before == nil || was.tick == 0 {
-		v.version++
-		return
+// noteVersion compares the frame with the one captured before; nil for none.
+func (o *objectRows) noteVersion(f, before *snapshot.Frame) {
+	groups := o.frames.Groups()
+	if before == nil || before == f || !sameRows(f, before, groups) {
+		o.version++
 	}
-	for g := range v.groups {
-		if !f.GroupEqual(before, g) {
-			v.version++
-			return
+	o.versions[int(f.Tick)%len(o.versions)] = frameVersion{tick: f.Tick, version: o.version, groups: groups}
+}
+
+// sameRows reports whether two frames have equal rows in the first groups.
+func sameRows(f, g *snapshot.Frame, groups int) bool {
+	for group := range groups {
+		if !f.GroupEqual(g, group) {
+			return false
 		}
 	}
+	return true
 }
 
 // versionAt is the version of the frame of a tick; zero if it is too old.

@@ -71,7 +71,16 @@ func (r *replication) turn(c *connReplication) uint32 {
 	if r.cfg.Players > maxTogether {
 		return uint32(c.viewer.player.Index())
 	}
-	return r.cfg.ID * idSpread >> 16
+	return r.turnTogether()
+}
+
+// turnTogether is turn for the clients of a small lobby.
+func (r *replication) turnTogether() uint32 { return r.cfg.ID * idSpread >> 16 }
+
+// sends reports whether a snapshot may be due in a batch of the one newest tick.
+func (r *replication) sends() bool {
+	return r.cfg.Players > maxTogether ||
+		(uint32(r.match.Tick())+r.turnTogether())%uint32(r.cfg.SendInterval) == 0
 }
 
 // idSpread is odd and spreads adjacent IDs over all turns of an interval.

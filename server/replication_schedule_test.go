@@ -181,7 +181,7 @@ func (p *waitTracker) observe(b *clientLobby) {
 	b.t.Helper()
 	l := b.lobby
 	now := l.match.Tick()
-	f := l.replication.players.frames.At(now)
+	f := l.Frame(now)
 	for _, slot := range l.live {
 		c := &l.conns[slot]
 		if !c.session.ready || c.repl.pacing.sent != now {

@@ -12,6 +12,7 @@ func (l *Lobby) Reserve() {
 	for slot := range l.conns {
 		c := &l.conns[slot]
 		c.makeMemory(&l.cfg)
+		c.session.peer.Reserve()
 		c.repl.reserve(&l.cfg)
 	}
 	l.replication.reserve()

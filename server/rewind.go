@@ -106,13 +106,13 @@ func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uin
 	v, now := &w.resolver, w.match.Tick()
 	if v.shooter != s.Shooter || v.tick != now || v.view != s.View {
 		v.shooter, v.tick, v.view = s.Shooter, now, s.View
-		v.resolve(c)
+		v.resolve(c, w.match.ClampLimits(c.id))
 	}
 	return v.targets, v.plain
 }
 
 // resolve fills targets and plain for a client.
-func (v *viewResolver) resolve(c *conn) {
+func (v *viewResolver) resolve(c *conn, limits lagcomp.ClampLimits) {
 	history, cmd := c.repl.acks.packets, c.rewind.command(v.tick)
 	gap := lagcomp.MaxInterpGap * c.repl.pacing.spacing
 	late := history.HasLateAcks(cmd)
@@ -122,7 +122,7 @@ func (v *viewResolver) resolve(c *conn) {
 		v.claimed, _ = history.ResolveView(v.view, any, v.claimed)
 	}
 	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
-	oldest, earliest := c.rewind.limits.EarliestInstants(v.tick)
+	oldest, earliest := limits.EarliestInstants(v.tick)
 	shot := lagcomp.Instant(v.view)
 	v.targets = v.targets[:0]
 	for i := range v.rows {
@@ -196,15 +196,14 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 	rate := w.cfg.Rules.Rate
 	ticks := func(d time.Duration) float32 { return float32(d) * float32(rate) / float32(time.Second) }
 	rtt, interp := c.session.peer.RTT(), float32(2*c.repl.pacing.spacing)
-	k := &c.rewind.limits // field by field: a literal would be made aside and copied
-	*k = lagcomp.ClampLimits{}
+	var k lagcomp.ClampLimits
 	k.Rate = rate
 	k.RTTTicks = ticks(rtt.Min)
 	k.InterpTicks = max(interp, min(ticks(c.rewind.snapshotGap.age), interp+ticks(maxSnapshotGap)))
 	k.SlackTicks = bufferTicks + ticks(4*rtt.Var)
 	k.CapTicks = tick.Tick(int64(w.cfg.Rules.RewindMillis) * int64(rate) / 1000)
 	k.NewestAcked, k.Newest, k.Oldest = c.repl.acks.newest, c.repl.pacing.sent, oldest
-	w.setAnnouncedView(c, k)
+	w.setAnnouncedView(c, &k)
 	if c.rewind.lagSwitch.suspected {
 		k.RTTTicks, k.InterpTicks, k.SlackTicks, k.CapTicks = 0, 0, 0, 1
 	}
@@ -212,7 +211,7 @@ func (w *rewind) updateClampLimits(now time.Duration, c *conn, oldest tick.Tick)
 		k.Newest = 0
 	}
 	k.CapTicks = max(k.CapTicks, 1)
-	w.match.SetClampLimits(c.id, *k)
+	w.match.SetClampLimits(c.id, k)
 }
 
 // setAnnouncedView adds the view that the client has announced for the coming tick, and the two

@@ -234,8 +234,8 @@ func TestLimitShowsNoMore(t *testing.T) {
 		var last [3]tick.Tick
 		for range 240 {
 			b.tickAll()
-			f, w := b.lobby.replication.players.frames.At(b.lobby.match.Tick()),
-				b.lobby.replication.objects.frames.At(b.lobby.match.Tick())
+			f, w := b.lobby.Frame(b.lobby.match.Tick()),
+				b.lobby.ObjectFrame(b.lobby.match.Tick())
 			for n, g := range looks {
 				if g.repl.pacing.sent != f.Tick || g.repl.pacing.sent == last[n] {
 					continue

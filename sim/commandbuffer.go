@@ -8,12 +8,12 @@ import (
 // tick. Commands arrive in any order and as often as windows repeat them; each tick takes one, at
 // most once.
 type CommandBuffer struct {
-	ring    [bufferTicks]Command // by tick; Tick 0 = empty
+	Count   CommandCounts
 	last    Command              // newest command that was used
 	taken   tick.Tick            // ticks up to this one are over
 	newest  tick.Tick            // newest tick that has arrived, in time or not
 	repeats uint8                // consecutive ticks without a command
-	Count   CommandCounts
+	ring    [bufferTicks]Command // by tick; Tick 0 = empty
 }
 
 // bufferTicks bounds how far ahead commands may arrive: half a second at 128 Hz.

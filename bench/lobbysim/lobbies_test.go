@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"net/netip"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
@@ -97,14 +99,17 @@ func (l *replayedLobby) LocalAddr() netip.AddrPort { return serverAddr }
 func (l *replayedLobby) Close() error              { return nil }
 func (l *replayedLobby) Stats() netio.Stats        { return netio.Stats{} }
 
-// duel is a lobby of ten players at 128 Hz, with 64 snapshots a second.
+// duel is a lobby of ten players at 128 Hz, with 64 snapshots a second, timed as the lobbies of a host
+// are.
 func duel() Config {
 	const players, seed = 10, 11
+	began := time.Now()
+	clock := func() time.Duration { return time.Since(began) }
 	return Config{
 		Clients: players, Seed: seed, Decode: client.DecodeOwn,
 		Link: impair.Profile{Delay: 15 * time.Millisecond, Jitter: 5 * time.Millisecond},
 		Lobby: server.Config{Arena: arena.Generate(players, seed), ArenaName: "test", Players: players,
-			SendInterval: 2, CPU: clock.ThreadCPU, Clock: clock.ThreadCPU,
+			SendInterval: 2, CPU: clock, SparseTiming: true,
 			Rules: sim.Rules{Seed: seed, Rate: 128}},
 	}
 }
@@ -121,47 +126,67 @@ func TestReplayedLobbyPlaysTheSame(t *testing.T) {
 	}
 }
 
+// still is a player that is connected and does nothing.
+type still struct{}
+
+func (still) Decide(*swarm.Observation) client.Intent { return client.Intent{} }
+
 // BenchmarkLobbies is many lobbies of ten players at 128 Hz on one core, each a tick in turn,
 // without clients and system calls: what a tick costs where every lobby finds the caches full of
-// the others, beside one alone, and how many fit into a core. Bytes are of the heap.
+// the others, beside one alone, and how many fit into a core. Idle players send commands and do
+// nothing else; empty lobbies sleep. Bytes are of the heap.
 func BenchmarkLobbies(b *testing.B) {
-	const rate, warm, measured = 128, 3 * 128, 128
-	r := recordLobby(b, duel(), warm+measured)
+	busy := recordLobby(b, duel(), warmTicks+measuredTicks)
+	cfg := duel()
+	cfg.Brain = func(int) swarm.Brain { return still{} }
+	idle := recordLobby(b, cfg, warmTicks+measuredTicks)
+	empty := &recordedLobby{cfg: busy.cfg, ticks: slices.Clone(busy.ticks)}
+	empty.cfg.SleepWhenEmpty = true
+	for i := range empty.ticks {
+		empty.ticks[i].datagrams = nil
+	}
 	for _, c := range []struct {
 		name string
+		of   *recordedLobby
 		n    int
-	}{{"alone", 1}, {"32-together", 32}, {"128-together", 128}} {
-		n := c.n
-		b.Run("players=10/"+c.name, func(b *testing.B) {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			spent, bytes := time.Duration(0), uint64(0)
-			for range b.N {
-				before := heapBytes()
-				lobbies := make([]*replayedLobby, n)
-				for i := range lobbies {
-					lobbies[i] = r.replay(b)
-					for k := range warm {
-						lobbies[i].play(b, &r.ticks[k])
-					}
-				}
-				bytes = (heapBytes() - before) / uint64(n)
-				from := clock.ThreadCPU()
-				for k := range measured {
-					for _, l := range lobbies {
-						l.play(b, &r.ticks[warm+k])
-					}
-				}
-				spent += clock.ThreadCPU() - from
-				runtime.KeepAlive(lobbies)
-			}
-			perTick := float64(spent) / float64(b.N*n*measured)
-			b.ReportMetric(perTick, "cpu-ns/tick")
-			b.ReportMetric(1e9/rate/perTick, "lobbies/core")
-			b.ReportMetric(float64(bytes), "B/lobby")
-			b.ReportMetric(0, "ns/op")
-		})
+	}{{"alone", busy, 1}, {"32-together", busy, 32}, {"128-together", busy, 128},
+		{"idle-alone", idle, 1}, {"idle-128-together", idle, 128}, {"empty-128-together", empty, 128}} {
+		b.Run("players=10/"+c.name, func(b *testing.B) { benchmarkLobbies(b, c.of, c.n) })
 	}
+}
+
+// Ticks of BenchmarkLobbies: until all players are in and the first seconds are over, and measured.
+const warmTicks, measuredTicks = 3 * 128, 128
+
+func benchmarkLobbies(b *testing.B, r *recordedLobby, n int) {
+	const rate = 128
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	spent, bytes := time.Duration(0), uint64(0)
+	for range b.N {
+		before := heapBytes()
+		lobbies := make([]*replayedLobby, n)
+		for i := range lobbies {
+			lobbies[i] = r.replay(b)
+			for k := range warmTicks {
+				lobbies[i].play(b, &r.ticks[k])
+			}
+		}
+		bytes = (heapBytes() - before) / uint64(n)
+		from := clock.ThreadCPU()
+		for k := range measuredTicks {
+			for _, l := range lobbies {
+				l.play(b, &r.ticks[warmTicks+k])
+			}
+		}
+		spent += clock.ThreadCPU() - from
+		runtime.KeepAlive(lobbies)
+	}
+	perTick := float64(spent) / float64(b.N*n*measuredTicks)
+	b.ReportMetric(perTick, "cpu-ns/tick")
+	b.ReportMetric(1e9/rate/perTick, "lobbies/core")
+	b.ReportMetric(float64(bytes), "B/lobby")
+	b.ReportMetric(0, "ns/op")
 }
 
 func heapBytes() uint64 {

@@ -20,6 +20,10 @@ import (
 //
 //	BenchmarkLive/one-lobby/receive 240 2020 ns/datagram 750 datagrams/tick 750 players
 //
+// Lobbies that share a process have one line more, for a game among them:
+//
+//	BenchmarkLive/duels/game 768 79100 ns/tick 98.7 games/core 2.5e+06 B/game 80 games
+//
 // The count is the number of ticks measured; values have six significant digits. File configuration
 // names the machine and the commit; to compare two commits: benchstat -ignore commit old/bench.txt
 // new/bench.txt
@@ -54,6 +58,10 @@ func WriteBench(w io.Writer, p Plan) error {
 					Values: unitValues(s, u),
 				})
 			}
+			if len(s.LoopCallMicros) > 0 && s.ServerCores > 0 {
+				lines = append(lines, benchfmt.Result{Config: config, Iters: ticks,
+					Name: benchfmt.Name("Live/" + p.Scenario + "/game"), Values: gameValues(s, p.SLO.TickHz)})
+			}
 		}
 		for i := range lines {
 			if err := out.Write(&lines[i]); err != nil {
@@ -62,6 +70,18 @@ func WriteBench(w io.Writer, p Plan) error {
 		}
 	}
 	return nil
+}
+
+// gameValues are the values of a game among others of its process: CPU time of the process by tick
+// and game, games a core, and memory.
+func gameValues(s measure.Step, hz int) []benchfmt.Value {
+	lobbies := float64(s.Lobbies)
+	return rounded([]benchfmt.Value{
+		{Value: 1e9 * s.ServerCores / (lobbies * float64(hz)), Unit: "ns/tick"},
+		{Value: lobbies / s.ServerCores, Unit: "games/core"},
+		{Value: 1e6 * s.MemoryMB / lobbies, Unit: "B/game"},
+		{Value: lobbies, Unit: "games"},
+	})
 }
 
 // unitValues are the values of one stage at the knee, rounded to six significant digits.

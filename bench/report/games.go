@@ -11,8 +11,9 @@ import (
 // Games is what lobbies cost that share a process: its CPU time by tick and game, and how many of
 // them a processor carries.
 type Games struct {
-	Lobbies int     `json:"lobbies"` // of the largest step that held the service level
-	Cores   float64 `json:"cores"`   // CPU time of the process there, system calls included
+	Lobbies int     `json:"lobbies"` // of the largest step that held the service level, or was measured
+	Held    bool    `json:"held"`
+	Cores   float64 `json:"cores"` // CPU time of the process there, system calls included
 	Swarm   float64 `json:"swarm_cores"`
 	// Lobbies divided by Cores. Below a full processor it is an extrapolation.
 	PerCore      float64 `json:"per_core"`
@@ -49,15 +50,12 @@ func (p Plan) games() *Games {
 		return nil
 	}
 	lobbies, hz := float64(s.Lobbies), float64(p.SLO.TickHz)
-	g := &Games{Lobbies: s.Lobbies, Cores: s.ServerCores, Swarm: s.SwarmCores,
+	g := &Games{Lobbies: s.Lobbies, Held: ok, Cores: s.ServerCores, Swarm: s.SwarmCores,
 		PerCore: lobbies / s.ServerCores, Extrapolated: s.ServerCores < fullCore, Bound: p.bound(s),
 		TickMicros: 1e6 * s.ServerCores / (lobbies * hz), MemoryMB: s.MemoryMB / lobbies,
 		LatePeriods: s.LatenessMicros.P999 / 1e6 * hz}
 	for _, call := range s.LoopCallMicros {
 		g.CallMillis = max(g.CallMillis, call.P99/1000)
-	}
-	if !ok {
-		g.Lobbies = 0
 	}
 	g.addStages(s, p.Warm)
 	return g
@@ -75,8 +73,9 @@ func (g *Games) how() string {
 func (g *Games) Words() (all []string) {
 	held := fmt.Sprintf("%s held the service level with %s cores", plural(g.Lobbies, "game", "games"),
 		number(g.Cores))
-	if g.Lobbies == 0 {
-		held = "no number of games held the service level"
+	if !g.Held {
+		held = fmt.Sprintf("none held the service level; %s took %s cores", plural(g.Lobbies, "game", "games"),
+			number(g.Cores))
 	}
 	how := "measured"
 	if g.Extrapolated {

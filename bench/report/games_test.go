@@ -48,6 +48,9 @@ func TestGamesGolden(t *testing.T) {
 	for _, st := range p.Games.Stages {
 		fmt.Fprintf(&text, "%-9s %8.1f %8.1f\n", st.Name, st.Live, st.Warm)
 	}
+	if err := WriteBench(&text, p); err != nil {
+		t.Fatal(err)
+	}
 	golden(t, "games.golden.txt", text.String())
 	golden(t, "outline-games.golden.txt", outline(render(t, p)))
 }

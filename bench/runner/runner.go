@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -114,7 +115,7 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer servers.stop()
 	s, err := swarm.Open(swarm.Config{
-		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Seed: sc.Play.Seed,
+		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,

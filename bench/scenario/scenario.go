@@ -62,6 +62,9 @@ type Play struct {
 	Traces []string `toml:"traces" json:"traces,omitempty"`
 	// Players that decode everything they receive.
 	Full int `toml:"full" json:"full"`
+	// What the other players decode: "own" (their own state, they aim at what the lobby's first player
+	// sees) or "acks" (nothing: they play at random, and cost the swarm two thirds).
+	Decode string `toml:"decode" json:"decode"`
 	// Time over which the players connect.
 	Arrival Duration `toml:"arrival" json:"arrival"`
 	// Of each player; another takes the slot at once.
@@ -132,7 +135,7 @@ func Default() Scenario {
 		Lobby: Lobby{Players: 100, Lobbies: 1, Grow: "players", Most: 4000, Map: "gen", Spread: 1,
 			Relevance: "auto", Mode: "deathmatch"},
 		Rates:   Rates{TickHz: DefaultHz},
-		Play:    Play{Seed: 1, Full: 4, HotSpotMetres: 10, Bursts: 0.15, Throws: 0.5},
+		Play:    Play{Seed: 1, Full: 4, Decode: "own", HotSpotMetres: 10, Bursts: 0.15, Throws: 0.5},
 		Network: Network{Link: "clean", Socket: "gnet", Encryption: "netcode-1.02", Codec: "huffman"},
 		Process: Process{GOGC: 100},
 		Measure: Measure{Duration: Duration(6 * time.Second), Warmup: Duration(2 * time.Second), Repeat: 2},
@@ -236,6 +239,7 @@ var rules = []rule{
 		func(s *Scenario) bool { return s.Rates.Kbps == 0 || within(float64(s.Rates.Kbps), 16, 1e6) }},
 	{"play.full", "1 to 4096 players",
 		func(s *Scenario) bool { return within(float64(s.Play.Full), 1, MaxPlayers) }},
+	{"play.decode", `"own" or "acks"`, func(s *Scenario) bool { return oneOf(s.Play.Decode, "own", "acks") }},
 	{"play.arrival", "0s to 10s", func(s *Scenario) bool { return within(s.Play.Arrival.Seconds(), 0, 10) }},
 	{"play.leaves_per_minute", "0 to 6 a player",
 		func(s *Scenario) bool { return within(s.Play.LeavesPerMinute, 0, 6) }},

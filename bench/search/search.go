@@ -144,8 +144,8 @@ func (s *Search) grow() (int, bool) {
 	ratio := 1.6
 	if load := coreLoad(s.good); load > 0 {
 		ratio = min(max(0.95/load, 1.15), 2)
-		if load < 0.15 { // a handful
-			ratio = 5
+		if few := 10 * s.each(); load < 0.2 && s.good.Players < few {
+			ratio = float64(few) / float64(s.good.Players)
 		}
 	} else if s.objective().TickLoad(s.good) < 0.25 {
 		ratio = 2

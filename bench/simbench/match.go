@@ -45,6 +45,29 @@ func Brains(s scenario.Scenario) func(n int) swarm.Brain {
 	return func(n int) swarm.Brain { return swarm.NewBotWithProfile(s.Play.Seed, n, h) }
 }
 
+// Decode is what the players of a scenario decode beyond those that decode everything.
+func Decode(s scenario.Scenario) client.Decode {
+	if s.Play.Decode == client.DecodeAcks.String() {
+		return client.DecodeAcks
+	}
+	return client.DecodeOwn
+}
+
+// blindBrains are brains of which those of players that decode acks alone play at random, as in a
+// live swarm.
+func blindBrains(s scenario.Scenario, all func(n int) swarm.Brain) func(n int) swarm.Brain {
+	if Decode(s) != client.DecodeAcks {
+		return all
+	}
+	return func(n int) swarm.Brain {
+		if n < max(s.Play.Full, 1) {
+			return all(n)
+		}
+		b := swarm.NewBlindBot(s.Play.Seed, n)
+		return &b
+	}
+}
+
 // MapName is the name of the map for a lobby of a scenario.
 func MapName(s scenario.Scenario) string {
 	return fmt.Sprintf("%s:%d:%d", s.Lobby.Map, s.MapPlayers(s.Lobby.Players), s.Play.Seed)
@@ -98,7 +121,7 @@ func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
 	full := max(s.Play.Full, 1)
 	b, err := lobbysim.New(lobbysim.Config{
 		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Spectators: s.Lobby.Spectators,
-		Seed: s.Play.Seed, Decode: client.DecodeOwn, Link: link, Brain: o.Brain, Conn: o.Conn,
+		Seed: s.Play.Seed, Decode: Decode(s), Link: link, Brain: blindBrains(s, o.Brain), Conn: o.Conn,
 		WrapTick: o.Around,
 		ChangeClient: func(n int, c *client.Config) {
 			if n < full {

@@ -98,7 +98,7 @@ func (b *backup) playSlots(slot int64) {
 	s, q, g := b.s, &b.s.turns.queue, &b.s.turns.latch
 	for now := s.driver.pacer.Now(); s.stalled(now) && g.enter(); now = s.driver.pacer.Now() {
 		at, turns := q.slot(), b.sent.Turns
-		over := slot-at > slots || !b.sweep(at, now, func(int) bool { return !g.closing() })
+		over := slot-at > b.s.slots() || !b.sweep(at, now, func(int) bool { return !g.closing() })
 		b.sent.ByBackup += b.sent.Turns - turns
 		if g.leave(); over || at >= slot {
 			return

@@ -41,8 +41,17 @@ func (d *driver) totalCPU() time.Duration {
 	return clock.ThreadCPU() + time.Duration(d.backupCPU.Load())
 }
 
+// slots is how many slots a tick has: half a millisecond each, at 60 Hz and at 128.
+func (s *Swarm) slots() int64 {
+	n := int64(slots)
+	for n > pollsPerTick && s.cfg.Rate.Period() < time.Duration(n)*shortSlot {
+		n /= 2
+	}
+	return n
+}
+
 // period is the length of a slot.
-func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / slots }
+func (s *Swarm) period() time.Duration { return s.cfg.Rate.Period() / time.Duration(s.slots()) }
 
 // wait waits for the instant due and returns the time, and whether there was anything to wait for.
 // Run delay while the thread is parked is counted apart: it makes nothing late unless it lasts
@@ -96,10 +105,10 @@ func (s *Swarm) sentUntil() (now, corrected time.Duration) {
 // late. Their turns count as late, except those that the backup has played.
 func (s *Swarm) skipSlots(due, begun time.Duration) {
 	behind := int64((begun - due) / s.period())
-	if behind <= slots {
+	if behind <= s.slots() {
 		return
 	}
-	each := max(len(s.players)/slots, 1)
+	each := max(len(s.players)/int(s.slots()), 1)
 	for range behind {
 		s.driver.slot++
 		due += s.period()

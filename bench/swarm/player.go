@@ -97,7 +97,7 @@ func (s *Swarm) chatAndChurn(slot int) {
 		return // they have their next chance in a tick
 	}
 	defer s.turns.latch.open.Store(true)
-	for i := slot; i < len(s.players); i += slots {
+	for i := slot; i < len(s.players); i += int(s.slots()) {
 		s.chat(i)
 		if s.err == nil {
 			s.err = s.churn(i)
@@ -108,7 +108,7 @@ func (s *Swarm) chatAndChurn(slot int) {
 // sample adds what player i experienced since its last sample to the figures, and drains its
 // queues. Turns of the backup are not sampled. It returns true, so that a sweep goes on.
 func (s *Swarm) sample(i int) bool {
-	if (s.driver.slot/slots+int64(i/slots))%sampleEvery != 0 {
+	if (s.driver.slot/s.slots()+int64(i)/s.slots())%sampleEvery != 0 {
 		return true
 	}
 	p := &s.players[i]

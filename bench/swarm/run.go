@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// slots is how many parts of a tick the players are spread over, so that they do not send all
-	// at once: half a millisecond at 60 Hz. The last player of a slot is late by the time that
-	// sending takes.
+	// slots is the most parts of a tick that the players are spread over, so that they do not send
+	// all at once. The last player of a slot is late by the time that sending takes.
 	slots = 32
+	// shortSlot is the shortest part: each costs a wake-up.
+	shortSlot = 400 * time.Microsecond
 
 	// pollsPerTick is how often in a tick a player with a prediction checks whether a command is
 	// due, like a game with more frames than ticks.
 	pollsPerTick = 2
-	shares       = slots / pollsPerTick // of the players that have their turns together
+	maxShares    = slots / pollsPerTick // of the players that have their turns together
 
 	// pollBatch is how many sockets are emptied between two readings of the clock: some ten
 	// microseconds of work, or a hundred after a stall of the server.
@@ -64,7 +65,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 		end := drv.pacer.Now()
 		s.worked(end)
 		sent := end - begun - drv.lost
-		if s.tickDue = s.tickDue || drv.slot%slots == 0; s.tickDue && s.tick(stop) {
+		if s.tickDue = s.tickDue || drv.slot%s.slots() == 0; s.tickDue && s.tick(stop) {
 			break
 		}
 		s.receiveUntil(due+period-period/8, sent)
@@ -106,7 +107,7 @@ func (s *Swarm) gather(h *sender) {
 // playSlot lets the players of the slot decide and send, unless the backup has.
 func (s *Swarm) playSlot() {
 	slot := s.driver.slot
-	s.chatAndChurn(int(slot % slots))
+	s.chatAndChurn(int(slot % s.slots()))
 	s.turns.queue.begin(slot, s.turnsPerSlot())
 	if s.cfg.Decode != client.DecodeAcks {
 		s.playShare()
@@ -118,12 +119,13 @@ func (s *Swarm) playSlot() {
 // playShare plays a slot of players that check twice a tick whether a command is due. A player with
 // nothing to do is skipped without touching it: the memory of thousands of clients is a cache miss.
 func (s *Swarm) playShare() {
+	shares := s.slots() / pollsPerTick
 	period, share, now := s.cfg.Rate.Period(), int(s.driver.slot%shares), s.driver.now
 	late := now - s.played[share] - period/pollsPerTick // since the last turn
 	s.played[share] = now
 	s.sender.begin(s.driver.slot)
 	early := int64(now + period/16) // a clock may run faster by a twentieth than expected
-	for i := share; i < len(s.players); i += shares {
+	for i := share; i < len(s.players); i += int(shares) {
 		if early >= s.turns.due[i].Load() {
 			s.sender.step(i, now, late)
 			s.sample(i)
@@ -139,7 +141,7 @@ func (s *Swarm) playShare() {
 func (s *Swarm) receiveUntil(end, sent time.Duration) {
 	d, sent := &s.driver, max(sent, 0)
 	if d.debt += sent; d.debt > s.cfg.Rate.Period() {
-		end = max(end, d.pacer.Now()+max(sent, s.cfg.Rate.Period()/slots/4))
+		end = max(end, d.pacer.Now()+max(sent, s.period()/4))
 	}
 	if s.poll(end) {
 		d.debt = 0

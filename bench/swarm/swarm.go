@@ -25,8 +25,8 @@ type Swarm struct {
 	backup  *backup // of the run; nil: none
 	content contentCache
 	vision  vision
-	played  [shares]time.Duration // by share of the players: when they had their last turn
-	tickDue bool                  // work that is done once a tick waits
+	played  [maxShares]time.Duration // by share of the players: when they had their last turn
+	tickDue bool                     // work that is done once a tick waits
 	err     error
 }
 

@@ -74,7 +74,7 @@ func (q *queue) turn(slot int64) bool {
 }
 
 // turnsPerSlot is how many turns a slot has.
-func (s *Swarm) turnsPerSlot() int { return len(s.players)*maxCrowding/8/slots + 1 }
+func (s *Swarm) turnsPerSlot() int { return len(s.players)*maxCrowding/8/int(s.slots()) + 1 }
 
 // sweep plays a slot: its turns go to the players that are due at the instant now and not locked.
 // It ends when no turn is left, or when goOn, which is called after each turn, returns false: then

@@ -120,9 +120,9 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	play(floodWarm) // after a pause, commands come late by their nature
 	sends := s.Figures.Sends
 	s.Reset()
-	from := seen(s)
+	from := seenBy(s, floodPlayers)
 	play(floodTime)
-	to := seen(s)
+	to := seenBy(s, floodPlayers)
 	flooded := floodWarm + floodTime
 	sent, waited := stop(), waits(r.PID)
 	sends += s.Figures.Sends
@@ -148,8 +148,8 @@ func floodLobby(b *testing.B, r ready, rate int) {
 // floodSeen sums the counters of the players.
 type floodSeen struct{ snapshots, newest, starved uint64 }
 
-func seen(s *swarm.Swarm) (f floodSeen) {
-	for i := range floodPlayers {
+func seenBy(s *swarm.Swarm, players int) (f floodSeen) {
+	for i := range players {
 		c := s.Client(i)
 		st, rate := c.Stats(), float64(c.Welcome().TickRate)
 		now, _, _ := c.Clocks()

@@ -174,7 +174,7 @@ func TestThreat07ForeignCrowdBesideFlood(t *testing.T) {
 			r, backend := crowdServer(t, kind, "--players", fmt.Sprint(clients+players))
 			in := newForeignCrowd(t, backend, 1, players, 0)
 			in.connect(t)
-			stop := floodRequests(t, backend, sockets, perSecond)
+			stop := floodRequests(t, backend.token(), sockets, perSecond)
 			var before, after host.EchoReport
 			statsOf(t, r, &before)
 			sent, began, waited := 0, time.Now(), waits(r.PID)
@@ -226,11 +226,11 @@ func TestThreat07ForeignCrowdBesideFlood(t *testing.T) {
 	}
 }
 
-// floodRequests sends requests with forged tokens from as many sockets of 127.0.0.1 until it is
-// stopped; stop returns their number.
-func floodRequests(t testing.TB, backend foreignBackend, sockets, perSecond int) (stop func() int) {
+// floodRequests sends requests with forgeries of a token from as many sockets of 127.0.0.1 until it
+// is stopped; stop returns their number.
+func floodRequests(t testing.TB, token []byte, sockets, perSecond int) (stop func() int) {
 	t.Helper()
-	c, at, err := readForeignToken(backend.token())
+	c, at, err := readForeignToken(token)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,9 +65,12 @@ func printKnee(w io.Writer, p report.Plan) {
 		bound = "at least "
 	}
 	fmt.Fprintln(w)
-	if len(p.Steps) == 0 {
-		printWrapped(w, fmt.Sprintf("knee: none yet (%s)", p.Knee.Reason))
-	} else {
+	switch {
+	case p.Knee.Players == 0 && p.Knee.Bound == search.Measured:
+		printWrapped(w, fmt.Sprintf("%s: none (%s)", name, p.Knee.Reason))
+	case p.Knee.Players == 0:
+		printWrapped(w, fmt.Sprintf("%s: none yet (%s)", name, p.Knee.Reason))
+	default:
 		size := p.Growth(p.Knee.Players)
 		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, size, p.Knee.Reason))
 	}

@@ -91,8 +91,8 @@ arena-256, mode assault, game.respawndelay 5s; so it does over HTTP:
 
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
-With --lobbies many matches share the port and one thread. Lobbies come and go
-over HTTP; pages take ?lobby=N; a token names a lobby, or the server takes the
+With --lobbies many matches share the port, and one thread or as many as
+--lobby-workers says. Lobbies come and go over HTTP; pages take ?lobby=N; a token names a lobby, or the server takes the
 fullest one with room:
 
   tickrate serve --lobbies 8:100 --players 10
@@ -179,7 +179,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, os.Stderr); err != nil {
 		return err
 	}
-	setMinProcs(s.tick.workers + 2) // the workers, the socket's loop, and all else
+	setMinProcs(max(s.tick.workers, cfg.Lobbies.Workers) + 2) // these, the socket's loop, and all else
 	if s.tick.prefault {
 		// The host calls it when the lobby has its memory, before the first player joins.
 		cfg.Prefault = func() {
@@ -246,13 +246,16 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		Query: host.QueryConfig{Listen: s.query.listen, Build: version},
 		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
 			Recordings: s.record, Dumps: s.dumpFolder()},
-		Name: s.query.name, Workers: s.tick.workers, MaxSteps: s.tick.maxSteps,
+		Name: s.query.name, TickWorkers: s.tick.workers, MaxSteps: s.tick.maxSteps,
 		MaxBatch: s.tick.maxBatch, Log: os.Stderr,
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players = s.match.players
 	cfg.Lobbies = host.LobbiesConfig(s.match.lobbies)
+	if cfg.Lobbies.Workers = s.match.lobbyWorkers; s.match.lobbyWorkers == 0 {
+		cfg.Lobbies.Workers = min(runtime.NumCPU(), host.MaxLobbyWorkers)
+	}
 	if s.network.echo {
 		return cfg, usage.Error(errors.Join(s.checkEcho(), cfg.UDP.Check()))
 	}
@@ -332,7 +335,15 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	case m.rate < 0 || m.rate > int(tick.MaxRate):
 		return usage.Errorf("--rate %d: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
 	case s.tick.workers < 1:
-		return usage.Errorf("--workers %d: expected 1 to %d", s.tick.workers, host.MaxWorkers)
+		return usage.Errorf("--tick-workers %d: expected 1 to %d", s.tick.workers, host.MaxTickWorkers)
+	case m.lobbyWorkers < 0 || m.lobbyWorkers > host.MaxLobbyWorkers:
+		return usage.Errorf("--lobby-workers %d: expected 1 to %d, or 0 for one a processor", m.lobbyWorkers,
+			host.MaxLobbyWorkers)
+	case m.lobbyWorkers != 1 && m.lobbies.Most == 0:
+		return usage.Error(errors.New("--lobby-workers: a lobby alone has one; see --lobbies"))
+	case m.lobbyWorkers != 1 && s.tick.workers > 1:
+		return usage.Error(errors.New("--lobby-workers and --tick-workers exclude each other: lobbies on " +
+			"several threads, or one large lobby on several"))
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
 		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
 			s.query.name, query.MaxText)
@@ -451,7 +462,7 @@ func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 		}
 		fmt.Fprintf(b, " of %d, %s on map %s, %d Hz", m.players, m.mode, m.arena, m.rate)
 		if s.tick.workers > 1 {
-			fmt.Fprintf(b, ", %d workers", s.tick.workers)
+			fmt.Fprintf(b, ", %d workers a tick", s.tick.workers)
 		}
 		fmt.Fprintln(b)
 	}

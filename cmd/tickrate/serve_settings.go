@@ -49,6 +49,7 @@ type matchSettings struct {
 	arena, mode, content, killcam string
 	players, spectators           int // most of each
 	lobbies                       lobbyCount
+	lobbyWorkers                  int // threads; 0: one a processor
 	rate                          int // Hz
 	spectateAll, noIdleSleep      bool
 	seed                          uint64
@@ -104,7 +105,7 @@ type consoleSettings struct {
 var settingKeys = []struct{ key, flag string }{
 	{"match.map", "map"}, {"match.mode", "mode"}, {"match.content", "content"}, {"match.rotate", "rotate"},
 	{"match.players", "players"}, {"match.spectators", "spectators"}, {"match.spectate_all", "spectate-all"},
-	{"match.lobbies", "lobbies"},
+	{"match.lobbies", "lobbies"}, {"match.lobby_workers", "lobby-workers"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
 	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"},
 	{"match.no_idle_sleep", "no-idle-sleep"},
@@ -119,7 +120,7 @@ var settingKeys = []struct{ key, flag string }{
 	{"replication.relevance", "relevance"}, {"replication.view_distance", "view-distance"},
 	{"replication.team_fog", "team-fog"}, {"replication.pvs_cache", "pvs-cache"},
 
-	{"tick.max_steps", "max-steps"}, {"tick.max_batch", "max-batch"}, {"tick.workers", "workers"},
+	{"tick.max_steps", "max-steps"}, {"tick.max_batch", "max-batch"}, {"tick.workers", "tick-workers"},
 	{"tick.huge_pages", "huge-pages"}, {"tick.prefault", "prefault"}, {"tick.hiccup", "hiccup"},
 
 	{"http.listen", "http"}, {"http.token", "http-token"},
@@ -177,6 +178,8 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.Var(&m.lobbies, "lobbies", fmt.Sprintf("lobbies on one port, each of --players, `N` or N:MOST, up "+
 		"to %d: N at the start, and up to MOST at a time that POST /v1/lobbies makes; 0 for one alone, whose end "+
 		"ends the server", host.MaxLobbies))
+	fl.IntVar(&m.lobbyWorkers, "lobby-workers", 1, fmt.Sprintf("`threads` that play lobbies, each lobby on "+
+		"one of them, 1 to %d; 0 for one a processor. Worth it when one is busy", host.MaxLobbyWorkers))
 	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",
 		server.MaxPlayers, netcode.MaxClients))
 	fl.IntVar(&m.spectators, "spectators", 0,
@@ -244,8 +247,9 @@ func (t *tickSettings) register(fl *pflag.FlagSet) {
 	fl.IntVar(&t.maxSteps, "max-steps", 4,
 		"most `ticks` to play at once to catch up, 1 to 16; earlier ones are skipped")
 	fl.IntVar(&t.maxBatch, "max-batch", 1, "most `ticks` of those between two reads of the socket")
-	fl.IntVar(&t.workers, "workers", 1, fmt.Sprintf("`threads` that share the systems of a tick, 1 to "+
-		"%d; the match stays the same to the last bit. Worth it from some 500 players", host.MaxWorkers))
+	fl.IntVar(&t.workers, "tick-workers", 1, fmt.Sprintf("`threads` that share the systems of one tick, 1 "+
+		"to %d; the match stays the same to the last bit. Worth it from some 500 players in a lobby",
+		host.MaxTickWorkers))
 	fl.BoolVar(&t.hugePages, "huge-pages", true,
 		"ask the kernel for pages of 2 MiB: a tick takes a tenth less")
 	fl.BoolVar(&t.prefault, "prefault", true,

@@ -20,17 +20,19 @@ const (
 // It takes 688 bytes for each 64 slots and 4.7 KB: 16 KB for 1000 slots. It allocates nothing
 // after NewAckHistory.
 type AckHistory struct {
-	words         int
-	at            int // index of the newest snapshot
-	snapshots     [historySnapshots]sentSnapshot
-	sets          []uint64 // by snapshot, then of older ones together: slots sent, slots removed
-	packets       [historyPackets]sentPacket
+	words         int32
 	next          uint32 // packets ever sent
+	at            uint16 // index of the newest snapshot
+	newlyAckedLen uint16
+	sets          []uint64 // by snapshot, then of older ones together: slots sent, slots removed
+	covered       []uint64 // scratch of findCovered, by slot
 	newlyAcked    [64]uint8
-	newlyAckedLen int
 
-	covered, want, from, to []uint64 // scratch of ResolveView, by slot
-	before, after           []uint8  // by slot: 1 + index of a snapshot
+	want, from, to []uint64 // scratch of ResolveView, by slot
+	before, after  []uint8  // by slot: 1 + index of a snapshot
+
+	snapshots [historySnapshots]sentSnapshot
+	packets   [historyPackets]sentPacket
 }
 
 // sentSnapshot is one snapshot: packets first to first+count-1.
@@ -55,7 +57,7 @@ func NewAckHistory(slots int) *AckHistory {
 	words := (slots + 63) / 64
 	sets := make([]uint64, (2*(historySnapshots+1)+4)*words)
 	own := sets[2*(historySnapshots+1)*words:]
-	return &AckHistory{words: words, sets: sets,
+	return &AckHistory{words: int32(words), sets: sets,
 		before: make([]uint8, 64*words), after: make([]uint8, 64*words),
 		covered: own[:words], want: own[words : 2*words], from: own[2*words : 3*words], to: own[3*words:]}
 }
@@ -67,30 +69,31 @@ func (h *AckHistory) Reset() {
 	h.next, h.at, h.newlyAckedLen = 0, 0, 0
 }
 
-func (h *AckHistory) visible(n int) []uint64 { return h.sets[2*n*h.words:][:h.words] }
-func (h *AckHistory) removed(n int) []uint64 { return h.sets[(2*n+1)*h.words:][:h.words] }
+func (h *AckHistory) visible(n int) []uint64 { return h.sets[2*n*int(h.words):][:h.words] }
+func (h *AckHistory) removed(n int) []uint64 { return h.sets[(2*n+1)*int(h.words):][:h.words] }
 
 // Begin starts the snapshot of tick t, which must be later than the one before.
 func (h *AckHistory) Begin(t tick.Tick) {
 	h.at = (h.at + 1) % historySnapshots
-	m := &h.snapshots[h.at]
+	at := int(h.at)
+	m := &h.snapshots[at]
 	if m.tick != 0 { // what arrived of it becomes long ago
-		h.findCovered(h.at, CommandTime{NoDeadline, NoDeadline})
+		h.findCovered(at, CommandTime{NoDeadline, NoDeadline})
 		visible, removed := h.visible(historySnapshots), h.removed(historySnapshots)
 		for i, c := range h.covered {
-			s, g := h.visible(h.at)[i]&c, h.removed(h.at)[i]&c
+			s, g := h.visible(at)[i]&c, h.removed(at)[i]&c
 			visible[i], removed[i] = visible[i]&^g|s, removed[i]&^s|g
 		}
 	}
 	*m = sentSnapshot{tick: t, first: h.next}
-	clear(h.visible(h.at))
-	clear(h.removed(h.at))
+	clear(h.visible(at))
+	clear(h.removed(at))
 }
 
 // noteRows records rows of groups first to end-1: those of send as they are, those of remove as
 // empty. occupied are the slots in use.
 func (h *AckHistory) noteRows(first, end int, send, remove, occupied []uint64) {
-	visible, removed := h.visible(h.at), h.removed(h.at)
+	visible, removed := h.visible(int(h.at)), h.removed(int(h.at))
 	for i := first / wordGroups; i*wordGroups < end; i++ {
 		in := groupMask(i, first, end)
 		s := send[i] & in &^ remove[i]
@@ -104,7 +107,7 @@ func (h *AckHistory) noteRows(first, end int, send, remove, occupied []uint64) {
 // history.
 func (h *AckHistory) Sent(seq uint16, first, count int, all *Frame) {
 	if all != nil && count > 0 {
-		visible, removed := h.visible(h.at), h.removed(h.at)
+		visible, removed := h.visible(int(h.at)), h.removed(int(h.at))
 		for i := first / wordGroups; i*wordGroups < first+count; i++ {
 			in := groupMask(i, first, first+count)
 			visible[i] |= all.occupied[i] & in
@@ -131,8 +134,8 @@ const NoDeadline = ^tick.Tick(0)
 // of the snapshot of tick t, and had it when it made the command of tick since. ArrivedAfter may
 // move that later.
 func (h *AckHistory) Acked(t tick.Tick, first, count int, since, at tick.Tick) {
-	for n := range h.snapshots {
-		m := &h.snapshots[n]
+	for back := range historySnapshots { // from the newest on
+		m := &h.snapshots[(int(h.at)-back)&(historySnapshots-1)]
 		if m.tick != t || t == 0 {
 			continue
 		}
@@ -140,7 +143,7 @@ func (h *AckHistory) Acked(t tick.Tick, first, count int, since, at tick.Tick) {
 			if p := &h.packets[i%historyPackets]; h.next-i <= historyPackets &&
 				int(p.first) == first && int(p.count) == count && p.since == 0 {
 				p.since, p.at = max(since, 1), at
-				if h.newlyAckedLen < len(h.newlyAcked) {
+				if int(h.newlyAckedLen) < len(h.newlyAcked) {
 					h.newlyAcked[h.newlyAckedLen] = uint8(i % historyPackets)
 					h.newlyAckedLen++
 				}
@@ -166,7 +169,7 @@ func (h *AckHistory) ArrivedAfter(seq uint16, command tick.Tick) {
 // are 0 if one is missing.
 func (h *AckHistory) BracketingTicks(instant int64, command CommandTime) (from, to tick.Tick) {
 	for back := range historySnapshots { // from the newest on
-		m := &h.snapshots[(h.at-back)&(historySnapshots-1)]
+		m := &h.snapshots[(int(h.at)-back)&(historySnapshots-1)]
 		if m.tick == 0 {
 			break // nor was any sent before
 		}
@@ -225,7 +228,7 @@ func (h *AckHistory) findCovered(n int, command CommandTime) {
 			continue
 		}
 		first, end := int(p.first), int(p.first)+int(p.count)
-		for w := first / wordGroups; w*wordGroups < end && w < h.words; w++ {
+		for w := first / wordGroups; w*wordGroups < end && w < int(h.words); w++ {
 			h.covered[w] |= groupMask(w, first, end)
 		}
 	}
@@ -317,7 +320,7 @@ func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []Targ
 func (h *AckHistory) nearestBefore(t tick.Tick, command CommandTime) {
 	left := h.beginNearest(h.before)
 	for back := range historySnapshots {
-		n := (h.at - back + historySnapshots) % historySnapshots
+		n := (int(h.at) - back + historySnapshots) % historySnapshots
 		if at := h.snapshots[n].tick; at != 0 && at <= t && h.found(n, command, left, h.before) {
 			return
 		}
@@ -329,7 +332,7 @@ func (h *AckHistory) nearestBefore(t tick.Tick, command CommandTime) {
 func (h *AckHistory) nearestAfter(t tick.Tick, command CommandTime) {
 	left := h.beginNearest(h.after)
 	for ahead := range historySnapshots {
-		n := (h.at + 1 + ahead) % historySnapshots
+		n := (int(h.at) + 1 + ahead) % historySnapshots
 		if at := h.snapshots[n].tick; at != 0 && at >= t && h.found(n, command, left, h.after) {
 			return
 		}

@@ -114,8 +114,8 @@ func refill(r *bitio.Reader, left uint) (uint64, uint) {
 type ownerRows struct {
 	model    *schema.Model
 	interval tick.Tick
-	ticks    [Window]tick.Tick
 	values   []int32
+	ticks    [Window]tick.Tick
 }
 
 func newOwnerRows(m *schema.Model, interval tick.Tick) ownerRows {
@@ -154,11 +154,11 @@ func (o *ownerRows) baseline(t tick.Tick, src []byte) (base []int32, err error) 
 // OwnerWriter sends one client its own row, against the newest one that the client has
 // acknowledged.
 type OwnerWriter struct {
-	sent   ownerRows
 	acked  uint64 // bit n: the client holds the row sent in the interval with index n
-	newest tick.Tick
-	next   []int32 // of Explain
 	counts *schema.Counts
+	newest tick.Tick
+	sent   ownerRows
+	next   []int32 // of Explain
 }
 
 // NewOwnerWriter returns a writer for a single-row model and a client that gets a row every

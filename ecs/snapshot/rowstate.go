@@ -11,6 +11,14 @@ import (
 // bits a group.
 type rowState struct {
 	words int // of a bit set over slots; 0: every snapshot so far was of whole groups
+	// A bit per interval.
+	byRow      uint64 // the snapshot was of rows; the others were of whole groups
+	wholeKnown uint64 // it was of whole groups, and visible is every row in use
+	hasVisible uint64 // visible belongs to it; otherwise the set is stale and counts as empty
+	hasRemoved uint64 // likewise removed
+	hasAcked   uint64 // likewise acked, which is then not empty
+	hasFull    uint64 // likewise full
+
 	// By interval: acked, then visible, then removed rows. Acked sets lie together, as the search
 	// for baselines reads many.
 	sets  []uint64
@@ -18,14 +26,6 @@ type rowState struct {
 	group int      // words of fulls for an interval
 	// By slot: the client may show a row, and must hear when its slot is empty or hidden.
 	maybeVisible []uint64
-
-	// A bit per interval.
-	byRow      uint64 // the snapshot was of rows; the others were of whole groups
-	hasVisible uint64 // visible belongs to it; otherwise the set is stale and counts as empty
-	hasRemoved uint64 // likewise removed
-	hasAcked   uint64 // likewise acked, which is then not empty
-	hasFull    uint64 // likewise full
-	wholeKnown uint64 // it was of whole groups, and visible is every row in use
 
 	prefetched uint64 // sink of prefetch
 }

@@ -50,11 +50,12 @@ type Tracker struct {
 	single   bool // baselines come one at a time
 	// A snapshot of whole groups came after the last one that noted its rows.
 	whole   bool
-	rows    rowState          // empty until Reserve, or until a snapshot of rows
-	sent    [Window]tick.Tick // by interval: the tick sent then
 	acked   []uint64          // by interval, by group: a bit
 	rest    []uint64          // scratch of Runs
 	history *AckHistory       // of KeepHistory
+	one     [1]uint64         // rest of a tracker of up to 64 groups
+	rows    rowState          // empty until Reserve, or until a snapshot of rows
+	sent    [Window]tick.Tick // by interval: the tick sent then
 }
 
 // NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every
@@ -64,8 +65,11 @@ func NewTracker(groups int, interval tick.Tick) *Tracker {
 		panic("snapshot: tracker without groups or interval")
 	}
 	words := (groups + 63) / 64
-	return &Tracker{interval: interval, groups: groups, words: words,
-		acked: make([]uint64, Window*words), rest: make([]uint64, words)}
+	k := &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words)}
+	if k.rest = k.one[:]; words > 1 {
+		k.rest = make([]uint64, words)
+	}
+	return k
 }
 
 // Reset starts over with a new client, which holds nothing and shows nothing: acknowledgements of

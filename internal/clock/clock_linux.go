@@ -33,19 +33,24 @@ const (
 // New binds the calling goroutine to its thread for good and asks the kernel not to round that
 // thread's timers.
 func New() *Pacer {
-	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // on failure 50 us, which the spin covers
-	return &Pacer{start: time.Now(), at: readClock(unix.CLOCK_MONOTONIC)}
+	p := &Pacer{start: time.Now(), at: readClock(unix.CLOCK_MONOTONIC)}
+	p.Bind()
+	return p
 }
 
-// Join binds the calling goroutine to its thread for good; it may then use the pacer's clock
-// beside the goroutine that made it. The thread asks for slightly shorter time slices than others
+// Bind binds the calling goroutine to its thread for good, as New does; it may then use the pacer's
+// clock beside the goroutine that made it.
+func (p *Pacer) Bind() {
+	runtime.LockOSThread()
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0) // on failure 50 us, which the spin covers
+}
+
+// Join is Bind for a thread that asks for slightly shorter time slices than others
 // (sched_setattr(2), which needs no privilege; kernels before 6.12 ignore it): on a shared
 // processor, such as one with a server, the kernel then schedules it when it wakes, and not when
 // the running thread's slice is over.
 func (p *Pacer) Join() {
-	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	p.Bind()
 	if now, err := unix.SchedGetAttr(0, 0); err == nil && now.Policy == unix.SCHED_NORMAL {
 		now.Runtime = uint64(shortTurn)
 		_ = unix.SchedSetAttr(0, now, 0)

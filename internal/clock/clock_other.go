@@ -26,6 +26,9 @@ func (p *Pacer) Sleep(d time.Duration) { time.Sleep(d - p.Now()) }
 // Park does nothing and returns false: all of a wait is one sleep.
 func (p *Pacer) Park(time.Duration) bool { return false }
 
+// Bind does nothing here.
+func (p *Pacer) Bind() {}
+
 // Join does nothing here.
 func (p *Pacer) Join() {}
 

@@ -21,6 +21,7 @@ const (
 	seldom, often = 2, 20
 	crowded       = 200 // the same of a host
 	ranks         = 4
+	hasty         = ranks - 1 // rank of an address that asks more than often
 )
 
 // budget limits how many tokens are opened for addresses without a session.
@@ -30,9 +31,8 @@ const (
 // burst for hosts that answered a challenge in the last minutes; other hosts share what the rate
 // gives.
 //
-// What that refuses is opened in the time that the owner has to spare. There and within a network,
-// addresses that ask as a client does come before new ones, and those before the ones that ask too
-// often: see rank.
+// What that refuses is opened in the time that the owner has to spare, unless its address asks too
+// often. There and within a network, addresses that ask as a client does come first: see rank.
 type budget struct {
 	all             ratelimit.Bucket
 	burst           int // of all
@@ -76,7 +76,7 @@ func (b *budget) admit(now time.Duration, from tableKey, rng *rand.ChaCha8) Drop
 	if spent(network, now, time.Second) <= share(rank) && network.Allow(now, 1) {
 		why = b.admitFrom(now, from, rank, rng)
 	}
-	if why != DropNone && b.spare.Rate() > 0 &&
+	if why != DropNone && rank < hasty && b.spare.Rate() > 0 &&
 		spent(&b.spare, now, spareDepth) <= share(rank) && b.spare.Allow(now, 1) {
 		return DropNone
 	}
@@ -105,24 +105,25 @@ func (b *budget) admitFrom(now time.Duration, from tableKey, rank int, rng *rand
 }
 
 // rank is the place of an address in the order of service: 0 for one that has asked before, as
-// often as a client does, 1 for a new one, 2 for one that asks too often; one more if its host
-// does. A flood from made-up addresses is of rank 1, since they hardly ever come back, and a flood
-// from a few addresses is of rank 2 and 3. Until the first pressure every rank is 0.
+// often as a client does, 1 for a new one, one more if its host is crowded, and hasty for one that
+// asks too often. A flood from made-up addresses is not of rank 0, since they hardly ever come
+// back, and a flood from a few addresses is hasty. Until the first pressure every rank is 0.
 func (b *budget) rank(now time.Duration, from tableKey, network *ratelimit.Bucket) int {
 	if b.asked == nil {
-		if !b.overloaded && spent(network, now, time.Second) < share(ranks-1) {
+		if !b.overloaded && spent(network, now, time.Second) < share(hasty) {
 			return 0
 		}
 		b.asked = newSketch(now, b.seed)
 	}
 	rank := 0
-	switch n := b.asked.add(now, from); {
-	case n < seldom:
-		rank = 1
-	case n > often:
-		rank = 2
+	address, host := b.asked.add(now, from), b.asked.add(now, from.host())
+	if address > often {
+		return hasty
 	}
-	if b.asked.add(now, from.host()) > crowded {
+	if address < seldom {
+		rank = 1
+	}
+	if host > crowded {
 		rank++
 	}
 	return rank

@@ -1,6 +1,7 @@
 package netcode
 
 import (
+	"math/rand/v2"
 	"runtime"
 	"testing"
 	"time"
@@ -112,4 +113,76 @@ func TestStormBesidePlayers(t *testing.T) {
 		t.Logf("%d bytes more for each client, both ends", grown/MaxClients)
 	}
 	runtime.KeepAlive(list)
+}
+
+// A flood of forged requests from few and from many addresses keeps no more memory than the sketch
+// of addresses that asked, allocates nothing once that exists, and opens in one tick no more than
+// the burst and the time to spare allow.
+func TestStormOfRequestsIsBounded(t *testing.T) {
+	s := newServer(t, nil)
+	s.SetSpare(1)
+	junk := request(mint(t, 1, nil))
+	junk[100] ^= 1
+	var out Outbox
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	now, sent := time.Duration(0), 0
+	tick := func() {
+		now += time.Duration(1+sent%3*40) * time.Millisecond
+		opened := s.counters.Drops[DropReqToken]
+		for i := range 20_000 {
+			from := host(sent * 2654435761 >> 3)
+			if i%2 == 0 {
+				from = host(i % 8)
+			}
+			_, _ = s.Receive(now, testUnix, from, junk, &out)
+			sent++
+		}
+		if n := s.counters.Drops[DropReqToken] - opened; n > 10_000+16_000/3+1 {
+			t.Fatalf("%d tokens opened in a tick", n)
+		}
+	}
+	tick()
+	runtime.ReadMemStats(&after)
+	if n := after.HeapAlloc - before.HeapAlloc; n > 1_100_000 {
+		t.Errorf("the flood keeps %d bytes", n)
+	}
+	if n := testing.AllocsPerRun(5, tick); n != 0 || out.Len() != 0 {
+		t.Errorf("%v allocations a tick, %d answers", n, out.Len())
+	}
+	s.SetSpare(0)
+	tick()
+}
+
+// The budget takes any order of times, addresses and shares without a panic or an opening too many.
+func FuzzBudget(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 250, 251, 252}, uint64(1))
+	f.Add([]byte{0, 0, 0, 255, 255, 255, 128, 0, 77}, uint64(2))
+	f.Fuzz(func(t *testing.T, steps []byte, seed uint64) {
+		b := newBudget(100, 20, [2]uint64{seed, ^seed})
+		rng := rand.NewChaCha8([32]byte{byte(seed)})
+		now, taken := time.Duration(0), 0
+		for i := 0; i+2 < len(steps); i += 3 {
+			switch steps[i] % 4 {
+			case 0:
+				now += time.Duration(steps[i+1]) * time.Millisecond
+			case 1:
+				b.setSpare(float64(int8(steps[i+1])) / 100)
+			case 2:
+				b.markProven(now, addressKey(host(int(steps[i+2]))))
+			default:
+				for k := range int(steps[i+1]) {
+					if b.admit(now, addressKey(host(int(steps[i+2])*k)), rng) == DropNone {
+						taken++
+					}
+				}
+			}
+		}
+		if most := 50 + 6000 + int(now.Seconds()*(100+1/openingTime.Seconds())); taken > most {
+			t.Errorf("%d taken within %v, at most %d", taken, now, most)
+		}
+		if p := b.pressure(); p < 0 || p > 1 {
+			t.Errorf("pressure %v", p)
+		}
+	})
 }

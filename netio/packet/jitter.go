@@ -16,28 +16,36 @@ type Jitter struct {
 // differ by 100 ppm add a millisecond in that time.
 const delayHistorySize = 256
 
-// delayHistory keeps the newest delays in units of Stamp, relative to any zero, modulo 8.192 s.
-type delayHistory struct {
-	n    uint64 // delays added so far
-	ring [delayHistorySize]uint16
-}
+// delayRing keeps the newest delays of each kind, in units of Stamp, relative to any zero, modulo
+// 8.192 s. Both kinds come with each packet, so they lie side by side.
+type delayRing [delayHistorySize][delayKinds]uint16
 
-func (s *delayHistory) add(delay uint16) {
-	s.ring[s.n%delayHistorySize] = delay
-	s.n++
+// delayCounts is how many delays of each kind were added so far.
+type delayCounts [delayKinds]uint32
+
+const (
+	oneWay     = iota // by two clocks, so only the variation means anything
+	roundTrip         // by our own clock
+	delayKinds        // number of kinds
+)
+
+func (p *Peer) addDelay(kind int, delay uint16) {
+	p.delays[p.delayCounts[kind]%delayHistorySize][kind] = delay
+	p.delayCounts[kind]++
 }
 
 // jitter sorts a copy. It compares delays by their distance from the newest one, so that a wrap
 // does not matter.
-func (s *delayHistory) jitter() Jitter {
-	if s.n == 0 {
+func (p *Peer) jitter(kind int) Jitter {
+	added := p.delayCounts[kind]
+	if added == 0 {
 		return Jitter{}
 	}
 	var off [delayHistorySize]int16
-	n := int(min(s.n, delayHistorySize))
-	newest := s.ring[(s.n-1)%delayHistorySize]
-	for i, d := range s.ring[:n] {
-		off[i] = int16(d - newest)
+	n := int(min(added, delayHistorySize))
+	newest := p.delays[(added-1)%delayHistorySize][kind]
+	for i, d := range p.delays[:n] {
+		off[i] = int16(d[kind] - newest)
 	}
 	slices.Sort(off[:n])
 	over := func(percent int) time.Duration { // nearest rank

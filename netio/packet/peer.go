@@ -2,6 +2,7 @@ package packet
 
 import (
 	"time"
+	"unsafe"
 )
 
 // AckStalled: when stallPackets packets, or packets sent over stallTime, are beyond the peer's
@@ -18,7 +19,7 @@ type Config struct {
 }
 
 // Peer is one end of a session: it numbers packets, learns which ones arrived, measures the path
-// and carries messages and transfers. It is 17 KB in one piece. After NewPeer it allocates with
+// and carries messages and transfers. It is 11 KB in one piece. After NewPeer it allocates with
 // what it holds at a time, and keeps that: up to 32 KB for reliable messages each way, 4 KB for
 // lost packets, 2 KB with the first transfer sent, and up to Config.MaxTransfer while one is
 // received.
@@ -33,14 +34,22 @@ type Peer struct {
 	echo     uint16        // Header.SentAt of that packet
 	closed   Reason        // reason of the other end's close; 0: open
 
-	rtt        rttEstimator
-	transferIn transferReceiver
-	rttSpread  delayHistory // of round trips
-	oneWay     delayHistory // of two clocks, so only the variation means anything
-	out        sendWindow
-	reliableIn reliableReceiver
 	unreliable unreliableQueues
+	reliableIn reliableReceiver
+	transferIn transferReceiver
+
+	_           [48]byte
+	rtt         rttEstimator
+	delayCounts delayCounts
+	out         sendWindow
+	delays      delayRing
 }
+
+// Alignments of what a packet touches one of: a bucket of round trips, a sent packet.
+var (
+	_ [0]byte = [unsafe.Offsetof(Peer{}.rtt) % 64]byte{}
+	_ [0]byte = [(unsafe.Offsetof(Peer{}.out) + unsafe.Offsetof(sendWindow{}.packets)) % 32]byte{}
+)
 
 // NewPeer returns a peer whose session begins now.
 func NewPeer(now time.Duration, c Config) *Peer {
@@ -49,11 +58,18 @@ func NewPeer(now time.Duration, c Config) *Peer {
 	return p
 }
 
+// Reserve makes the memory of the first reliable messages each way.
+func (p *Peer) Reserve() {
+	p.out.reliable.reserve()
+	p.reliableIn.waiting.reserve()
+}
+
 // Reset begins another session in the same memory and invalidates what earlier calls returned.
 func (p *Peer) Reset(now time.Duration, c Config) {
-	lost, sent, received := p.out.lost[:0], p.out.reliable.store.buf[:0], p.reliableIn.waiting.buf[:0]
+	lost, sent, received := p.out.lost[:0], p.out.reliable.empty(), p.reliableIn.waiting.empty()
+	unreliable := unreliableQueues{in: p.unreliable.in, out: p.unreliable.out}
 	*p = Peer{} // one literal with the fields below would be built on the stack and copied
-	p.out.lost, p.out.reliable.store.buf, p.reliableIn.waiting.buf = lost, sent, received
+	p.out.lost, p.out.reliable, p.reliableIn.waiting, p.unreliable = lost, sent, received, unreliable
 	p.received, p.lastSent = now, now
 	p.out.oldest = 1
 	p.transferIn.limit = min(c.MaxTransfer, MaxTransferSize)
@@ -107,7 +123,7 @@ func (p *Peer) Receive(now time.Duration, packet []byte) (sections []byte, err e
 	}
 	p.in.mark(seq)
 	p.received = now
-	p.oneWay.add(stamp(now) - h.SentAt)
+	p.addDelay(oneWay, stamp(now)-h.SentAt)
 	p.transferIn.expire(now)
 	p.measure(now, ack, h.Echo)
 	p.out.applyAck(ack, h.AckBits)
@@ -127,7 +143,7 @@ func (p *Peer) measure(now time.Duration, ack uint64, echo uint16) {
 	sample := time.Duration(d) * Stamp
 	sample = min(sample, now-p.out.packets[ack%sendWindowSize].at)
 	p.rtt.add(now, sample)
-	p.rttSpread.add(stamp(sample))
+	p.addDelay(roundTrip, stamp(sample))
 }
 
 // Delivered returns the ack tags of the packets that the last Receive proved to have arrived. The
@@ -144,11 +160,11 @@ func (p *Peer) RTT() RTT { return p.rtt.rtt }
 
 // Jitter returns the one-way delay variation of the newest 256 packets received, by the times at
 // which the other end sent them. It sorts, so it is for reports, not for every packet.
-func (p *Peer) Jitter() Jitter { return p.oneWay.jitter() }
+func (p *Peer) Jitter() Jitter { return p.jitter(oneWay) }
 
 // RTTJitter returns the delay variation of the newest 256 round trips, by the echoes of our own
 // send times.
-func (p *Peer) RTTJitter() Jitter { return p.rttSpread.jitter() }
+func (p *Peer) RTTJitter() Jitter { return p.jitter(roundTrip) }
 
 // InFlight returns the number of packets beyond the peer's newest ack.
 func (p *Peer) InFlight() int { return int(p.out.newest - p.out.acked) }

@@ -23,11 +23,24 @@ const never = time.Duration(-1 << 62)
 // message travels in every packet with room for it until a packet that carried it is acked, but
 // not twice within resendAfter unless a packet was lost.
 type reliableSender struct {
-	base  uint64 // oldest id that is not acked
-	next  uint64 // id of the next message queued
-	acked uint64 // bit id&63: acked, but an older one is not
-	at    [MaxReliable]time.Duration
+	base  uint64                      // oldest id that is not acked
+	next  uint64                      // id of the next message queued
+	acked uint64                      // bit id&63: acked, but an older one is not
+	at    *[MaxReliable]time.Duration // when each was sent last; nil before the first
 	store messageStore
+}
+
+// empty returns a sender without messages, in the same memory.
+func (q *reliableSender) empty() reliableSender {
+	return reliableSender{at: q.at, store: q.store.empty()}
+}
+
+// reserve makes the memory of the first message.
+func (q *reliableSender) reserve() {
+	if q.at == nil {
+		q.at = new([MaxReliable]time.Duration)
+		q.store.reserve()
+	}
 }
 
 func (q *reliableSender) queue(message []byte) error {
@@ -37,6 +50,7 @@ func (q *reliableSender) queue(message []byte) error {
 	if q.next-q.base == MaxReliable {
 		return ErrReliableFull
 	}
+	q.reserve()
 	i := q.next % MaxReliable
 	q.store.put(i, message)
 	q.at[i] = never
@@ -63,7 +77,7 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 		if q.acked>>i&1 != 0 || r.at-q.at[i] < resendAfter {
 			continue
 		}
-		need := 3 + int(q.store.size[i])
+		need := 3 + int(q.store.slots[i].size)
 		if count == 0 {
 			need += 2
 		}
@@ -73,12 +87,12 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 		if count == 0 {
 			dst = append(dst, byte(SectionReliable), 0)
 			if r.reliable == 0 {
-				r.base = q.base
+				r.base = uint32(q.base)
 			}
 		}
 		count++
 		dst[start+1] = byte(count)
-		dst = append(dst, byte(id), byte(id>>8), byte(q.store.size[i]-1))
+		dst = append(dst, byte(id), byte(id>>8), byte(q.store.slots[i].size-1))
 		dst = append(dst, q.store.get(i)...)
 		q.at[i] = r.at
 		r.reliable |= 1 << i
@@ -86,10 +100,16 @@ func (q *reliableSender) append(dst []byte, budget int, r *sentPacket, resendAft
 	return dst
 }
 
+// carried returns the id of the message of slot i that a packet carried.
+func (q *reliableSender) carried(r *sentPacket, i uint64) uint64 {
+	base := q.base - uint64(uint32(q.base)-r.base)
+	return base + (i-base)%MaxReliable
+}
+
 // delivered acks the messages of a packet and releases the oldest acked ones.
 func (q *reliableSender) delivered(r *sentPacket) {
 	for i := range setBits(r.reliable) {
-		if id := r.base + (i-r.base)%MaxReliable; id >= q.base {
+		if q.carried(r, i) >= q.base {
 			q.acked |= 1 << i
 		}
 	}
@@ -103,7 +123,7 @@ func (q *reliableSender) delivered(r *sentPacket) {
 // lost makes the messages of a packet due at once, unless a later packet carries them.
 func (q *reliableSender) lost(r *sentPacket) {
 	for i := range setBits(r.reliable) {
-		if id := r.base + (i-r.base)%MaxReliable; id >= q.base && q.at[i] == r.at {
+		if q.carried(r, i) >= q.base && q.at[i] == r.at {
 			q.at[i] = never
 		}
 	}

@@ -22,11 +22,11 @@ const (
 // rttEstimator keeps samples in eight buckets of a quarter second. The newest is unfinished, so
 // they cover 1.75 to 2 s.
 type rttEstimator struct {
+	buckets [rttBuckets]rttBucket
 	rtt     RTT
 	samples uint64    // taken so far
 	epoch   int64     // of the newest bucket: now/rttBucketTime
 	total   rttBucket // of all buckets; least is not used
-	buckets [rttBuckets]rttBucket
 }
 
 type rttBucket struct {

@@ -3,6 +3,7 @@ package packet
 import (
 	"math/bits"
 	"time"
+	"unsafe"
 )
 
 const (
@@ -16,12 +17,24 @@ type sentPacket struct {
 	at       time.Duration
 	ackTag   uint64
 	reliable uint64 // bit id&63: carried the reliable message id
-	base     uint64 // oldest message not acked then; ids lie in [base, base+64)
+	base     uint32 // low bits of the oldest message not acked then; ids lie in [base, base+64)
 	transfer uint16 // low bits of the transfer whose fragment it carried
-	fragment uint16 // index of that fragment, plus 1; 0: none
-	pending  bool   // neither delivered nor lost
-	tagged   bool   // has an ack tag
+	fragment uint8  // index of that fragment
+	state    sentState
 }
+
+// sentState is flags of a sent packet.
+type sentState uint8
+
+const (
+	sentPending  sentState = 1 << iota // neither delivered nor lost
+	sentTagged                         // has an ack tag
+	sentFragment                       // carried a fragment
+)
+
+var _ [32]byte = [unsafe.Sizeof(sentPacket{})]byte{} // two in a cache line
+
+func (r *sentPacket) is(s sentState) bool { return r.state&s != 0 }
 
 // sendWindow decides whether each packet sent was delivered or lost, once.
 //
@@ -42,6 +55,7 @@ type sendWindow struct {
 	reliable   reliableSender
 
 	delivered [ackWindow + 1]uint64
+	_         [8]byte
 	packets   [sendWindowSize]sentPacket
 }
 
@@ -53,7 +67,7 @@ func (o *sendWindow) next(now time.Duration) uint64 {
 	if o.newest >= o.oldest+sendWindowSize { // else not pending: skips a cache miss
 		o.lose(r)
 	}
-	*r = sentPacket{at: now, pending: true}
+	*r = sentPacket{at: now, state: sentPending}
 	if o.newest >= sendWindowSize {
 		o.oldest = max(o.oldest, o.newest-sendWindowSize+1)
 	}
@@ -65,10 +79,11 @@ func (o *sendWindow) next(now time.Duration) uint64 {
 func (o *sendWindow) setAckTag(seq uint16, ackTag uint64) bool {
 	back := uint16(o.newest) - seq
 	r := &o.packets[(o.newest-uint64(back))%sendWindowSize]
-	if back >= sendWindowSize || !r.pending || r.tagged || o.tagsHeld == sendWindowSize {
+	if back >= sendWindowSize || !r.is(sentPending) || r.is(sentTagged) || o.tagsHeld == sendWindowSize {
 		return false
 	}
-	r.ackTag, r.tagged = ackTag, true
+	r.ackTag = ackTag
+	r.state |= sentTagged
 	o.tagsHeld++
 	return true
 }
@@ -100,7 +115,7 @@ func (o *sendWindow) applyAck(a, mask uint64) {
 	}
 	for o.oldest < o.acked {
 		r := &o.packets[o.oldest%sendWindowSize]
-		if r.pending && o.acked-o.oldest <= ackWindow &&
+		if r.is(sentPending) && o.acked-o.oldest <= ackWindow &&
 			o.packets[o.acked%sendWindowSize].at-r.at <= lostAfter {
 			break // later packets were sent later still
 		}
@@ -139,15 +154,15 @@ func (o *sendWindow) deliver(a, mask uint64) {
 // resolve records that packet s was delivered, unless it was lost before or has left the window.
 func (o *sendWindow) resolve(s uint64) {
 	r := &o.packets[s%sendWindowSize]
-	if o.newest-s >= sendWindowSize || !r.pending {
+	if o.newest-s >= sendWindowSize || !r.is(sentPending) {
 		return
 	}
-	r.pending = false
+	r.state &^= sentPending
 	o.reliable.delivered(r)
-	if r.fragment != 0 {
+	if r.is(sentFragment) {
 		o.transfers.delivered(r)
 	}
-	if r.tagged {
+	if r.is(sentTagged) {
 		o.delivered[o.nDelivered] = r.ackTag
 		o.nDelivered++
 	}
@@ -155,15 +170,15 @@ func (o *sendWindow) resolve(s uint64) {
 
 // lose records that a packet was lost, if it is pending.
 func (o *sendWindow) lose(r *sentPacket) {
-	if !r.pending {
+	if !r.is(sentPending) {
 		return
 	}
-	r.pending = false
+	r.state &^= sentPending
 	o.reliable.lost(r)
-	if r.fragment != 0 {
+	if r.is(sentFragment) {
 		o.transfers.lost(r)
 	}
-	if r.tagged {
+	if r.is(sentTagged) {
 		o.lost = append(o.lost, r.ackTag)
 	}
 }

@@ -9,13 +9,13 @@ import (
 // that the sender has given up the present one; fragments of earlier transfers are late copies.
 // It never takes more memory than limit.
 type transferReceiver struct {
+	size       int32         // of the present transfer; 0: none
+	done       int32         // size of the complete transfer that waits for NextTransfer; 0: none
 	limit      int           // largest transfer taken, at most MaxTransferSize
 	id         uint64        // of the present transfer, or of the next one
-	size       int           // of the present transfer; 0: none
 	left       int           // fragments that are missing
 	have       fragmentSet   // fragments that are here
 	received   time.Duration // when the last new fragment came
-	done       int           // size of the complete transfer that waits for NextTransfer; 0: none
 	incomplete uint64        // transfers given up
 	memory     *transferBuffer
 }
@@ -47,7 +47,7 @@ func (b *transferReceiver) parse(now time.Duration, src []byte) (rest []byte, er
 	if ahead < 0 {
 		return rest, nil
 	}
-	if ahead == 0 && b.size != 0 && b.size != int(size) {
+	if ahead == 0 && b.size != 0 && b.size != int32(size) {
 		return nil, DropFragment
 	}
 	if ahead > 0 || b.size == 0 {
@@ -64,7 +64,7 @@ func (b *transferReceiver) begin(ahead uint64, size int) {
 		b.incomplete++
 	}
 	b.id += ahead
-	b.size, b.left, b.have = size, fragmentCount(size), fragmentSet{}
+	b.size, b.left, b.have = int32(size), fragmentCount(size), fragmentSet{}
 	if b.memory == nil {
 		b.memory = new(transferBuffer)
 	}

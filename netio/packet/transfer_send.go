@@ -90,7 +90,8 @@ func (p *Peer) AcceptTransfers(limit int) {
 // 0 when there is none.
 func (p *Peer) TransferProgress() (have, size int) {
 	b := &p.transferIn
-	return min(b.size, (fragmentCount(b.size)-b.left)*fragmentSize), b.size
+	size = int(b.size)
+	return min(size, (fragmentCount(size)-b.left)*fragmentSize), size
 }
 
 // NextTransfer returns the transfer that the last packet completed. The slice is valid until the
@@ -184,7 +185,7 @@ func (b *transferSender) append(dst []byte, budget int, r *sentPacket, resendAft
 	if b.started && r.at-b.progressAt > sendGiveUp {
 		b.finish(&b.givenUp)
 	}
-	if b.base == b.next || r.fragment != 0 {
+	if b.base == b.next || r.is(sentFragment) {
 		return dst
 	}
 	if !b.started {
@@ -199,7 +200,8 @@ func (b *transferSender) append(dst []byte, budget int, r *sentPacket, resendAft
 			continue
 		}
 		b.at[i], b.first = r.at, i+1
-		r.transfer, r.fragment = uint16(b.base), uint16(i+1)
+		r.transfer, r.fragment = uint16(b.base), uint8(i)
+		r.state |= sentFragment
 		dst = append(dst, byte(SectionFragment), byte(b.base), byte(b.base>>8), byte(i))
 		dst = append(dst, byte(len(data)), byte(len(data)>>8), byte(len(data)>>16), byte(len(data)>>24))
 		return append(dst, data[i*fragmentSize:][:size]...)
@@ -209,7 +211,7 @@ func (b *transferSender) append(dst []byte, budget int, r *sentPacket, resendAft
 
 // delivered records that a packet with a fragment arrived.
 func (b *transferSender) delivered(r *sentPacket) {
-	i := int(r.fragment) - 1
+	i := int(r.fragment)
 	if !b.started || r.transfer != uint16(b.base) || b.acked.has(i) {
 		return
 	}
@@ -222,7 +224,7 @@ func (b *transferSender) delivered(r *sentPacket) {
 
 // lost makes the fragment of a packet due at once, unless a later packet carries it.
 func (b *transferSender) lost(r *sentPacket) {
-	if i := int(r.fragment) - 1; b.started && r.transfer == uint16(b.base) && b.at[i] == r.at {
+	if i := int(r.fragment); b.started && r.transfer == uint16(b.base) && b.at[i] == r.at {
 		b.at[i] = never
 	}
 }

@@ -561,7 +561,7 @@ func FuzzFragments(f *testing.F) {
 			if ok != (err == nil) || !bytes.Equal(rest, want) {
 				t.Fatalf("%x: rest %x, %v; the twin says %x, %v", src, rest, err, want, ok)
 			}
-			if fast.done != len(transfer) ||
+			if int(fast.done) != len(transfer) ||
 				fast.done > 0 && !bytes.Equal(fast.memory.data[:fast.done], transfer) {
 				t.Fatalf("%x: a transfer of %d bytes, the twin has %d", src, fast.done, len(transfer))
 			}

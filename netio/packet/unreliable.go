@@ -19,11 +19,9 @@ var (
 // bytes. A message goes into one packet and is never sent again, so it arrives at most once, in
 // the order of packets.
 type unreliableQueues struct {
-	nOut int
-	at   int // next message of in
-	nIn  int
-	out  [unreliableRoom]byte
-	in   [MaxSectionBytes]byte // messages of the last packet
+	nOut, nIn, at uint16                 // bytes of out, of in; next message of in
+	out           *[unreliableRoom]byte  // nil before the first message, as is in
+	in            *[MaxSectionBytes]byte // messages of the last packet
 }
 
 // QueueUnreliable copies a message of 1 to MaxMessageSize bytes for the next packet that has
@@ -33,11 +31,14 @@ func (p *Peer) QueueUnreliable(message []byte) error {
 	if len(message) == 0 || len(message) > MaxMessageSize {
 		return ErrMessageSize
 	}
-	if q.nOut+1+len(message) > unreliableRoom {
+	if int(q.nOut)+1+len(message) > unreliableRoom {
 		return ErrUnreliableFull
 	}
+	if q.out == nil {
+		q.out = new([unreliableRoom]byte)
+	}
 	q.out[q.nOut] = byte(len(message) - 1)
-	q.nOut += 1 + copy(q.out[q.nOut+1:], message)
+	q.nOut += 1 + uint16(copy(q.out[q.nOut+1:], message))
 	return nil
 }
 
@@ -46,7 +47,7 @@ func (p *Peer) QueueUnreliable(message []byte) error {
 // there are none.
 func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 	q, count, n := &p.unreliable, 0, 0
-	for n < q.nOut && count < MaxUnreliable {
+	for n < int(q.nOut) && count < MaxUnreliable {
 		size := 2 + int(q.out[n])
 		if 2+n+size > budget {
 			break
@@ -59,7 +60,7 @@ func (p *Peer) AppendUnreliable(dst []byte, budget int) []byte {
 	}
 	dst = append(dst, byte(SectionUnreliable), byte(count))
 	dst = append(dst, q.out[:n]...)
-	q.nOut = copy(q.out[:], q.out[n:q.nOut])
+	q.nOut = uint16(copy(q.out[:], q.out[n:q.nOut]))
 	return dst
 }
 
@@ -81,10 +82,13 @@ func (q *unreliableQueues) parse(src []byte) (rest []byte, err error) {
 		}
 		body = body[2+int(body[0]):]
 	}
-	if n := len(src) - len(body) - 2; n > len(q.in) { // longer than any packet
+	if n := len(src) - len(body) - 2; n > MaxSectionBytes { // longer than any packet
 		return nil, DropUnreliable
 	} else {
-		q.at, q.nIn = 0, copy(q.in[:], src[2:2+n])
+		if q.in == nil {
+			q.in = new([MaxSectionBytes]byte)
+		}
+		q.at, q.nIn = 0, uint16(copy(q.in[:], src[2:2+n]))
 	}
 	return body, nil
 }
@@ -96,7 +100,7 @@ func (p *Peer) NextUnreliable() ([]byte, bool) {
 	if q.at >= q.nIn {
 		return nil, false
 	}
-	message := q.in[q.at+1 : q.at+2+int(q.in[q.at])]
-	q.at += 1 + len(message)
+	message := q.in[q.at+1 : q.at+2+uint16(q.in[q.at])]
+	q.at += 1 + uint16(len(message))
 	return message, true
 }

@@ -17,6 +17,12 @@ import (
 //go:embed assets/page.html
 var pageHTML string
 
+//go:embed assets/lobbies.html
+var lobbiesHTML string
+
+//go:embed assets/lobbies.js
+var lobbiesScript string
+
 //go:embed assets/dash.css
 var style string
 
@@ -59,6 +65,20 @@ func guard(h http.Header, kind string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+// Lobbies returns the pages of a host with several lobbies: GET / lists them, with links to the live
+// page of each at /?lobby=N. The caller checks access.
+func Lobbies() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", newText("text/html; charset=utf-8", lobbiesHTML).serve)
+	mux.HandleFunc("GET "+Prefix+"lobbies.js", newText("text/javascript; charset=utf-8", lobbiesScript).serve)
+	return mux
+}
+
+// IsLobbies reports whether a request is for one of the pages of Lobbies.
+func IsLobbies(r *http.Request) bool {
+	return r.URL.Path == "/" && !r.URL.Query().Has("lobby") || r.URL.Path == Prefix+"lobbies.js"
 }
 
 func (t text) serve(w http.ResponseWriter, r *http.Request) {

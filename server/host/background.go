@@ -2,6 +2,7 @@ package host
 
 import (
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tickrate/tickrate/sim/replay"
@@ -95,6 +96,17 @@ func (b *backlog) flush() {
 	}
 	clear(b.waiting)
 	b.waiting = b.waiting[:0]
+}
+
+// take takes out what waits of a lobby that moves.
+func (b *backlog) take(x *hosted) (jobs []job) {
+	b.waiting = slices.DeleteFunc(b.waiting, func(j job) bool {
+		if j.of == x {
+			jobs = append(jobs, j)
+		}
+		return j.of == x
+	})
+	return jobs
 }
 
 // finish begins all that waits.

@@ -26,7 +26,9 @@ type Config struct {
 
 	MaxSteps int // most ticks that a frame plays to catch up; see ClockConfig
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig
-	Workers  int // threads that share the systems of a tick, 1 to MaxWorkers; default 1
+	// Threads that share the systems of one tick, 1 to MaxTickWorkers; default 1. Several exclude
+	// LobbiesConfig.Workers.
+	TickWorkers int
 
 	// Maps loads maps for the console, the rotation and lobbies on demand, one at a time, on a
 	// goroutine of its own. Default: no other map is found.
@@ -81,8 +83,8 @@ type FilesConfig struct {
 	Dumps      string // folder of dumps of lobbies that panic, made if need be; default Recordings
 }
 
-// MaxWorkers is the most threads that share the systems of a tick.
-const MaxWorkers = parallel.MaxParts
+// MaxTickWorkers is the most threads that share the systems of a tick.
+const MaxTickWorkers = parallel.MaxParts
 
 // Check reports what is wrong with the configuration of a lobby host, before anything is opened.
 func (c Config) Check() error {
@@ -96,18 +98,19 @@ func (c Config) Check() error {
 	if err := c.Lobby.Check(); err != nil {
 		return err
 	}
-	if err := c.Lobbies.check(); err != nil {
-		return err
-	}
 	_, err := c.clock(c.Lobby.Rules.Rate)
 	return err
 }
 
 func (c *Config) checkWorkers() error {
-	if c.Workers < 0 || c.Workers > MaxWorkers {
-		return fmt.Errorf("%d workers: expected 1 to %d", c.Workers, MaxWorkers)
+	if c.TickWorkers < 0 || c.TickWorkers > MaxTickWorkers {
+		return fmt.Errorf("%d workers of a tick: expected 1 to %d", c.TickWorkers, MaxTickWorkers)
 	}
-	return nil
+	if c.TickWorkers > 1 && c.Lobbies.Workers > 1 {
+		return fmt.Errorf("%d workers of a tick and %d of lobbies: expected one of them to be 1",
+			c.TickWorkers, c.Lobbies.Workers)
+	}
+	return c.Lobbies.check()
 }
 
 // Check reports a socket back end that does not exist.

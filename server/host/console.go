@@ -52,11 +52,32 @@ func replaceFile(path string, data []byte) error {
 // operator is the caller of lines that the owner of the process types.
 var operator = console.Caller{Name: "operator", Rank: console.Operator}
 
-// addQuit adds the command quit to the console of a lobby.
-func (h *Host) addQuit(x *hosted) {
+// addCommands adds the commands that are about the host to the console of a lobby.
+func (h *Host) addCommands(x *hosted) {
 	x.lobby.Console().AddCommand(console.Command{
 		Entry: console.Entry{Name: "quit", Help: "disconnect all players and end the server"},
 		Run:   func(*console.Call) error { h.stop(); return nil },
+	})
+	if h.alone() {
+		return
+	}
+	x.lobby.Console().AddCommand(console.Command{
+		Entry: console.Entry{Name: "lobbies", Help: "list the lobbies of this server", Flags: console.Remote},
+		Run: func(c *console.Call) error {
+			for _, line := range h.lobbyLines() {
+				c.Say("%s", line)
+			}
+			return nil
+		},
+	})
+	// On the terminal runLine serves it.
+	x.lobby.Console().AddCommand(console.Command{
+		Entry: console.Entry{Name: "lobby", Help: "send the lines that follow, or one line, to a lobby",
+			Flags: console.Remote},
+		Usage: "N [LINE]", MinArgs: 1, MaxArgs: console.MaxWords - 1,
+		Run: func(c *console.Call) error {
+			return fmt.Errorf("for the terminal; over HTTP, POST the line to /v1/console?lobby=%s", c.Args[0])
+		},
 	})
 }
 
@@ -84,7 +105,7 @@ func (h *Host) execFiles(now time.Duration, x *hosted) error {
 		if err != nil {
 			return err
 		}
-		h.show(out, nil)
+		h.show(x, out, nil)
 	}
 	return nil
 }
@@ -118,17 +139,18 @@ func (h *Host) runLine(line string) error {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
 		case "lobbies":
-			h.listLobbies()
+			h.show(nil, h.lobbyLines(), nil)
 			return nil
 		case "lobby":
 			name, command, _ := strings.Cut(strings.TrimSpace(rest), " ")
 			n, err := strconv.ParseUint(name, 10, 32)
 			if err != nil || h.find(uint32(n)) == nil {
-				h.show(nil, fmt.Errorf("lobby %.20q: %w", name, httpapi.ErrNoLobby))
+				h.show(nil, nil, fmt.Errorf("lobby %.20q: %w; lobbies lists them", name, httpapi.ErrNoLobby))
 				return nil
 			}
 			if id, line = uint32(n), command; line == "" {
 				t.selected = id
+				h.show(nil, []string{fmt.Sprintf("lines go to lobby %d", id)}, nil)
 				return nil
 			}
 		case "quit":
@@ -138,11 +160,12 @@ func (h *Host) runLine(line string) error {
 	}
 	x := h.find(id)
 	if x == nil {
-		h.show(nil, fmt.Errorf("lobby %d: %w; choose one with lobby N", id, httpapi.ErrNoLobby))
+		h.show(nil, nil, fmt.Errorf("lobby %d: %w; choose one with lobby N", id, httpapi.ErrNoLobby))
 		return nil
 	}
 	err := h.on(context.Background(), x, func(_ *worker, now time.Duration) {
-		h.show(x.lobby.Execute(now, nil, line, operator))
+		out, err := x.lobby.Execute(now, nil, line, operator)
+		h.show(nil, out, err)
 	})
 	select {
 	case <-h.ended:
@@ -152,21 +175,31 @@ func (h *Host) runLine(line string) error {
 	}
 }
 
-// listLobbies shows the lobbies to the operator.
-func (h *Host) listLobbies() {
+// lobbyLines lists the lobbies.
+func (h *Host) lobbyLines() (lines []string) {
 	for _, x := range *h.list.Load() {
 		s, census := x.status.Load(), x.lobby.Summary().Census
-		fmt.Fprintf(h.log, "lobby %s: %d of %d players, %s on %s, %v\n", x.name(), census.Players,
+		line := fmt.Sprintf("lobby %s: %d of %d players, %s on %s, %v", x.name(), census.Players,
 			census.PlayerSlots, s.Mode, s.Map, s.Phase)
+		if len(h.workers) > 1 {
+			line += fmt.Sprintf(", worker %d", x.worker.Load().index)
+		}
+		lines = append(lines, line)
 	}
+	return lines
 }
 
-// show writes answers of the console to the log.
-func (h *Host) show(out []string, err error) {
+// show writes answers of the console to the log. x names the lobby of lines that nobody has typed; nil
+// for those that the operator waits for.
+func (h *Host) show(x *hosted, out []string, err error) {
+	of := ""
+	if x != nil {
+		of = h.of(x)
+	}
 	for _, line := range out {
-		fmt.Fprintln(h.log, line)
+		fmt.Fprintln(h.log, of+line)
 	}
 	if err != nil {
-		fmt.Fprintln(h.log, err)
+		fmt.Fprintln(h.log, of+err.Error())
 	}
 }

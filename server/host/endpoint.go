@@ -19,7 +19,8 @@ import (
 // endpoint is the side of a host that faces the network: the socket, the admission of clients, and
 // the HTTP port.
 type endpoint struct {
-	sock     netio.Conn
+	sock     netio.Conn           // the first of socks
+	socks    []netio.Conn         // of the workers, on one port
 	sessions netcode.ServerConfig // complete
 	journal  *journal             // nil: none
 	web      *httpapi.Server      // nil: none
@@ -36,27 +37,34 @@ func openEndpoint(cfg *Config, clients int) (e *endpoint, err error) {
 		return nil, fmt.Errorf("%d players: expected 1 to %d", clients, netcode.MaxClients)
 	}
 	e = &endpoint{log: newRateLog(cfg.Log), start: time.Now()}
+	listen := netio.ListenGnet
 	switch cfg.UDP.Backend {
 	case "", "gnet":
-		e.sock, err = netio.ListenGnet(cfg.UDP.Listen, netio.Config{})
 	case "mmsg":
-		e.sock, err = netio.ListenMmsg(cfg.UDP.Listen, netio.Config{})
+		listen = netio.ListenMmsg
 	default:
-		err = errBackend(cfg.UDP.Backend)
+		return nil, errBackend(cfg.UDP.Backend)
 	}
-	if err != nil {
+	workers := max(1, cfg.Lobbies.Workers)
+	if e.socks, err = netio.ListenShared(workers, listen, cfg.UDP.Listen, netio.Config{}); err != nil {
 		return nil, err
 	}
+	e.sock = e.socks[0]
 	e.sessions = e.complete(cfg.Lobby.Netcode, clients)
 	if cfg.Files.Journal != "" {
 		if e.journal, err = openJournal(cfg.Files.Journal, e.sessions.MaxTokens); err != nil {
-			return nil, errors.Join(err, e.sock.Close())
+			return nil, errors.Join(err, e.closeSockets())
 		}
 		e.sessions.Journal = e.journal.bytes
 	} else if e.sessions.Journal == nil && e.sessions.TokenLifetime == 0 && !e.sessions.AllowTokenReuse {
 		e.sessions.TokenLifetime = cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
 		if cfg.Lobby.Netcode.StartUnix == 0 {
 			e.sessions.StartUnix = tokenStart(cfg.UDP.Listen)
+		}
+	}
+	if workers > 1 { // a token used at one worker is refused by all
+		if e.sessions.Tokens, err = netcode.NewUsedTokens(e.sessions); err != nil {
+			return nil, errors.Join(err, e.closeSockets(), e.journal.close())
 		}
 	}
 	if s := e.sock.Stats(); s.SmallBuffers() {
@@ -201,10 +209,17 @@ func (e *endpoint) watchWallClock(now, drift time.Duration) {
 
 // close closes everything that is open, the journal last: the netcode server writes into it.
 func (e *endpoint) close() error {
-	err := e.sock.Close()
+	err := e.closeSockets()
 	if e.web != nil {
 		err = errors.Join(err, e.web.Close())
 	}
 	e.log.flush(e.since(), flushAll)
 	return errors.Join(err, e.journal.close())
+}
+
+func (e *endpoint) closeSockets() (err error) {
+	for _, sock := range e.socks {
+		err = errors.Join(err, sock.Close())
+	}
+	return err
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
@@ -28,22 +27,25 @@ import (
 // Host runs lobbies on one UDP port.
 type Host struct {
 	*endpoint
-	cfg     Config
-	workers []*worker
-	list    atomic.Pointer[[]*hosted] // the lobbies of all workers, by ID
-	maps    sharedMaps
-	making  making
-	pool    *parallel.Pool
-	query   *queryPort // nil: none
-	console terminal
-	encoder *background
-	writers sync.WaitGroup       // recordings of lobbies that have ended
-	labels  *httpapi.StageLabels // of no lobby
-	faults  meter.Counter        // lobbies that have panicked
-	pvs     string               // what PVSFor decided
+	cfg      Config
+	workers  []*worker
+	steering *server.Steering          // of several workers; nil: there is one
+	list     atomic.Pointer[[]*hosted] // the lobbies of all workers, by ID
+	maps     sharedMaps
+	making   making
+	pool     *parallel.Pool
+	query    *queryPort // nil: none
+	console  terminal
+	encoder  *background
+	writers  sync.WaitGroup       // recordings of lobbies that have ended
+	labels   *httpapi.StageLabels // of no lobby
+	faults   meter.Counter        // lobbies that have panicked
+	pvs      string               // what PVSFor decided
 
-	stopping atomic.Bool   // the workers are to end
-	ended    chan struct{} // closed when they have
+	balanced atomic.Int64   // when lobbies have moved last, by the clock of the workers
+	stopping atomic.Bool    // the workers are to end
+	playing  sync.WaitGroup // workers that play
+	ended    chan struct{}  // closed when the workers have ended
 }
 
 // New opens the socket and, if asked for, the journal and the other ports. All are open when it
@@ -77,8 +79,8 @@ func (h *Host) open() (err error) {
 		return err
 	}
 	cfg.Lobby.Name = cfg.Name
-	if cfg.Workers > 1 {
-		h.pool = parallel.NewPool(cfg.Workers)
+	if cfg.TickWorkers > 1 {
+		h.pool = parallel.NewPool(cfg.TickWorkers)
 	}
 	if err = h.openWorkers(); err != nil {
 		return err
@@ -121,9 +123,13 @@ func (h *Host) openWorkers() error {
 	g := h.sessions
 	rate := orDefault(int(h.cfg.Lobby.Rules.Rate), int(tick.DefaultRate))
 	g.PacketsPerSecond = orDefault(g.PacketsPerSecond, 2*max(rate, int(tick.MaxRate))) // a datagram a tick
-	for i, sock := range []netio.Conn{h.sock} {
+	if len(h.socks) > 1 {
+		h.steering = server.NewSteering(len(h.socks), g.Clients)
+	}
+	for i, sock := range h.socks {
 		w := &worker{host: h, index: i, sock: sock, backlog: backlog{to: h.encoder},
-			requests: requests{calls: make(chan call), ended: h.ended}}
+			requests: requests{calls: make(chan call), ended: h.ended},
+			inbox:    make(chan arrival, h.cfg.Lobbies.most())}
 		h.workers = append(h.workers, w)
 		if h.alone() {
 			return nil
@@ -160,7 +166,7 @@ func (h *Host) initial() *hosted {
 func (h *Host) PVS() string { return h.pvs }
 
 // Run plays ticks until ctx ends, then disconnects all players and closes everything. It locks its
-// goroutine to a thread.
+// goroutine to a thread: that of the first worker.
 func (h *Host) Run(ctx context.Context) (err error) {
 	defer close(h.ended)
 	h.encoder.start()
@@ -168,10 +174,18 @@ func (h *Host) Run(ctx context.Context) (err error) {
 		h.stop()
 	}
 	defer context.AfterFunc(ctx, h.stop)()
-	pacer := clock.New()
-	for _, w := range h.workers {
-		err = errors.Join(err, w.run(pacer))
+	pacer, errs := clock.New(), make([]error, len(h.workers))
+	var running sync.WaitGroup
+	h.playing.Add(len(h.workers))
+	for i, w := range h.workers[1:] {
+		running.Go(func() {
+			pacer.Bind()
+			errs[i+1] = w.run(pacer)
+		})
 	}
+	errs[0] = h.workers[0].run(pacer)
+	running.Wait()
+	err = errors.Join(errs...)
 	h.encoder.close()
 	for _, x := range *h.list.Load() {
 		if f := x.fault.Load(); f != nil && h.alone() && !errors.Is(err, errFault) {

@@ -214,38 +214,41 @@ func dialHost(t *testing.T, to netip.AddrPort, change func(*netcode.Mint)) *gree
 // until runs the client until a condition holds.
 func (g *greeted) until(what string, happened func() bool) {
 	g.t.Helper()
-	var buf [2000]byte
 	for end := time.Now().Add(waitLimit); time.Now().Before(end); {
-		now := time.Since(g.when)
-		g.dial.Update(now, &g.out)
-		for i := range g.out.Len() {
-			_, d := g.out.At(i)
-			if _, err := g.Write(d); err == nil { // a port that is closed by now says so here
-				g.sent++
-			}
-		}
-		g.out.Reset()
-		if err := g.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-			g.t.Fatal(err)
-		}
-		n, err := g.Read(buf[:])
-		if err != nil {
-			continue
-		}
-		pkt, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
-		if err == nil && pkt != nil {
-			if g.peer == nil {
-				g.peer = packet.NewPeer(now, packet.Config{})
-			}
-			if rest, err := g.peer.Receive(now, pkt); err == nil {
-				_, _ = g.peer.Sections(rest)
-			}
-		}
-		if happened() {
+		if g.step() && happened() {
 			return
 		}
 	}
 	g.t.Fatalf("no %s within %v; %v", what, waitLimit, g.dial.State())
+}
+
+// step sends what is due and reads a datagram; false if none came in time.
+func (g *greeted) step() bool {
+	now := time.Since(g.when)
+	g.dial.Update(now, &g.out)
+	for i := range g.out.Len() {
+		_, d := g.out.At(i)
+		if _, err := g.Write(d); err == nil { // a port that is closed by now says so here
+			g.sent++
+		}
+	}
+	g.out.Reset()
+	_ = g.SetReadDeadline(time.Now().Add(10 * time.Millisecond)) // fails on a closed socket, as Read does
+	var buf [2000]byte
+	n, err := g.Read(buf[:])
+	if err != nil {
+		return false
+	}
+	pkt, err := g.dial.Receive(now, g.dial.Server(), buf[:n], &g.out)
+	if err == nil && pkt != nil {
+		if g.peer == nil {
+			g.peer = packet.NewPeer(now, packet.Config{})
+		}
+		if rest, err := g.peer.Receive(now, pkt); err == nil {
+			_, _ = g.peer.Sections(rest)
+		}
+	}
+	return true
 }
 
 func figures(t *testing.T, at string) (r metrics.Report) {

@@ -41,9 +41,12 @@ type pace struct {
 	ticks   *Clock
 	load    overload.Controller
 	phase   int
+	busy    time.Duration // in its ticks, in this second
+	share   float64       // of its worker's processor in the last second, 0 to 1
 	second  time.Duration // when figures are published next
 	asleep  bool          // the lobby is empty, see loop.sleep
 	leaving packet.Reason // why the lobby ends; 0: it does not
+	to      *worker       // where the lobby moves; see worker.depart
 }
 
 // id names the lobby in this process.
@@ -89,7 +92,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		x.lobby.Reserve()
 	}
 	x.lobby.PackContent()
-	h.addQuit(x)
+	h.addCommands(x)
 	x.publishStatus()
 	if h.cfg.HTTP.Listen == "" {
 		return x, nil
@@ -105,6 +108,7 @@ func (h *Host) source(x *hosted) httpapi.Source {
 		Name: x.name(), Content: contentHash(x.lobby.Config()), Lobby: x.lobby, Schedule: x.schedule,
 		Status: func() server.Status { return *x.status.Load() },
 		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
+		Worker: func() int { return x.worker.Load().index },
 		Socket: h.ownSocket(), Hiccup: h.cfg.Hiccup,
 		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: x.ended, Stages: x.labels, Dash: x.dash, Do: h.doFor(x),

@@ -22,7 +22,14 @@ import (
 type LobbiesConfig struct {
 	Ahead int // made before the host is ready, of Config.Lobby
 	Most  int // at a time; default Ahead. Those beyond Ahead are made on demand
+
+	// Threads that play lobbies, each with a socket of its own and each lobby on one of them, 1 to
+	// MaxLobbyWorkers; default 1. Several need Linux.
+	Workers int
 }
+
+// MaxLobbyWorkers is the most threads that play lobbies.
+const MaxLobbyWorkers = server.MaxWorkers
 
 // MaxLobbies is the most lobbies of a host.
 const MaxLobbies = 1000
@@ -33,6 +40,12 @@ func (c LobbiesConfig) most() int { return max(c.Ahead, c.Most) }
 func (c LobbiesConfig) check() error {
 	if c.Ahead < 0 || c.most() > MaxLobbies {
 		return fmt.Errorf("%d lobbies ahead, %d at most: expected 0 to %d", c.Ahead, c.Most, MaxLobbies)
+	}
+	if c.Workers < 0 || c.Workers > MaxLobbyWorkers {
+		return fmt.Errorf("%d workers of lobbies: expected 1 to %d", c.Workers, MaxLobbyWorkers)
+	}
+	if c.Workers > 1 && c.most() == 0 {
+		return fmt.Errorf("%d workers of lobbies: expected 1 for a lobby alone", c.Workers)
 	}
 	return nil
 }
@@ -102,7 +115,7 @@ func (h *Host) makeAhead() (err error) {
 			return err
 		}
 		c.Rules.Seed += uint64(c.ID)
-		w := h.workers[0]
+		w := h.leastBusy()
 		x, err := h.newHosted(w, c)
 		if err != nil {
 			return err
@@ -176,7 +189,7 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 	if err = c.Check(); err != nil {
 		return 0, err
 	}
-	w := h.workers[0]
+	w := h.leastBusy()
 	x, err := h.newHosted(w, c)
 	if err != nil {
 		return 0, err
@@ -199,8 +212,9 @@ func (h *Host) EndLobby(ctx context.Context, id uint32) error {
 	if x == nil {
 		return httpapi.ErrNoLobby
 	}
-	switch err := h.on(ctx, x, func(*worker, time.Duration) {
-		x.pace.leaving = cmp.Or(x.pace.leaving, packet.ReasonClosing)
+	switch err := h.on(ctx, x, func(w *worker, _ time.Duration) {
+		x.pace.leaving = packet.ReasonClosing
+		w.depart(x)
 	}); {
 	case err == nil:
 	case errors.Is(err, httpapi.ErrEnded) && x.over():
@@ -228,7 +242,9 @@ func (h *Host) directory() httpapi.Directory {
 		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.faults.Load,
 	}
 	if !h.alone() {
-		d.Port = &httpapi.PortFigures{Stats: &h.workers[0].figures.stats, Socket: h.sock.Stats}
+		for _, w := range h.workers {
+			d.Ports = append(d.Ports, w.portFigures())
+		}
 		d.Create, d.End, d.Host = h.CreateLobby, h.EndLobby, h.making.host()
 	}
 	return d
@@ -236,3 +252,14 @@ func (h *Host) directory() httpapi.Directory {
 
 // plays reports whether a lobby plays. Any goroutine may call it.
 func (h *Host) plays(id uint32) bool { return h.find(id) != nil }
+
+// portFigures are what the HTTP port shows of a worker.
+func (w *worker) portFigures() *httpapi.PortFigures {
+	return &httpapi.PortFigures{Stats: &w.figures.stats, Socket: w.sock.Stats, Busy: w.busyShare,
+		Moved: w.shares.moved.Load, Handed: func() (n server.HandOvers) {
+			if w.host.steering != nil {
+				n = w.host.steering.HandOvers(w.index)
+			}
+			return n
+		}}
+}

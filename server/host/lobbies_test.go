@@ -133,6 +133,12 @@ func TestLobbiesComeAndGo(t *testing.T) {
 			!strings.Contains(body, "/dash/page.js") {
 			t.Errorf("the live page: %d %.80s", status, body)
 		}
+		for page, want := range map[string]string{"/": "/dash/lobbies.js", "/dash/lobbies.js": "v1/lobbies",
+			"/dash/page.css?lobby=1": "#table-lobbies", "/dash/map.json?lobby=1": "arena-16"} {
+			if status, body := ask(t, "GET", at+page); status != 200 || !strings.Contains(body, want) {
+				t.Errorf("%s: %d %.80s", page, status, body)
+			}
+		}
 		if status, body := postJSON(t, at+"/v1/console?lobby=2", "say hello"); status != 200 {
 			t.Errorf("the console: %d %s", status, body)
 		}
@@ -367,14 +373,22 @@ func TestLobbiesOnTheConsole(t *testing.T) {
 		}
 	}
 	at := "http://" + h.HTTPAddr()
+	for line, want := range map[string]string{"lobbies": "lobby 1: 0 of 4 players", "help": "lobbies: list",
+		"lobby 1 status": "/v1/console?lobby=1"} {
+		if _, body := postJSON(t, at+"/v1/console", line); !strings.Contains(body, want) {
+			t.Errorf("%s over HTTP: %s", line, body)
+		}
+	}
 	eventually(t, "lobby 1 has its name", func() bool {
 		l := lobbiesOf(t, at).Lobbies
 		return l[1].Name == "second" && l[0].Name == ""
 	})
 	_ = typed.Close()
 	stop()
-	if s := log.String(); !strings.Contains(s, "lobby 1: 0 of 4 players") || !strings.Contains(s, "no such lobby") {
-		t.Errorf("the log: %s", s)
+	for _, want := range []string{"lobby 1: 0 of 4 players", "no such lobby; lobbies lists", "lines go to lobby 1"} {
+		if s := log.String(); !strings.Contains(s, want) {
+			t.Errorf("the log lacks %q: %s", want, s)
+		}
 	}
 }
 

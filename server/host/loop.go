@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -52,14 +53,35 @@ func (l *loop) slice(period time.Duration) time.Duration {
 	return period / time.Duration(max(1, len(l.lobbies)))
 }
 
-// insert gives a lobby to the loop. now is the clock of the loop.
+// insert gives a lobby to the loop that has played in none. now is the clock of the worker.
 func (l *loop) insert(now time.Duration, x *hosted) {
-	x.pace.phase = l.freePhase()
-	offset := time.Duration(x.pace.phase) * x.rates.Simulation.Period() / maxPhases
-	x.pace.ticks = newClockAt(x.rates, offset, now)
+	l.setPhase(x, l.freePhase(l.work()), now)
 	x.pace.second = now + time.Second + time.Duration(len(l.lobbies))*10*time.Millisecond%time.Second
+	l.add(x)
+}
+
+// adopt gives a lobby to the loop that has played in another one. It keeps its clock, unless its
+// phase is crowded here.
+func (l *loop) adopt(x *hosted) {
+	work := l.work()
+	if free := l.freePhase(work); work[x.pace.phase] > work[free]+x.work() {
+		timescale := x.pace.ticks.timescale
+		l.setPhase(x, free, x.pace.ticks.Due()-x.pace.ticks.Period())
+		x.pace.ticks.Dilate(timescale)
+	}
+	l.add(x)
+}
+
+// setPhase gives a lobby a clock of a phase, first due within two periods of an instant.
+func (l *loop) setPhase(x *hosted, phase int, from time.Duration) {
+	x.pace.phase = phase
+	offset := time.Duration(phase) * x.rates.Simulation.Period() / maxPhases
+	x.pace.ticks = newClockAt(x.rates, offset, from)
+}
+
+func (l *loop) add(x *hosted) {
 	i, _ := slices.BinarySearchFunc(l.lobbies, x.id(), func(y *hosted, id uint32) int {
-		return int(y.id()) - int(id)
+		return cmp.Compare(y.id(), id)
 	})
 	l.lobbies = slices.Insert(slices.Clone(l.lobbies), i, x)
 	l.due = slices.Insert(l.due, i, x.pace.ticks.Due())
@@ -74,13 +96,20 @@ func (l *loop) remove(x *hosted) {
 	}
 }
 
-// freePhase returns the phase with the fewest slots to play. Few lobbies share few phases: each
-// phase costs a wake-up.
-func (l *loop) freePhase() int {
-	var work [maxPhases]int
+// work is how much a lobby may have to do: slots played in a second.
+func (x *hosted) work() int { return x.lobby.Config().Players * int(x.rates.Simulation) }
+
+// work is the work of the lobbies by phase.
+func (l *loop) work() (work [maxPhases]int) {
 	for _, x := range l.lobbies {
-		work[x.pace.phase] += x.lobby.Config().Players * int(x.rates.Simulation)
+		work[x.pace.phase] += x.work()
 	}
+	return work
+}
+
+// freePhase returns the phase with the least work. Few lobbies share few phases: each phase costs a
+// wake-up.
+func (l *loop) freePhase(work [maxPhases]int) int {
 	phases := min(maxPhases, 1+len(l.lobbies)/4)
 	best := 0
 	for phase := range phases {
@@ -89,6 +118,22 @@ func (l *loop) freePhase() int {
 		}
 	}
 	return best
+}
+
+// measureShares begins a new second. elapsed is what the last one took.
+func (l *loop) measureShares(elapsed time.Duration) {
+	l.load.share, l.load.busy = l.load.busy.Seconds()/elapsed.Seconds(), 0
+	ticks := 0.0
+	for _, x := range l.lobbies {
+		x.pace.share, x.pace.busy = x.pace.busy.Seconds()/elapsed.Seconds(), 0
+		ticks += x.pace.share
+	}
+	if ticks == 0 {
+		return
+	}
+	for _, x := range l.lobbies { // what the loop does for all of them counts, too
+		x.pace.share *= l.load.share / ticks
+	}
 }
 
 // next is when the loop has to wake.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -42,7 +43,7 @@ func newRecorder(dir, name string, log io.Writer) (*recorder, error) {
 	r := &recorder{dir: dir, name: name, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
 		done: make(chan struct{})}
 	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
-		fmt.Fprintf(log, "RECORDING: %s\n", text)
+		r.report("%s", text)
 	}}
 	return r, nil
 }
@@ -69,7 +70,7 @@ func (r *recorder) run(truncated func()) {
 // contain ends a recording that has panicked, and not the server. It is to be deferred.
 func (r *recorder) contain(truncated func()) {
 	if fault := recover(); fault != nil {
-		fmt.Fprintf(r.log, "RECORDING: ends early: %v\n%s", fault, debug.Stack())
+		r.report("ends early: %v\n%s", fault, debug.Stack())
 		truncated()
 		for range r.queue { // until close: what it was to write is lost
 		}
@@ -85,16 +86,24 @@ func (r *recorder) take(f server.RecordingChunk) {
 	select {
 	case r.queue <- f:
 		if r.gap {
-			fmt.Fprintf(r.log, "RECORDING: from tick %d on again\n", f.Chunk.First)
+			r.report("from tick %d on again", f.Chunk.First)
 		}
 		r.gap = false
 	default:
 		if !r.gap {
-			fmt.Fprintf(r.log, "RECORDING: the disk is too slow: from tick %d on nothing is "+
-				"recorded\n", f.Chunk.First)
+			r.report("the disk is too slow: from tick %d on nothing is recorded", f.Chunk.First)
 		}
 		r.gap = true
 	}
+}
+
+// report writes a line about the recording of its lobby.
+func (r *recorder) report(format string, args ...any) {
+	of := ""
+	if r.name != "" {
+		of = " of " + strings.Replace(r.name[1:], "lobby", "lobby ", 1)
+	}
+	fmt.Fprintf(r.log, "RECORDING%s: %s\n", of, fmt.Sprintf(format, args...))
 }
 
 // create makes the file of a round; its name has the time and the first tick.

@@ -62,7 +62,7 @@ func (w *worker) runRequests(now time.Duration) {
 	stepping := r.stepping
 	r.stepping = nil
 	for _, x := range stepping { // with keeps those that have more lines
-		w.with(now, x, func() { w.host.show(x.lobby.StepConsole(now, nil), nil) })
+		w.with(now, x, func() { w.host.show(x, x.lobby.StepConsole(now, nil), nil) })
 	}
 }
 

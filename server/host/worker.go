@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -24,9 +25,13 @@ type worker struct {
 	port     *server.Port // nil: there is one lobby alone, with a port of its own
 	loop     loop
 	requests requests
-	backlog  backlog
-	faulted  uint32 // background.faulted, as far as it was looked at
-	figures  portFigures
+	inbox    chan arrival // lobbies that move here
+	shares   shares
+
+	departing []*hosted // lobbies that are to end or to move
+	backlog   backlog
+	faulted   uint32 // background.faulted, as far as it was looked at
+	figures   portFigures
 }
 
 // portFigures are the figures of a shared port, of datagrams that belong to no lobby.
@@ -43,7 +48,8 @@ func (w *worker) openPort(g netcode.ServerConfig) (err error) {
 	w.figures.stats.Histograms = metrics.NewHistograms(true)
 	w.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
 	w.port, err = server.NewPort(server.PortConfig{Netcode: g, Host: h.making.host(),
-		Stats: &w.figures.stats, Timer: &w.figures.timer, Clock: h.since})
+		Stats: &w.figures.stats, Timer: &w.figures.timer, Clock: h.since,
+		Steering: h.steering, Worker: w.index})
 	return err
 }
 
@@ -60,6 +66,9 @@ func (w *worker) run(pacer *clock.Pacer) error {
 	}
 	err := w.play(pacer)
 	w.host.stop() // after an error of one worker, all end
+	w.host.playing.Done()
+	w.host.playing.Wait() // then no lobby moves
+	w.takeArrivals(pacer.Now())
 	for _, x := range w.loop.lobbies {
 		x.dash.Close()
 	}
@@ -100,9 +109,10 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 	for now, second := pacer.Now(), pacer.Now()+time.Second; err == nil && !w.host.stopping.Load(); {
 		now = pacer.Until(l.next(now))
 		wall := time.Now()
+		w.takeArrivals(now)
 		w.collect(now)
 		if err = w.playTurns(pacer, wall.Unix()); err == nil {
-			err = w.endLeaving(pacer.Now())
+			err = w.seeOff(pacer.Now())
 		}
 		if w.port != nil {
 			l.sleep(now)
@@ -119,9 +129,11 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		clear(l.turns[:cap(l.turns)]) // they keep no lobby that has ended
 		clear(l.batch[:cap(l.batch)])
 		if now >= second {
-			second += time.Second
-			l.load.share, l.load.busy = l.load.busy.Seconds(), 0
+			l.measureShares(time.Second + now - second)
+			w.shares.busy.Store(math.Float64bits(l.load.share))
+			second = now + time.Second
 			w.everySecond(wall)
+			w.balance(pacer.Now())
 		}
 	}
 	return err
@@ -223,6 +235,7 @@ func (w *worker) measure(began time.Duration) {
 		}
 		n := l.batch[i].Ticks
 		took, period := l.batch[i].Took/time.Duration(n), t.pace.ticks.Period()
+		t.pace.busy += l.batch[i].Took
 		i++
 		t.steps -= n
 		t.schedule.Wall.Record(int64(took))
@@ -254,28 +267,44 @@ func (w *worker) contained(now time.Duration, x *hosted, f func()) (ok bool) {
 	return ok
 }
 
-// endLeaving ends the lobbies that are to end, once their players are told: some players of each at
-// a time, since the buffer of the socket is small.
-func (w *worker) endLeaving(now time.Duration) error {
-	for _, x := range w.loop.lobbies {
-		if x.pace.leaving == 0 {
-			continue
-		}
-		var more bool
-		var err error
-		if !w.port.Do(now, x.lobby, func() { more, err = x.lobby.CloseSome(now, w.sock, x.pace.leaving) }) {
-			w.endFaulty()
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if !more {
-			w.port.Remove(now, x.lobby, x.pace.leaving)
-			fmt.Fprintf(w.host.log, "lobby %s ended\n", x.name())
-			w.drop(x)
+// depart makes a lobby that plays here end or move, as its pace says, between ticks.
+func (w *worker) depart(x *hosted) {
+	if !slices.Contains(w.departing, x) {
+		w.departing = append(w.departing, x)
+	}
+}
+
+// seeOff ends the lobbies that are to end and moves those that are to move. It runs between ticks.
+func (w *worker) seeOff(now time.Duration) (err error) {
+	departing := w.departing
+	w.departing = nil
+	for _, x := range departing {
+		switch {
+		case err != nil || !w.plays(x):
+		case x.pace.leaving != 0:
+			err = w.end(now, x)
+		default:
+			w.move(now, x, x.pace.to)
 		}
 	}
+	return err
+}
+
+// end ends a lobby once its players are told: some of them at a time, since the buffer of the socket
+// is small.
+func (w *worker) end(now time.Duration, x *hosted) (err error) {
+	var more bool
+	if !w.port.Do(now, x.lobby, func() { more, err = x.lobby.CloseSome(now, w.sock, x.pace.leaving) }) {
+		w.endFaulty()
+		return nil
+	}
+	if more || err != nil {
+		w.depart(x)
+		return err
+	}
+	w.port.Remove(now, x.lobby, x.pace.leaving)
+	fmt.Fprintf(w.host.log, "lobby %s ended\n", x.name())
+	w.drop(x)
 	return nil
 }
 

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// A host with workers prints their number and ends them (TestMain checks). Invalid numbers are
-// refused before anything is opened.
-func TestHostWorkers(t *testing.T) {
+// A host whose ticks have workers prints their number and ends them (TestMain checks). Invalid numbers
+// are refused before anything is opened.
+func TestTickWorkers(t *testing.T) {
 	for _, c := range []struct{ workers, want int }{{0, 1}, {1, 1}, {3, 3}} {
 		cfg := hostConfig("mmsg")
-		cfg.Workers = c.workers
+		cfg.TickWorkers = c.workers
 		h, stop := running(t, cfg)
 		at := "http://" + h.HTTPAddr()
 		eventually(t, "the first tick ends", func() bool { return figures(t, at).TickWall.Max > 0 })
@@ -21,9 +21,9 @@ func TestHostWorkers(t *testing.T) {
 		}
 		stop()
 	}
-	for _, workers := range []int{-1, MaxWorkers + 1} {
+	for _, workers := range []int{-1, MaxTickWorkers + 1} {
 		cfg := hostConfig("mmsg")
-		cfg.Workers = workers
+		cfg.TickWorkers = workers
 		if err := cfg.Check(); err == nil || !strings.Contains(err.Error(), "expected 1 to 16") {
 			t.Errorf("%d workers: check says %v", workers, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/tickrate/tickrate/server/dash"
 )
 
 // Directory is what the port serves of a host: its lobbies, and ways to make and to end them. Its
@@ -17,7 +19,7 @@ type Directory struct {
 	Host    uint32               // names the host in connect tokens, see protocol.LobbyRef
 	Most    int                  // lobbies that the host may have; 0: one alone
 	Stages  *StageLabels
-	Port    *PortFigures // of the UDP port that the lobbies share; nil: one lobby has it alone
+	Ports   []*PortFigures // by worker, of the UDP port that the lobbies share; none: a lobby alone
 
 	// Create makes a lobby and returns its ID; End ends one, and returns when its players are told.
 	// nil: the host has one lobby alone.
@@ -50,6 +52,7 @@ type LobbyInfo struct {
 	Phase     string `json:"phase"`
 	RateHz    int    `json:"rate_hz"`
 	LoadLevel string `json:"load_level"`
+	Worker    int    `json:"worker"`  // that plays it, from 0
 	Content   string `json:"content"` // hash of the content pack; zeros without one
 }
 
@@ -57,17 +60,21 @@ type LobbyInfo struct {
 func (s *Source) info() LobbyInfo {
 	status := s.Status()
 	return LobbyInfo{LobbyState: s.stateOf(), Name: status.Name, Map: status.Map, Mode: status.Mode,
-		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String(), Content: s.Content}
+		Phase: status.Phase.String(), RateHz: int(s.Rate), LoadLevel: s.Schedule.Level().String(),
+		Content: s.Content, Worker: s.Worker()}
 }
 
 // directory has the handlers of a host.
-type directory struct{ Directory }
+type directory struct {
+	Directory
+	index http.Handler // pages that list the lobbies
+}
 
 // NewHostMux returns the pages of a host. Pages of a lobby take ?lobby=N, and are of the first
 // lobby without it. If secret is not empty, pages that make or end lobbies require it from every
 // request. It fails if a metric is registered twice.
 func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
-	d := &directory{dir}
+	d := &directory{dir, dash.Lobbies()}
 	registry, err := newRegistry(d.collector(fullLobbies))
 	if err != nil {
 		return nil, err
@@ -84,7 +91,7 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 
 // collector exports all lobbies, the first of them in full.
 func (d *directory) collector(full int) collector {
-	c := collector{sources: d.sources, full: full, port: d.Port, shared: d.Port != nil}
+	c := collector{sources: d.sources, full: full, ports: d.Ports, shared: len(d.Ports) > 0}
 	if c.shared {
 		c.host = &HostFigures{Lobbies: func() int { return len(d.Lobbies()) }, Faults: d.Faults}
 	}
@@ -116,6 +123,10 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	if d.servePort(w, r) || d.serveAll(w, r) {
 		return
 	}
+	if len(d.Ports) > 0 && dash.IsLobbies(r) {
+		d.index.ServeHTTP(w, r)
+		return
+	}
 	p := d.pick(r)
 	if p == nil {
 		http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
@@ -145,7 +156,7 @@ func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 			c.sources = func() []*Source { return nil }
 		case p != nil:
 			c.sources = func() []*Source { return []*Source{&p.Source} }
-			c.port = nil
+			c.ports = nil
 		default:
 			http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
 			return

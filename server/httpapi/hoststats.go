@@ -15,7 +15,7 @@ const AllLobbies = "all"
 // the whole process (CPU, memory, garbage) are the same in all lobbies.
 type HostReport struct {
 	Version int              `json:"version"`
-	Loops   []LoopReport     `json:"loops"`   // of loops with several lobbies; empty for a lobby alone
+	Loops   []LoopReport     `json:"loops"`   // by worker; empty for a lobby alone
 	Lobbies []metrics.Report `json:"lobbies"` // by ID
 }
 
@@ -63,9 +63,7 @@ func hiccup(lobbies []*LobbyPages) *meter.Histogram {
 func (d *directory) reset() {
 	lobbies, now := d.Lobbies(), process{}
 	now.reset(hiccup(lobbies))
-	if d.Port != nil {
-		d.Port.reset()
-	}
+	d.resetPorts()
 	for _, p := range lobbies {
 		p.stats.reset(&now)
 		time.Sleep(yieldEvery)
@@ -77,8 +75,8 @@ func (d *directory) report() HostReport {
 	lobbies, now := d.Lobbies(), process{}
 	now.read(hiccup(lobbies))
 	r := HostReport{Version: Version, Loops: []LoopReport{}, Lobbies: []metrics.Report{}}
-	if d.Port != nil {
-		r.Loops = append(r.Loops, d.Port.loop())
+	for _, p := range d.Ports {
+		r.Loops = append(r.Loops, p.loop())
 	}
 	for _, p := range lobbies {
 		r.Lobbies = append(r.Lobbies, p.stats.report(&now))

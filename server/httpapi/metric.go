@@ -26,7 +26,9 @@ type metricOf uint8
 const (
 	ofLobby  metricOf = iota
 	ofBoth            // a lobby; under PortName what belongs to no lobby
-	ofSocket          // the socket and the host: under PortName only
+	ofSocket          // the sockets: under PortName only
+	ofHost            // the host: under PortName of the first worker only
+	ofWorker          // the workers of lobbies that share a port: under PortName only
 )
 
 // The types of figures below, for short lines.
@@ -111,4 +113,11 @@ func readObjects(s *sink) {
 			}
 		}
 	}
+}
+
+func readHandOvers(s *sink) {
+	n := s.port.Handed()
+	s.counter(float64(n.Handed), "handed")
+	s.counter(float64(n.Got), "got")
+	s.counter(float64(n.Dropped), "dropped")
 }

@@ -21,6 +21,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -44,7 +45,7 @@ process come too (` + "`go_`, `process_`" + `).
 Of a server with many lobbies, a scrape has all metrics of the 16 lobbies with the lowest numbers, and those marked *every* of
 every lobby. ` + "`/metrics?full=100`" + ` has all metrics of the first 100, ` + "`?full=0`" + ` of none, and ` + "`/metrics?lobby=N`" + ` those of
 lobby N. ` + "`lobby=\"port\"`" + ` has what belongs to no lobby: datagrams that were refused, sessions without a lobby, the socket, and the
-host. A lobby has some 1400 series in full, nine in ten of them buckets of stages, and 20 in brief. Idle lobbies, text format:
+host; of several workers each has its own, ` + "`port0`, `port1`" + ` and so on, and ` + "`?lobby=port`" + ` is all of them. A lobby has some 1400 series in full, nine in ten of them buckets of stages, and 20 in brief. Idle lobbies, text format:
 
 | lobbies | ` + "`?full=`" + ` | series | answer | CPU time |
 |--:|--:|--:|--:|--:|
@@ -107,8 +108,21 @@ func TestMetricsAreInTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	idle := &PortFigures{Stats: &metrics.Stats{Histograms: metrics.NewHistograms(false)},
+		Socket: func() (s netio.Stats) { return s }, Busy: func() float64 { return 0 },
+		Moved: func() uint64 { return 0 }, Handed: func() (n server.HandOvers) { return n }}
+	port, err := newRegistry(collector{sources: func() []*Source { return nil }, shared: true,
+		ports: []*PortFigures{idle, idle}, host: &HostFigures{Lobbies: func() int { return 0 },
+			Faults: func() uint64 { return 0 }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofPort, err := port.Gather() // fails if two workers have one series
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]string{}
-	for _, f := range families {
+	for _, f := range append(families, ofPort...) {
 		seen[f.GetName()] = strings.ToLower(f.GetType().String())
 	}
 	for i := range metricTable {

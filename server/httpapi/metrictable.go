@@ -15,13 +15,32 @@ var metricTable = []metric{
 		name: "tickrate_lobbies", unit: "lobbies",
 		help: "Lobbies that play.",
 		read: readLobbies,
-		of:   ofSocket,
+		of:   ofHost,
 	},
 	{
 		name: "tickrate_lobby_faults_total", unit: "lobbies",
 		help: "Lobbies that ended by an internal fault; each leaves a dump.",
 		read: readFaults,
-		of:   ofSocket,
+		of:   ofHost,
+	},
+	{
+		name: "tickrate_worker_busy_ratio", unit: "1",
+		help: "Part of the last second in which a worker was busy: 1 is a whole processor.",
+		read: func(s *sink) { s.gauge(s.port.Busy()) },
+		of:   ofWorker,
+	},
+	{
+		name: "tickrate_worker_lobbies_moved_total", unit: "lobbies",
+		help: "Lobbies that a worker gave to a less busy one.",
+		read: func(s *sink) { s.counter(float64(s.port.Moved())) },
+		of:   ofWorker,
+	},
+	{
+		name: "tickrate_worker_handed_over_datagrams_total", unit: "datagrams", labels: []string{"result"},
+		help: "Datagrams that reached the socket of a worker and belong to another one, by what became of them: " +
+			"handed (by this worker), got (by this worker), dropped (the ring of the other one was full).",
+		read: readHandOvers,
+		of:   ofWorker,
 	},
 	{
 		name: "tickrate_lobby_players", unit: "players", brief: true,

@@ -29,10 +29,10 @@ const fullLobbies = 16
 // are fixed at build time, never a client: the number of series does not grow with the players.
 type collector struct {
 	sources func() []*Source
-	full    int          // the first of them have all metrics, the others the brief ones
-	host    *HostFigures // nil: one lobby alone
-	port    *PortFigures // exported under the lobby PortName; nil: none
-	shared  bool         // the lobbies share a port, which has the figures of the socket
+	full    int            // the first of them have all metrics, the others the brief ones
+	host    *HostFigures   // nil: one lobby alone
+	ports   []*PortFigures // by worker; exported under the lobby PortName
+	shared  bool           // the lobbies share a port, which has the figures of the socket
 }
 
 // sink takes the values of one metric.
@@ -42,6 +42,7 @@ type sink struct {
 	figures *metrics.Stats
 	summary *server.Summary
 	metric  *metric
+	port    *PortFigures // nil: of a lobby
 }
 
 // counter exports one series of a counter; labels follow the lobby's, in the metric's order.
@@ -142,21 +143,23 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	for n, src := range c.sources() {
 		summary := src.Lobby.Summary()
 		for i := range metricTable {
-			if m := &metricTable[i]; (!c.shared || m.of != ofSocket) && (n < c.full || m.brief) {
+			if m := &metricTable[i]; m.ofSource(c.shared) && (n < c.full || m.brief) {
 				m.read(&sink{Source: src, ch: ch, figures: &src.Lobby.Stats, summary: &summary, metric: m})
 			}
 		}
 	}
-	if c.port == nil {
-		return
-	}
-	src := &Source{Name: PortName, Socket: c.port.Socket, Host: c.host}
-	for i := range metricTable {
-		if m := &metricTable[i]; m.of != ofLobby {
-			m.read(&sink{Source: src, ch: ch, figures: c.port.Stats, metric: m})
+	for n, port := range c.ports {
+		src := &Source{Name: portName(n, len(c.ports)), Socket: port.Socket, Host: c.host}
+		for i := range metricTable {
+			if m := &metricTable[i]; m.of != ofLobby && (m.of != ofHost || n == 0) {
+				m.read(&sink{Source: src, ch: ch, figures: port.Stats, metric: m, port: port})
+			}
 		}
 	}
 }
+
+// ofSource reports whether a lobby has the metric.
+func (m *metric) ofSource(shared bool) bool { return m.of <= ofBoth || m.of != ofWorker && !shared }
 
 // nativeHistogram is a native histogram with a few classic buckets for readers of the text format.
 type nativeHistogram struct {

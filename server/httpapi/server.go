@@ -43,6 +43,7 @@ type Source struct {
 	Rate     tick.Rate
 	Interval int                      // ticks from one snapshot of a client to the next
 	Workers  int                      // threads that share the systems of a tick
+	Worker   func() int               // that plays the lobby, from 0
 	Host     *HostFigures             // nil: one lobby alone
 	Socket   func() netio.Stats       // of the UDP socket; nil: lobbies share it, see PortFigures
 	Query    func() map[string]uint64 // counters of the query port; nil map: none

@@ -37,6 +37,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 	l.src = Source{
 		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
+		Worker: func() int { return 0 },
 		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },
 		Clock: func() time.Duration {
 			return time.Since(l.start)

@@ -482,6 +482,11 @@
     shares("table-parts", about.parts.map((name, i) => [name, ((frame.parts[i] ?? 0) * 8) / 1000 / Math.max(1, here.length)]));
   };
 
+  // A lobby of several has its number in the title: they often share a name.
+  const title = () => {
+    const number = new URLSearchParams(location.search).get("lobby"), name = about.name || (frame ? `Lobby on ${frame.arena}` : "Lobby");
+    return number === null ? name : `${name} · lobby ${number}`;
+  };
   let frames = 0, missed = 0, fetching = "";
   const fetchMap = async (name) => {
     if (fetching === name || ground?.arena === name) return;
@@ -523,7 +528,7 @@
     remember(f);
     takeShots(f);
     fetchMap(f.arena);
-    if (!about.name) set($("title"), `Lobby on ${f.arena}`);
+    set($("title"), title());
     fetchFields(f.seconds);
     facts();
     table();
@@ -535,7 +540,7 @@
   };
 
   // The stream. It is closed while the page is paused or out of sight, and then costs the server nothing.
-  let source, paused = false, told = "";
+  let source, paused = false, told = "", framed = 0;
   const state = (name, words) => { $("state").dataset.state = name; set($("state"), words); };
   const stop = () => { source?.close(); source = undefined; };
   const start = () => {
@@ -545,20 +550,22 @@
     source.addEventListener("about", (e) => {
       if (told && told !== e.data) return location.reload(); // another server, with other stages perhaps
       told = e.data;
+      framed = performance.now();
       about = JSON.parse(e.data);
       groups = [...new Set(about.stages.map((s) => s.group))];
       period = 1000 / about.rate_hz;
       past.length = ticks.length = 0;
-      set($("title"), about.name || "Lobby");
+      set($("title"), title());
       const snapshots = (about.rate_hz / about.interval_ticks).toLocaleString("en-US", { maximumFractionDigits: 1 });
       set($("where"), ["tickrate", about.mode, `${about.rate_hz} ticks and ${snapshots} snapshots a second`].filter(Boolean).join(" · "));
-      document.title = `${about.name || "Lobby"} · tickrate`;
+      document.title = `${title()} · tickrate`;
       if (!plots.length) startCharts();
     });
     source.addEventListener("frame", (e) => {
       const f = JSON.parse(e.data);
       if (!f || !about) return;
       state("live", "live");
+      framed = performance.now();
       take(f);
     });
     source.addEventListener("missed", (e) => { missed = Number(e.data); });
@@ -567,8 +574,51 @@
       state("wait", "refused: too many watch, or the server asks for a password; trying again");
       stop();
       setTimeout(follow, 5000);
+      fetchLobbies().then((plays) => { if (!plays) state("off", "this lobby has ended"); }, () => {});
     };
   };
+  // The other lobbies of the host, if it has several.
+  const mine = new URLSearchParams(location.search).get("lobby") ?? "0", chooser = $("lobby");
+  for (const link of document.querySelectorAll("a[data-lobby]")) {
+    link.search = location.search;
+    set(link, link.getAttribute("href"));
+  }
+  const watch = (lobby) => { location.search = `?lobby=${encodeURIComponent(lobby)}`; };
+  const step = (by) => chooser.options.length && watch(chooser.options[(chooser.selectedIndex + by + chooser.options.length) % chooser.options.length].value);
+  chooser.addEventListener("change", () => watch(chooser.value));
+  $("previous").addEventListener("click", () => step(-1));
+  $("next").addEventListener("click", () => step(1));
+  const silent = 3000; // ms without a frame, which an empty lobby does not make
+  const fetchLobbies = async () => {
+    const answer = await fetch("/v1/lobbies");
+    if (!answer.ok) return true;
+    const { most, lobbies } = await answer.json();
+    $("lobbies").hidden = most < 2;
+    if (document.activeElement !== chooser) {
+      const option = (l) => {
+        const node = make("option", "", `${l.lobby} · ${l.map} · ${l.players} of ${l.player_slots}`);
+        node.value = l.lobby;
+        node.selected = l.lobby === mine;
+        return node;
+      };
+      chooser.replaceChildren(...lobbies.map(option));
+    }
+    const now = lobbies.find((l) => l.lobby === mine);
+    if (now && told && source?.readyState === EventSource.OPEN && performance.now() - framed > silent / 2) {
+      if (now.state === "stuck") state("wait", "stuck: no tick is played");
+      else state("off", now.players ? "no figures yet" : "asleep: nobody plays");
+    }
+    return now !== undefined;
+  };
+  const refreshLobbies = async () => {
+    if (!document.hidden) {
+      try {
+        await fetchLobbies();
+      } catch { /* asked again */ }
+    }
+    setTimeout(refreshLobbies, silent);
+  };
+  refreshLobbies();
   const follow = () => {
     if (!paused && !document.hidden) return source ?? start();
     stop();
