@@ -205,6 +205,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
 		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
 			"the machine is busy", late)
+		step.Stalled = step.SwarmCores < spareShare // else the swarm makes that thread late itself
 	}
 	if why := r.stalled(step); why != "" {
 		step.Void, step.Stalled, step.VoidReason = true, true, why
@@ -212,7 +213,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	return step, nil
 }
 
-// spareShare is the share of a processor above which a server cannot blame the machine.
+// spareShare is the share of a processor above which server and swarm cannot blame the machine.
 const spareShare = 0.75
 
 // stalled says that the machine stalled where a step fails because of it: a thread of the server that
