@@ -180,6 +180,9 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if err := s.Run(ctx, max(0, time.Duration(m.Warmup)-time.Since(joined)), nil); err != nil {
 		return r.failed(err), nil
 	}
+	if err := r.settle(ctx); err != nil {
+		return r.failed(err), nil
+	}
 	s.Reset()
 	resetDone := r.servers.reset(ctx)
 	gaps := meter.NewHistogram(0, meter.Fine)
@@ -205,6 +208,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
 		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
 			"the machine is busy", late)
+		step.Stalled = step.SwarmCores < spareShare // else the swarm makes that thread late itself
 	}
 	if why := r.stalled(step); why != "" {
 		step.Void, step.Stalled, step.VoidReason = true, true, why
@@ -212,7 +216,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	return step, nil
 }
 
-// spareShare is the share of a processor above which a server cannot blame the machine.
+// spareShare is the share of a processor above which server and swarm cannot blame the machine.
 const spareShare = 0.75
 
 // stalled says that the machine stalled where a step fails because of it: a thread of the server that
@@ -228,6 +232,27 @@ func (r *stepRun) stalled(s measure.Step) string {
 	}
 	return fmt.Sprintf("the machine stalled: a thread of the server that only sleeps woke %.0f ms late, "+
 		"while the server used %.2f cores (%s)", late, s.ServerCores, failed[0])
+}
+
+// settleTime is the most time that clients' clocks get beyond the warm-up.
+const settleTime = 6 * time.Second
+
+// settle plays on, where lobbies share a process, until the clients' clocks have settled: all players
+// join at once, which makes the loop give ticks up, and a clock makes up a twentieth of a second in
+// one.
+func (r *stepRun) settle(ctx context.Context) error {
+	const window = 250 * time.Millisecond
+	limit := time.Duration(r.cfg.Objective.Level().AgeLimitMillis * float64(time.Millisecond))
+	for spent := time.Duration(0); r.sc.SharedProcess() && spent < settleTime; spent += window {
+		r.swarm.Reset()
+		if err := r.swarm.Run(ctx, window, nil); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if r.swarm.Figures.Age.Quantile(0.99) <= int64(limit) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // figures asks the servers for their figures while the swarm plays on: players that stop would be
