@@ -145,7 +145,7 @@ var layers = []layer{
 	// a whole lobby in virtual time: no shell, though it borrows the swarm's brains
 	{pkg: "bench/lobbysim",
 		may: "server client netio netio/impair netio/netcode netio/packet protocol bench/swarm " +
-			"sim/arena sim/netstate ecs/tick",
+			"sim/arena sim/netstate ecs/snapshot ecs/tick",
 		tests: above + " klauspost"}, // rivals of the codecs
 	{pkg: "bench/lobbysim/simtest", may: "bench/lobbysim server sim/arena", shell: "*"}, // for tests
 	// bugs for the simulator to find: no other package imports it
@@ -155,7 +155,7 @@ var layers = []layer{
 	{pkg: "bench/dst",
 		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
 			"ecs/snapshot lagcomp " +
-			"lagcomp/rig netio/impair sim/replay netio/netcode netio/packet protocol server " +
+			"lagcomp/rig netio netio/impair sim/replay netio/netcode netio/packet protocol server " +
 			"server/metrics sim sim/arena sim/netstate sim/move",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},
 	{pkg: "bench/codeceval/rowtrace",

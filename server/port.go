@@ -141,6 +141,10 @@ func (p *Port) owner(client int) *Lobby {
 	return p.alone
 }
 
+// LobbyOf returns the lobby that a client of netcode plays in or waits for; nil for none. To read
+// between ticks.
+func (p *Port) LobbyOf(client int) *Lobby { return p.routes[client].lobby }
+
 // update ends the sessions whose time is up, and tells their lobbies.
 func (p *Port) update(now time.Duration, unix int64) {
 	p.call.now = now

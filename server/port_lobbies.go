@@ -99,6 +99,7 @@ func (p *Port) end(l *Lobby, why packet.Reason) {
 			p.endSession(client, why)
 		}
 	}
+	l.traffic.flush(&l.Stats) // what has not come to the end of a tick
 	p.call.lobby = nil
 	if s := p.steering; s != nil {
 		s.index.RemoveNumber(indexLobby, uint64(l.cfg.ID), s.worker)

@@ -18,15 +18,35 @@ type Case struct {
 	Until   time.Duration // virtual time at which the run stops; 0 means Length
 	Clients int           // runs only the first of the clients generated from the seed; 0 means all
 	Without []int         // indices into Scenario.Faults of the faults left out, ascending
+	Lobbies int           // 0: one lobby; n: a host with at most n of the lobbies generated from the seed
 	Codec   schema.Codec  // of the lobby's snapshots; not chosen by the seed
 }
 
-// Duration is the virtual time that the case plays: Until, or Length.
-func (c Case) Duration() time.Duration { return cmp.Or(c.Until, Length) }
+// Duration is the virtual time that the case plays: Until, or all of the run.
+func (c Case) Duration() time.Duration { return cmp.Or(c.Until, c.schedule().end) }
+
+// schedule is that of the case's run.
+func (c Case) schedule() schedule {
+	if c.Lobbies > 0 {
+		return ofHost
+	}
+	return ofLobby
+}
+
+// Draw generates the scenario of the case's seed, with everything that the case leaves out.
+func (c Case) Draw() Scenario {
+	if c.Lobbies > 0 {
+		return DrawHost(c.Seed)
+	}
+	return Draw(c.Seed)
+}
 
 // String formats the case as flags.
 func (c Case) String() string {
 	s := fmt.Sprintf("--seed %d", c.Seed)
+	if c.Lobbies != 0 {
+		s += fmt.Sprintf(" --lobbies %d", c.Lobbies)
+	}
 	if c.Until != 0 {
 		s += fmt.Sprintf(" --until %v", c.Until)
 	}
@@ -55,6 +75,8 @@ func ParseCase(line string) (c Case, err error) {
 			c.Clients, err = strconv.Atoi(v)
 		case "--without":
 			c.Without, err = ParseSet(v)
+		case "--lobbies":
+			c.Lobbies, err = strconv.Atoi(v)
 		case "--codec":
 			c.Codec, err = schema.ParseCodec(v)
 		default:
@@ -72,10 +94,13 @@ func ParseCase(line string) (c Case, err error) {
 
 // Check returns an error that names the first field out of range.
 func (c Case) Check() error {
-	p := Draw(c.Seed)
+	if c.Lobbies < 0 || c.Lobbies > MaxLobbies {
+		return fmt.Errorf("%d lobbies: expected 1 to %d, or 0 for one without a host", c.Lobbies, MaxLobbies)
+	}
+	p, most := c.Draw(), c.schedule().end
 	switch {
-	case c.Until < 0 || c.Until > Length:
-		return fmt.Errorf("until %v: expected 0 to %v", c.Until, Length)
+	case c.Until < 0 || c.Until > most:
+		return fmt.Errorf("until %v: expected 0 to %v", c.Until, most)
 	case c.Clients < 0 || c.Clients > p.Clients:
 		return fmt.Errorf("%d clients: expected 1 to %d as drawn by the seed, or 0 for all",
 			c.Clients, p.Clients)

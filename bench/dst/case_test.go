@@ -15,6 +15,7 @@ func TestCaseRoundTrip(t *testing.T) {
 		{Seed: 1<<64 - 1, Until: 31417 * time.Millisecond},
 		{Seed: 2, Clients: 1, Without: []int{0, 1, 2, 5, 7, 8}},
 		{Seed: 3, Codec: schema.HuffmanZstd},
+		{Seed: 4, Lobbies: 3, Until: 20 * time.Second, Without: []int{1}},
 	} {
 		got, err := ParseCase(c.String())
 		if err != nil || !reflect.DeepEqual(got, c) {
@@ -23,7 +24,7 @@ func TestCaseRoundTrip(t *testing.T) {
 	}
 	for _, bad := range []string{"", "--seed", "--seed x", "--seed 1 --until 2h", "--seed 1 --clients 99",
 		"--seed 1 --without 3-1", "--seed 1 --without 0-99999999999", "--seed 1 --without 5000", "--sed 1",
-		"--seed 1 --codec lzma"} {
+		"--seed 1 --codec lzma", "--seed 1 --lobbies 6", "--seed 1 --lobbies 2 --until 25s"} {
 		if c, err := ParseCase(bad); err == nil {
 			t.Errorf("%q is %+v", bad, c)
 		}
@@ -52,6 +53,33 @@ func TestDraw(t *testing.T) {
 	for k, n := range kinds {
 		if n == 0 {
 			t.Errorf("no %v", Kind(k))
+		}
+	}
+}
+
+// Equal seeds draw equal hosts, every kind of fault of hosts is drawn, and the first lobby has room
+// for everybody.
+func TestDrawHost(t *testing.T) {
+	var kinds [allKinds]int
+	for seed := range uint64(50) {
+		a := DrawHost(seed)
+		if !reflect.DeepEqual(a, DrawHost(seed)) || reflect.DeepEqual(a, DrawHost(seed+1000)) {
+			t.Fatalf("seed %d draws %+v", seed, a)
+		}
+		if n := len(a.Lobbies); n < 2 || n > MaxLobbies || a.Lobbies[0].Players != 0 {
+			t.Errorf("seed %d: %+v", seed, a.Lobbies)
+		}
+		for i := range a.Faults {
+			f := &a.Faults[i]
+			kinds[f.Kind]++
+			if f.At >= ofHost.faultsEnd || f.Client >= a.Clients || f.Link.Check() != nil {
+				t.Errorf("seed %d: %v", seed, f)
+			}
+		}
+	}
+	for k, n := range kinds {
+		if (n == 0) != (mostHostFaults[k] == 0) {
+			t.Errorf("%d of %v", n, Kind(k))
 		}
 	}
 }

@@ -18,6 +18,9 @@ func Run(c Case) (Result, error) {
 	if err := c.Check(); err != nil {
 		return Result{}, err
 	}
+	if c.Lobbies > 0 {
+		return runHost(c)
+	}
 	r, err := newRun(c, skipped{})
 	if err != nil {
 		return Result{}, err
@@ -101,7 +104,7 @@ func firstDifference(a, b []uint64) int {
 // Faults describes the faults of a case, one line each, by number.
 func Faults(c Case) []string {
 	var lines []string
-	for i, f := range Draw(c.Seed).Faults {
+	for i, f := range c.Draw().Faults {
 		if !slices.Contains(c.Without, i) {
 			lines = append(lines, formatSet([]int{i})+"\t"+f.String())
 		}

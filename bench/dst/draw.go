@@ -15,6 +15,17 @@ const (
 	faultsEnd = Length * 4 / 5
 )
 
+// schedule is when the parts of a run begin and end.
+type schedule struct {
+	end       time.Duration
+	faultsEnd time.Duration // faults act until then
+	settled   time.Duration // from then on honest clients must play normally
+	chatEnds  time.Duration // the last chat line
+}
+
+// ofLobby is the schedule of a run of one lobby.
+var ofLobby = schedule{end: Length, faultsEnd: faultsEnd, settled: settled, chatEnds: chatEnds}
+
 // Kind is a kind of fault.
 type Kind uint8
 
@@ -42,16 +53,27 @@ const (
 	TokenReuse               // with a session: disconnects and comes back with the same token
 	DiskFull                 // the disk of the recording has little space left
 	DiskError                // the disk of the recording fails
-	numKinds
+	numKinds                 // those of one lobby
 )
 
-var kindNames = [numKinds]string{
+// The kinds of faults of hosts with many lobbies, beside those of clients and of the server.
+const (
+	LobbyMade   Kind = numKinds + iota // one more lobby is made
+	LobbyEnded                         // a lobby is ended, with a reason to its clients
+	LobbyPanic                         // a lobby panics in its tick
+	ChangeLobby                        // the client goes to another lobby, with or without a goodbye
+	StrayToken                         // the client's token is for a lobby that is gone, full or elsewhere
+	allKinds
+)
+
+var kindNames = [allKinds]string{
 	"bad link", "congestion", "blackhole", "rebind", "client stall", "clock drift", "leave", "crash",
 	"server stall", "wall jump", "kill", "spoof", "replay", "request flood", "flooder", "ack forger",
-	"speed hacker", "backtracker", "garbage", "token reuse", "disk full", "disk error"}
+	"speed hacker", "backtracker", "garbage", "token reuse", "disk full", "disk error",
+	"lobby made", "lobby ended", "lobby panic", "change lobby", "stray token"}
 
 // String returns the name of the kind.
-func (k Kind) String() string { return kindNames[k%numKinds] }
+func (k Kind) String() string { return kindNames[k%allKinds] }
 
 // outsider reports whether the kind is an attacker without a session, which the match must not
 // notice.
@@ -66,6 +88,7 @@ type Fault struct {
 	At     time.Duration  // virtual time of its start
 	For    time.Duration  // length; faultsEnd may cut it short
 	Client int            // index of the affected client, for kinds that affect one
+	Lobby  int            // of a lobby's kinds: which of those that are there, modulo their number
 	Amount float64        // ClockDrift: parts per second; WallJump: seconds; DiskFull: bytes
 	Link   impair.Profile // for BadLink
 	Seed   uint64         // of the random numbers that the fault draws while it acts
@@ -74,7 +97,7 @@ type Fault struct {
 // String describes the fault in one line.
 func (f *Fault) String() string {
 	s := fmt.Sprintf("%v at %v for %v", f.Kind, f.At, f.For)
-	if f.Kind <= Crash {
+	if f.Kind <= Crash || f.Kind >= ChangeLobby {
 		s += fmt.Sprintf(", client %d", f.Client)
 	}
 	if f.Kind == BadLink {
@@ -93,6 +116,7 @@ type Scenario struct {
 	Relevance server.Relevance // what the server replicates to a connection
 	Walls     bool             // walls hide some players from each other
 	Faults    []Fault          // by kind; a case leaves faults out by their index
+	Lobbies   []LobbyPlan      // of a host with many lobbies; else none
 }
 
 // Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and

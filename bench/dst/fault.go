@@ -24,10 +24,10 @@ func (r *run) updateFaults() {
 		f := &r.faults[i]
 		switch {
 		case f.ended || now < f.At:
-		case !f.started && now < faultsEnd:
+		case !f.started && now < r.when.faultsEnd:
 			f.started = true
 			r.startFault(f)
-		case now >= f.At+f.For || now >= faultsEnd:
+		case now >= f.At+f.For || now >= r.when.faultsEnd:
 			f.ended = true
 			r.endFault(f)
 		default:
@@ -35,7 +35,11 @@ func (r *run) updateFaults() {
 		}
 	}
 	for i := range r.honest {
-		r.reconnect(i)
+		if r.host != nil {
+			r.host.reconnect(i)
+		} else {
+			r.reconnect(i)
+		}
 	}
 }
 
@@ -70,7 +74,9 @@ func (r *run) startFault(f *fault) {
 	case Blackhole:
 		s.blackholes++
 	case Rebind:
-		r.Rebind(i)
+		if r.Rebind(i); r.host != nil {
+			r.host.players[i].unclean = now + migration
+		}
 	case ClientStall:
 		s.stalls++
 		r.Suspend(i)
@@ -89,13 +95,21 @@ func (r *run) startFault(f *fault) {
 	case ServerStall:
 		r.StallServer(int(f.For / r.rate.Period()))
 	case WallJump:
-		r.wallJump += int64(f.Amount)
+		if r.wallJump += int64(f.Amount); r.host != nil {
+			r.host.hinderedAll() // tokens have expired
+		}
 	case Kill:
-		r.kill(f)
+		if r.host != nil {
+			r.host.kill()
+		} else {
+			r.kill(f)
+		}
 	case DiskFull:
 		r.recordings.disk.space = int(f.Amount)
 	case DiskError:
 		r.recordings.disk.failing = true
+	case LobbyMade, LobbyEnded, LobbyPanic, ChangeLobby, StrayToken:
+		r.host.startFault(f)
 	default:
 		if f.Kind.insider() {
 			f.attacker = newAttacker(r, f)

@@ -78,12 +78,12 @@ func (r *run) reconnect(i int) {
 		}
 		return
 	}
-	if s.reconnectAt != 0 && (now >= s.reconnectAt || now >= faultsEnd) && s.stalls == 0 {
+	if s.reconnectAt != 0 && (now >= s.reconnectAt || now >= r.when.faultsEnd) && s.stalls == 0 {
 		if err := r.Connect(i); err != nil {
 			r.fail(NoPanic, "client %d cannot connect: %v", i, err)
 		}
 		*s = honest{machine: s.machine, linesSent: s.linesSent,
-			startedAt: now, settleAt: max(settled, now+time.Second), serverStart: r.starts}
+			startedAt: now, settleAt: max(r.when.settled, now+time.Second), serverStart: r.starts}
 		r.visibility.forget(i)
 	}
 }

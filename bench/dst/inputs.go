@@ -63,7 +63,7 @@ func (r *run) checkMoves() {
 		at := &s.stood[id.Index()%len(s.stood)]
 		if at.id == id && at.life == vital.Life && at.tick+1 == m.Tick() {
 			d := p.Sub(at.pos)
-			far := max(at.speed, horizontalSpeed(v))*float32(r.rate.Period().Seconds()) + 0.1
+			far := max(at.speed, horizontalSpeed(v))*float32(r.rate.Period().Seconds()) + 360/float32(r.rate*r.rate)
 			if horizontalSpeed(d) > far {
 				r.fail(Movement, "%v moved by %g m in a tick: expected at most %g",
 					id, horizontalSpeed(d), far)

@@ -78,7 +78,7 @@ type lastLines struct {
 }
 
 // speaks reports whether client i sends a chat line in this tick.
-func (r *run) speaks(i int) bool { return (int(r.played)+i*37)%240 == 0 && r.Now() < chatEnds }
+func (r *run) speaks(i int) bool { return (int(r.played)+i*37)%240 == 0 && r.Now() < r.when.chatEnds }
 
 // speak sends a numbered chat line.
 func (r *run) speak(i int, c *client.Client) {
@@ -87,6 +87,9 @@ func (r *run) speak(i int, c *client.Client) {
 	line := fmt.Sprintf("all %d", s.linesSent)
 	if s.linesSent%2 == 0 {
 		line = fmt.Sprintf("/team team %d", s.linesSent)
+	}
+	if r.lobby != nil {
+		line += r.lobby.mark
 	}
 	_ = c.Chat.Say(line) // a full queue may refuse it
 }
@@ -99,7 +102,13 @@ func (r *run) checkChat(i int, c *client.Client) {
 		if l.Kind != client.LineAll && l.Kind != client.LineTeam {
 			continue
 		}
-		word, number, _ := strings.Cut(l.Text, " ")
+		text := l.Text
+		if r.lobby != nil {
+			if text = strings.TrimSuffix(text, r.lobby.mark); text == l.Text {
+				r.fail(NoLeak, "client %d heard %q, which nobody said in its lobby", i, l.Text)
+			}
+		}
+		word, number, _ := strings.Cut(text, " ")
 		n, err := strconv.Atoi(number)
 		if err != nil || (word == "team") != (l.Kind == client.LineTeam) {
 			continue // sent by an attacker

@@ -26,7 +26,11 @@ func TestMutations(t *testing.T) {
 		defer mutation.Set(mutation.Set(bug))
 		var found *Violation
 		for seed := uint64(1); seed <= 200 && found == nil; seed++ {
-			r, err := Run(Case{Seed: seed})
+			c := Case{Seed: seed}
+			if bug.OfHosts() {
+				c.Lobbies = MaxLobbies
+			}
+			r, err := Run(c)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -57,7 +57,7 @@ func (r *run) readRecording(data []byte, end replay.Ending) error {
 
 // readChunks compares the contents of a file with the match as it was.
 func (r *run) readChunks(file *replay.Reader, chunks []*replay.Chunk) error {
-	f, m := &r.recordings, r.Lobby.Match()
+	f, m := &r.recordings, r.shadow.match // not the lobby's, which may have panicked
 	rules, err := file.Head.Rules(m.Rules().Game, r.cfg.Arena)
 	if err != nil {
 		return err

@@ -33,10 +33,14 @@ var cleanLink = impair.Profile{Delay: 15 * time.Millisecond, Jitter: 3 * time.Mi
 // run is one play of a Case: the lobby in virtual time, the actors, and the state of the checks.
 type run struct {
 	*lobbysim.Sim
-	c     Case
-	drawn Scenario // generated from the seed; Clients is the case's, if it has one
-	rate  tick.Rate
-	skip  skipped
+	pristine *arena.Arena // read by nothing that the server runs
+	host     *host        // nil in a run of one lobby
+	lobby    *hosted      // of a host; nil in the run of the host itself
+	c        Case
+	when     schedule
+	drawn    Scenario // generated from the seed; Clients is the case's, if it has one
+	rate     tick.Rate
+	skip     skipped
 	serverState
 	actors
 	checkState
@@ -93,7 +97,7 @@ var arena64 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("
 
 // newRun prepares a run.
 func newRun(c Case, skip skipped) (*run, error) {
-	r := &run{c: c, drawn: Draw(c.Seed), skip: skip}
+	r := &run{c: c, when: ofLobby, drawn: Draw(c.Seed), skip: skip}
 	if c.Clients != 0 {
 		r.drawn.Clients = c.Clients
 	}
@@ -120,6 +124,7 @@ func newRun(c Case, skip skipped) (*run, error) {
 			attackers++
 		}
 	}
+	r.pristine = ground
 	r.journal = make([]byte, 1024*netcode.JournalRecord)
 	r.cfg = r.serverConfig(ground, name)
 	r.cfg.Players = r.drawn.Clients + attackers + 1 // one to spare
@@ -203,9 +208,9 @@ func (r *run) serverStarted() {
 func (r *run) fail(i Invariant, format string, args ...any) {
 	if r.violation == nil {
 		r.violation = &Violation{Case: r.c, Invariant: i, At: r.Now(), What: fmt.Sprintf(format, args...)}
-		end := min(Length, r.Now()+r.rate.Period()) // includes the tick that failed
+		end := min(r.when.end, r.Now()+r.rate.Period()) // includes the tick that failed
 		r.violation.Case.Until = end.Truncate(time.Millisecond) + time.Millisecond
-		if r.violation.Case.Until > Length {
+		if r.violation.Case.Until > r.when.end {
 			r.violation.Case.Until = 0
 		}
 	}
@@ -268,8 +273,11 @@ func (r *run) checkInvariants(m *sim.Match) {
 	r.shadow.check(r)
 	r.shots.check(r)
 	r.recordKills()
-	r.wire.check(r)
-	r.checkSessions()
+	if r.lobby == nil {
+		r.wire.check(r)
+		r.checkSessions()
+	}
+	r.checkPlayers()
 	r.visibility.update(r)
 	for i := range r.honest {
 		if c := r.client(i); c != nil {
@@ -279,31 +287,35 @@ func (r *run) checkInvariants(m *sim.Match) {
 }
 
 // listPlayers lists the players in the match.
-func (r *run) listPlayers() {
-	m := r.Lobby.Match()
-	r.players = r.players[:0]
+func (r *run) listPlayers() { r.players = appendPlayers(r.players[:0], r.Lobby.Match()) }
+
+func appendPlayers(dst []netid.ID, m *sim.Match) []netid.ID {
 	for _, p := range m.Poses() {
 		if p.ID != 0 && m.Vital(netid.ID(p.ID)) != nil {
-			r.players = append(r.players, netid.ID(p.ID))
+			dst = append(dst, netid.ID(p.ID))
 		}
 	}
+	return dst
 }
 
 // traceHash appends a hash of the match to the trace.
 func (r *run) traceHash() {
-	m := r.Lobby.Match()
+	r.trace = append(r.trace, traceHash(r.Lobby.Match(), r.players, r.wire.scratch[:0]))
+}
+
+func traceHash(m *sim.Match, players []netid.ID, scratch []byte) uint64 {
 	h := fnv.New64a()
 	poses := m.Poses()
 	first := (*byte)(unsafe.Pointer(unsafe.SliceData(poses)))
 	_, _ = h.Write(unsafe.Slice(first, len(poses)*int(unsafe.Sizeof(rig.Pose{}))))
 	for _, e := range m.Outcome().Events {
-		_, _ = h.Write(e.Append(r.wire.scratch[:0]))
+		_, _ = h.Write(e.Append(scratch))
 	}
-	for _, id := range r.players {
+	for _, id := range players {
 		v := m.Vital(id)
 		_, _ = h.Write([]byte{byte(v.Health), byte(v.Health >> 8), byte(v.Kills), byte(v.Deaths)})
 	}
-	r.trace = append(r.trace, h.Sum64())
+	return h.Sum64()
 }
 
 // notFinite reports whether any number is NaN or infinite.

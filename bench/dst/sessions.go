@@ -2,12 +2,14 @@ package dst
 
 import (
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/netio/netcode"
 )
 
 // checkSessions checks that addresses, client ids and slots of sessions map to each other one to
-// one, and that no two clients control one player.
-func (r *run) checkSessions() {
-	nc := r.Lobby.Netcode()
+// one.
+func (r *run) checkSessions() { r.checkIndex(r.Lobby.Netcode()) }
+
+func (r *run) checkIndex(nc *netcode.Server) {
 	used := 0
 	for slot := range nc.Clients() {
 		s, ok := nc.Session(slot)
@@ -31,6 +33,10 @@ func (r *run) checkSessions() {
 	if addresses, clients := nc.IndexedSessions(); addresses != used || clients != used {
 		r.fail(Sessions, "%d addresses and %d client ids lead to %d sessions", addresses, clients, used)
 	}
+}
+
+// checkPlayers checks that no two clients control one player.
+func (r *run) checkPlayers() {
 	var owner [64]netid.ID // player by its slot
 	var of [64]int         // client that controls it
 	for i := range r.Clients {

@@ -51,7 +51,7 @@ type givenInput struct {
 func (t *shadow) begin(r *run) {
 	*t = shadow{used: map[netid.ID]uint64{}}
 	m := r.Lobby.Match()
-	t.match = sim.New(r.cfg.Players, *m.Rules(), r.cfg.Arena)
+	t.match = sim.New(r.cfg.Players, *m.Rules(), r.pristine)
 	t.match.SetInputLog(&t.logged)
 	filter := m.HitFilter()
 	m.SetHitFilter(func(s *lagcomp.Sweep, id uint32) bool {

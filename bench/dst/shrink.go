@@ -20,7 +20,12 @@ func Shrink(b *Violation, budget int) *Violation {
 		return true
 	}
 	best = dropFaults(best, try, &best)
-	for plan := Draw(b.Case.Seed); ; {
+	for c := best.Case; c.Lobbies > 1; c = best.Case {
+		if c.Lobbies = min(c.Lobbies, len(c.Draw().Lobbies)) - 1; c.Lobbies < 1 || !try(c) {
+			break
+		}
+	}
+	for plan := b.Case.Draw(); ; {
 		c := best.Case
 		if n := c.Clients; n == 0 {
 			c.Clients = (plan.Clients + 1) / 2
@@ -38,7 +43,7 @@ func Shrink(b *Violation, budget int) *Violation {
 func dropFaults(b *Violation, try func(Case) bool, best **Violation) *Violation {
 	left := func() []int {
 		var all []int
-		for i := range Draw(b.Case.Seed).Faults {
+		for i := range b.Case.Draw().Faults {
 			if !slices.Contains((*best).Case.Without, i) {
 				all = append(all, i)
 			}

@@ -7,9 +7,12 @@ import (
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -29,6 +32,14 @@ type Config struct {
 	// arena.
 	ChangeClient func(n int, cfg *client.Config)
 
+	// ChangeToken, if set, changes what the next token of client n says.
+	ChangeToken func(n int, token *netcode.Mint)
+
+	// Serve, if set, plays the server's part of a step in the place of a lobby of the Sim's own: the
+	// lobbies of a server.Port, for example. Lobby then has their rate and Netcode, see
+	// Sim.Netcode. Brains observe what their own clients see.
+	Serve func(now time.Duration, unix int64, conn netio.Conn) error
+
 	// Clock, if set, is what client n's clock shows; it must not run backwards. WallClock, if set,
 	// is the server's wall clock, in seconds. By default both are right.
 	Clock     func(n int, now time.Duration) time.Duration
@@ -38,6 +49,11 @@ type Config struct {
 	// and as it leaves the server.
 	OnReceive func(from netip.AddrPort, data []byte)
 	OnSend    func(to netip.AddrPort, data []byte)
+
+	// OnArrival, if set, is called with every datagram that OnReceive gets, before it, and with what
+	// sent it: connection n, counted from 1 with each Connect, of a client. An injected datagram
+	// has the client -1.
+	OnArrival func(client, connection int, from netip.AddrPort, data []byte)
 
 	// Conn, if set, wraps the server's connection, so that a caller can time and record it.
 	Conn func(netio.Conn) netio.Conn
@@ -52,13 +68,12 @@ const parts = 4
 
 // Sim is the lobby, the clients and the links. One goroutine may call it.
 type Sim struct {
-	Lobby   *server.Lobby
+	Lobby   *server.Lobby    // nil with Config.Serve
 	Clients []*client.Client // nil: has left
 
+	*timeline
 	cfg       Config
 	rate      tick.Rate
-	part      uint64 // instants simulated
-	now       time.Duration
 	brains    []swarm.Brain
 	links     links
 	wire      wire
@@ -70,15 +85,23 @@ type Sim struct {
 	stall     int    // ticks that the server stands still
 }
 
+// timeline is the virtual time.
+type timeline struct {
+	part uint64 // instants simulated
+	now  time.Duration
+}
+
 // links are the links of all clients, by client.
 type links struct {
-	up, down []*impair.Link
-	binding  []uint64 // number of each client's address; tags datagrams on the links
+	up, down   []*impair.Link
+	binding    []uint64 // number of each client's address; tags datagrams on the links
+	connection []uint64 // number of each client's connection; tags datagrams to the server
 }
 
 // newLinks makes n perfect or impaired links each way.
 func newLinks(n int, p impair.Profile, seed uint64) links {
-	l := links{up: make([]*impair.Link, n), down: make([]*impair.Link, n), binding: make([]uint64, n)}
+	l := links{up: make([]*impair.Link, n), down: make([]*impair.Link, n), binding: make([]uint64, n),
+		connection: make([]uint64, n)}
 	for i := range n {
 		l.up[i] = impair.New(p, seed*2+uint64(i)<<32)
 		l.down[i] = impair.New(p, seed*2+1+uint64(i)<<32)
@@ -96,9 +119,12 @@ type vision struct {
 // New makes the lobby and its clients, which start to connect with the first Step.
 func New(cfg Config) (*Sim, error) {
 	mint := newMint(&cfg)
-	lobby, err := server.NewLobby(cfg.Lobby)
-	if err != nil {
-		return nil, err
+	var lobby *server.Lobby
+	if cfg.Serve == nil {
+		var err error
+		if lobby, err = server.NewLobby(cfg.Lobby); err != nil {
+			return nil, err
+		}
 	}
 	if cfg.Brain == nil {
 		cfg.Brain = func(n int) swarm.Brain { return swarm.NewBot(cfg.Seed, n) }
@@ -108,8 +134,8 @@ func New(cfg Config) (*Sim, error) {
 	}
 	n := cfg.Clients
 	b := &Sim{
-		Lobby: lobby, Clients: make([]*client.Client, n),
-		cfg: cfg, rate: lobby.Match().Rules().Rate, mint: mint,
+		Lobby: lobby, Clients: make([]*client.Client, n), timeline: new(timeline),
+		cfg: cfg, rate: cfg.Lobby.Rules.WithDefaults().Rate, mint: mint,
 		brains: make([]swarm.Brain, n), links: newLinks(n, cfg.Link, cfg.Seed), suspended: make([]bool, n),
 	}
 	b.tickFn = b.tick
@@ -126,6 +152,16 @@ func New(cfg Config) (*Sim, error) {
 	return b, nil
 }
 
+// Beside returns a Sim that shows another lobby of a Sim with Config.Serve: the time is the same,
+// and the caller sets its Clients. It has no network: nothing but Now, Lobby and Clients is to be
+// used.
+func (b *Sim) Beside(l *server.Lobby) *Sim {
+	return &Sim{Lobby: l, Clients: make([]*client.Client, len(b.Clients)), timeline: b.timeline}
+}
+
+// Netcode is the netcode configuration with the key of the tokens.
+func (b *Sim) Netcode() netcode.ServerConfig { return b.cfg.Lobby.Netcode }
+
 // decode is how much client i decodes of snapshots.
 func (b *Sim) decode(i int) client.Decode {
 	if i == 0 {
@@ -136,11 +172,15 @@ func (b *Sim) decode(i int) client.Decode {
 
 // Connect makes client i anew, with a fresh token of the same client id.
 func (b *Sim) Connect(i int) error {
-	mint := b.mint.token
+	b.links.connection[i]++
+	unsealed := b.mint.unsealed(uint64(i), b.unix())
 	if i >= b.cfg.Clients-b.cfg.Spectators {
-		mint = b.mint.spectatorToken
+		protocol.MarkSpectator(unsealed.UserData[:])
 	}
-	token, err := mint(uint64(i), b.unix())
+	if b.cfg.ChangeToken != nil {
+		b.cfg.ChangeToken(i, &unsealed)
+	}
+	token, err := b.mint.seal(&unsealed)
 	if err != nil {
 		return err
 	}
@@ -177,7 +217,7 @@ func (b *Sim) send(i int, now time.Duration) {
 	out := b.Clients[i].Outgoing(now)
 	for k := range out.Len() {
 		_, data := out.At(k)
-		b.links.up[i].Push(b.now, data, b.links.binding[i])
+		b.links.up[i].Push(b.now, data, b.links.binding[i]|b.links.connection[i]<<bindingBits)
 	}
 }
 
@@ -251,6 +291,13 @@ func (b *Sim) serve() error {
 		return nil
 	}
 	b.wire.collect(b.links.up, b.now)
+	if b.cfg.OnArrival != nil {
+		for i := range b.wire.in.entries {
+			from, data := b.wire.in.get(i)
+			client, connection := b.wire.sender(i)
+			b.cfg.OnArrival(client, connection, from, data)
+		}
+	}
 	if b.cfg.OnReceive != nil {
 		for i := range b.wire.in.entries {
 			b.cfg.OnReceive(b.wire.in.get(i))
@@ -272,7 +319,12 @@ func (b *Sim) clock(i int) time.Duration {
 	return b.cfg.Clock(i, b.now)
 }
 
-func (b *Sim) tick() error { return b.Lobby.Tick(b.now, b.unix(), b.conn) }
+func (b *Sim) tick() error {
+	if b.cfg.Serve != nil {
+		return b.cfg.Serve(b.now, b.unix(), b.conn)
+	}
+	return b.Lobby.Tick(b.now, b.unix(), b.conn)
+}
 
 // play lets one client receive, decide and send.
 func (b *Sim) play(i int) {
@@ -291,6 +343,9 @@ func (b *Sim) play(i int) {
 // observe gathers what a client's brain decides by.
 func (b *Sim) observe(c *client.Client) *swarm.Observation {
 	self, _ := c.Self()
+	if b.cfg.Serve != nil {
+		b.look(c)
+	}
 	s := &b.vision.observation
 	*s = swarm.Observation{
 		Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Visible: b.vision.visible, Arena: c.Arena(),
@@ -307,14 +362,29 @@ func (b *Sim) observe(c *client.Client) *swarm.Observation {
 
 // lookAround renews what the first client sees.
 func (b *Sim) lookAround() {
+	if b.cfg.Serve != nil {
+		return
+	}
 	if b.vision.visible == nil {
 		b.vision.visible = make([]swarm.VisiblePlayer, len(b.Lobby.Match().Poses()))
 	}
 	clear(b.vision.visible)
-	c := b.Clients[0]
-	if c == nil {
-		return
+	if c := b.Clients[0]; c != nil {
+		b.addVisible(c)
 	}
+}
+
+// look makes what client c sees, in the rows of one group, what its brain observes.
+func (b *Sim) look(c *client.Client) {
+	if b.vision.visible == nil {
+		b.vision.visible = make([]swarm.VisiblePlayer, snapshot.GroupRows)
+	}
+	clear(b.vision.visible)
+	b.addVisible(c)
+}
+
+// addVisible adds what client c sees.
+func (b *Sim) addVisible(c *client.Client) {
 	for slot := range b.vision.visible {
 		if p, ok := c.Pose(slot); ok {
 			b.vision.visible[slot] = swarm.VisiblePlayer{

@@ -49,15 +49,11 @@ func newMint(cfg *Config) tokenMint {
 // token makes a player's token for a client id. It is valid for 45 s from unix on.
 func (m *tokenMint) token(client uint64, unix int64) ([]byte, error) {
 	t := m.unsealed(client, unix)
-	return t.Append(nil, &m.key, m.random)
+	return m.seal(&t)
 }
 
-// spectatorToken makes a spectator's token for a client id.
-func (m *tokenMint) spectatorToken(client uint64, unix int64) ([]byte, error) {
-	t := m.unsealed(client, unix)
-	protocol.MarkSpectator(t.UserData[:])
-	return t.Append(nil, &m.key, m.random)
-}
+// seal makes a token of its contents.
+func (m *tokenMint) seal(t *netcode.Mint) ([]byte, error) { return t.Append(nil, &m.key, m.random) }
 
 // unsealed returns the contents of a token.
 func (m *tokenMint) unsealed(client uint64, unix int64) netcode.Mint {

@@ -30,11 +30,26 @@ type queue struct {
 type entry struct {
 	addr netip.AddrPort // source, or destination
 	end  int            // index into data; the start is the end of the entry before
+	tag  uint64         // of a client's datagram to the server: bindings and connection
+}
+
+// bindingBits are those of a tag that number the client's address. The others number its
+// connection.
+const bindingBits = 16
+
+// sender returns the client that sent received datagram i, and which of its connections did; -1
+// and 0 of one that was injected.
+func (l *wire) sender(i int) (client, connection int) {
+	e := &l.in.entries[i]
+	if e.tag == 0 {
+		return -1, 0
+	}
+	return int(e.addr.Port()) - 1, int(e.tag >> bindingBits)
 }
 
 func (m *queue) push(at netip.AddrPort, data []byte) {
 	m.data = append(m.data, data[:min(len(data), netio.MaxDatagram)]...)
-	m.entries = append(m.entries, entry{at, len(m.data)})
+	m.entries = append(m.entries, entry{addr: at, end: len(m.data)})
 }
 
 // get returns entry i. Its data is valid until the next clear.
@@ -82,8 +97,9 @@ func (l *wire) collect(up []*impair.Link, now time.Duration) {
 	l.in.clear()
 	l.next = 0
 	for i := range up {
-		for data, binding, ok := up[i].Pop(now); ok; data, binding, ok = up[i].Pop(now) {
-			l.in.push(clientAddr(i, binding), data)
+		for data, tag, ok := up[i].Pop(now); ok; data, tag, ok = up[i].Pop(now) {
+			l.in.push(clientAddr(i, tag), data)
+			l.in.entries[len(l.in.entries)-1].tag = tag
 		}
 	}
 	for i := range l.injected.entries {

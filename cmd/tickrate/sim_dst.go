@@ -39,6 +39,12 @@ server that is killed. One seed determines all of it. The invariants are checked
 after every tick. No fault acts in the last twelve seconds, and every honest
 client must then play normally.
 
+With --lobbies it simulates 24 seconds of a host with several lobbies on one port:
+lobbies that are made, ended and panic while others play, clients that change
+lobbies or have tokens for one that is gone, full or elsewhere. Each lobby must
+play as if it were alone. Of the seeds of a range or a time, one in four is played
+as such a host, too.
+
 A seed that violates an invariant is reduced to a smaller case and printed as
 the command that repeats it. Otherwise dst prints a hash of the final state: two
 runs of one seed print the same hash.
@@ -52,7 +58,9 @@ runs of one seed print the same hash.
 	fl := c.Flags()
 	fl.Uint64Var(&f.Seed, "seed", 1, "`seed` to run")
 	fl.DurationVar(&f.Until, "until", 0,
-		"virtual `time` at which the run stops, such as 12.5s; 0 is one minute")
+		"virtual `time` at which the run stops, such as 12.5s; 0 is all of the run")
+	fl.IntVar(&f.Lobbies, "lobbies", 0,
+		"simulate a host with at most `n` of the seed's lobbies, 1 to 5; 0 is one lobby without a host")
 	fl.IntVar(&f.Clients, "clients", 0, "run only the first `n` clients of the seed; 0 is all")
 	fl.StringVar(&f.without, "without", "",
 		"leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
@@ -86,6 +94,9 @@ func (f *dstFlags) run(c *cobra.Command) error {
 		return listFaults(c, f.Case)
 	case !many && !timed:
 		return playOne(c, f.Case, f.shrink)
+	case f.Lobbies < 0 || f.Lobbies > dst.MaxLobbies:
+		return usage.Errorf("--lobbies %d: expected 1 to %d, or 0 for one lobby without a host",
+			f.Lobbies, dst.MaxLobbies)
 	case f.Until != 0 || f.Clients != 0 || f.Without != nil || f.list:
 		return usage.Errorf("--until, --clients, --without and --list need --seed")
 	}
@@ -147,19 +158,37 @@ func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
 }
 
+// cases are what a seed of many plays: one lobby, and for one seed in four a host with several. With
+// --lobbies it is the host alone.
+func (f *dstFlags) cases(seed uint64) []dst.Case {
+	one, host := dst.Case{Seed: seed, Codec: f.Codec}, dst.Case{Seed: seed, Lobbies: f.Lobbies, Codec: f.Codec}
+	if f.Lobbies > 0 {
+		return []dst.Case{host}
+	}
+	host.Lobbies = dst.MaxLobbies
+	return []dst.Case{one, host}[:1+(seed%4+1)/4]
+}
+
 // playMany plays the seeds from..to, until forTime has passed (0 for no limit) or the command's
 // context ends. It prints each violation, reduced, and goes on; progress goes to standard error.
 func (f *dstFlags) playMany(cmd *cobra.Command, from, to uint64) error {
 	began, reported, n, broken := time.Now(), time.Now(), 0, 0
+	played := time.Duration(0)
 	for seed := from; ; seed++ {
-		r, err := dst.Run(dst.Case{Seed: seed, Codec: f.Codec})
-		if err != nil {
-			return err
+		violated := false
+		for _, c := range f.cases(seed) {
+			r, err := dst.Run(c)
+			if err != nil {
+				return err
+			}
+			played += c.Duration()
+			if r.Violation != nil { // go on: other seeds may break other invariants
+				violated = true
+				fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, f.shrink).Error())
+			}
 		}
-		n++
-		if r.Violation != nil { // go on: other seeds may break other invariants
+		if n++; violated {
 			broken++
-			fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, f.shrink).Error())
 		}
 		// The last seed of a time limit is played to its end.
 		over := seed == to || f.forTime > 0 && time.Since(began) >= f.forTime || cmd.Context().Err() != nil
@@ -167,7 +196,7 @@ func (f *dstFlags) playMany(cmd *cobra.Command, from, to uint64) error {
 			reported = time.Now()
 			spent := time.Since(began)
 			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n",
-				n, from, spent.Round(time.Second), speed(time.Duration(n)*dst.Length, spent), broken)
+				n, from, spent.Round(time.Second), speed(played, spent), broken)
 		}
 		if over {
 			break

@@ -24,7 +24,8 @@
 //
 // The extensions do not affect other implementations. A token is good for one session: a server
 // refuses a token that was used, also after a restart, by a journal of used tokens or by refusing
-// tokens issued before its start. Opening tokens has a budget. A new token takes over the slot of
-// the same client's silent session. The replay window has 1024 sequences. A client that knows
-// datagram kind 7 keeps its session when its address changes.
+// tokens issued before its start. Opening tokens has a budget, which grows with the time that the
+// owner has to spare. A new token takes over the slot of the same client's silent session. The
+// replay window has 1024 sequences. A client that knows datagram kind 7 keeps its session when its
+// address changes.
 package netcode

@@ -378,10 +378,19 @@ func (w *worker) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
 	if errors.Is(ended, errFault) {
 		reason = packet.ReasonFault
 	}
+	told := w.sock.Stats().DatagramsOut
 	for _, x := range w.loop.lobbies {
-		for more := true; more && err == nil; pacer.Until(pacer.Now() + time.Millisecond) {
+		for more := true; more && err == nil; {
 			more, err = x.lobby.CloseSome(pacer.Now(), w.sock, reason)
+			if n := w.sock.Stats().DatagramsOut; more || n-told > closeBurst {
+				told = n
+				pacer.Until(pacer.Now() + time.Millisecond)
+			}
 		}
 	}
 	return err
 }
+
+// closeBurst is the number of datagrams after which disconnectAll pauses: the buffer of a socket takes
+// twice as many.
+const closeBurst = 500

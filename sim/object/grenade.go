@@ -17,15 +17,16 @@ import (
 // A player within Proximity sets a grenade off. Members of the grenade's team never do. A grenade
 // without a team (lagcomp.NoTeam) is set off by everybody, by its owner only after ArmMillis.
 type GrenadeKind struct {
-	Name         string
-	LifeMillis   int32   // from the throw until it explodes by itself
-	Gravity      float32 // m/s2
-	Bounciness   float32 // share of the speed that is left after a bounce
-	Radius       float32 // metres, at most arena.MaxSweep
-	RestSpeed    float32 // m/s; a slower grenade stops after a bounce off a floor
-	Proximity    float32 // metres
-	ArmMillis    int32   // from the throw; see above
-	LingerMillis int32   // how long its row is sent after it exploded
+	Name       string
+	LifeMillis int32   // from the throw until it explodes by itself
+	Gravity    float32 // m/s2
+	Bounciness float32 // share of the speed that is left after a bounce
+	Radius     float32 // metres, at most arena.MaxSweep
+	RestSpeed  float32 // m/s; a slower grenade stops after a bounce off a floor
+	Proximity  float32 // metres
+	ArmMillis  int32   // from the throw; see above
+	// how long its row is sent after it exploded; 0: no client is told of the explosion
+	LingerMillis int32
 	Splash       Splash
 }
 

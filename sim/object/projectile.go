@@ -16,14 +16,15 @@ import (
 
 // ProjectileKind is a kind of projectile.
 type ProjectileKind struct {
-	Name         string
-	Velocity     float32 // m/s
-	Range        float32 // metres; of the weapon that fires it
-	Radius       float32 // metres, against bodies
-	Ground       float32 // metres, against the arena; 0 is a ray, as FPSSample has it
-	Damage       int32   // points
-	Impulse      float32 // m/s
-	LingerMillis int32   // how long its row is sent after an impact
+	Name     string
+	Velocity float32 // m/s
+	Range    float32 // metres; of the weapon that fires it
+	Radius   float32 // metres, against bodies
+	Ground   float32 // metres, against the arena; 0 is a ray, as FPSSample has it
+	Damage   int32   // points
+	Impulse  float32 // m/s
+	// how long its row is sent after an impact; 0: no client is told of the impact
+	LingerMillis int32
 	Splash       Splash
 }
 
@@ -160,7 +161,11 @@ func (s *Scene) StepProjectiles(all []Projectile) (expired []int32) {
 	ended := len(s.expired)
 	for j := range s.flights {
 		if f := &s.flights[j]; s.hits[j].ID != 0 || f.hit != Flying {
-			s.impact(&all[f.row], f, &s.sweeps[j], &s.hits[j])
+			p := &all[f.row]
+			s.impact(p, f, &s.sweeps[j], &s.hits[j])
+			if p.Expired(&s.ProjectileKinds[p.Type], s.Now) {
+				s.expired = append(s.expired, f.row)
+			}
 		} else if f.last {
 			p := &all[f.row]
 			p.Hit, p.Ended = OutOfRange, s.Now

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,28 @@ func TestRow53Projectiles(t *testing.T) {
 		}
 		if all[0].Expired(r, all[0].Ended+59) || !all[0].Expired(r, all[0].Ended+60) {
 			t.Errorf("%s does not linger for a second", c.name)
+		}
+	}
+}
+
+// A projectile expires a linger time after its impact: without one in the tick of the impact, like a
+// grenade.
+func TestProjectileLingers(t *testing.T) {
+	for linger, want := range map[tick.Tick]tick.Tick{0: 0, 1: 1, 3: 3} {
+		s := newStage(plain(t), 2)
+		s.ProjectileKinds = slices.Clone(s.ProjectileKinds)
+		s.ProjectileKinds[0].Linger = linger
+		s.put(1, 1, v3(0, 0, 10))
+		all := []Projectile{Launch(thing(1), Trajectory{Start: v3(0, 1, 0), Owner: player(0), Team: 0},
+			tick.View{})}
+		for s.Now < 100 {
+			s.next()
+			if expired := s.StepProjectiles(all); len(expired) > 0 {
+				break
+			}
+		}
+		if all[0].Hit != HitBody || s.Now != all[0].Ended+want {
+			t.Errorf("linger %d: %v in tick %d, expired in tick %d", linger, all[0].Hit, all[0].Ended, s.Now)
 		}
 	}
 }

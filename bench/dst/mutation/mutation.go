@@ -55,7 +55,14 @@ const (
 	FourSteps          // sim: all bodies sometimes move four times in a tick
 	JoinOrder          // server: joins of one tick are handled in the order of a map
 	ViewBack           // client: the view jumps back when the announced delay grows
-	NumBugs            // number of bugs, None included
+
+	// Those of hosts with many lobbies.
+
+	LobbyMixed    // server: a payload is handed to another lobby
+	NeighbourEnds // server: a lobby that panics takes another one with it
+	RouteKept     // server: a lobby that ends keeps the routes of its clients
+	MapWritten    // server: a lobby writes the map that all share
+	NumBugs       // number of bugs, None included
 )
 
 var names = [NumBugs]string{
@@ -66,7 +73,11 @@ var names = [NumBugs]string{
 	"cache shared", "removal untold", "id reused", "input twice", "input far", "substitute fires",
 	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "visible forever",
 	"wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
-	"recording no history", "four steps", "join order", "view back"}
+	"recording no history", "four steps", "join order", "view back",
+	"lobby mixed", "neighbour ends", "route kept", "map written"}
+
+// OfHosts reports whether the bug shows on hosts with many lobbies alone.
+func (b Bug) OfHosts() bool { return b >= LobbyMixed }
 
 // String returns the bug's name.
 func (b Bug) String() string {

@@ -540,7 +540,7 @@
   };
 
   // The stream. It is closed while the page is paused or out of sight, and then costs the server nothing.
-  let source, paused = false, told = "";
+  let source, paused = false, told = "", framed = 0;
   const state = (name, words) => { $("state").dataset.state = name; set($("state"), words); };
   const stop = () => { source?.close(); source = undefined; };
   const start = () => {
@@ -550,6 +550,7 @@
     source.addEventListener("about", (e) => {
       if (told && told !== e.data) return location.reload(); // another server, with other stages perhaps
       told = e.data;
+      framed = performance.now();
       about = JSON.parse(e.data);
       groups = [...new Set(about.stages.map((s) => s.group))];
       period = 1000 / about.rate_hz;
@@ -564,6 +565,7 @@
       const f = JSON.parse(e.data);
       if (!f || !about) return;
       state("live", "live");
+      framed = performance.now();
       take(f);
     });
     source.addEventListener("missed", (e) => { missed = Number(e.data); });
@@ -586,6 +588,7 @@
   chooser.addEventListener("change", () => watch(chooser.value));
   $("previous").addEventListener("click", () => step(-1));
   $("next").addEventListener("click", () => step(1));
+  const silent = 3000; // ms without a frame, which an empty lobby does not make
   const fetchLobbies = async () => {
     const answer = await fetch("/v1/lobbies");
     if (!answer.ok) return true;
@@ -600,7 +603,12 @@
       };
       chooser.replaceChildren(...lobbies.map(option));
     }
-    return lobbies.some((l) => l.lobby === mine);
+    const now = lobbies.find((l) => l.lobby === mine);
+    if (now && told && source?.readyState === EventSource.OPEN && performance.now() - framed > silent / 2) {
+      if (now.state === "stuck") state("wait", "stuck: no tick is played");
+      else state("off", now.players ? "no figures yet" : "asleep: nobody plays");
+    }
+    return now !== undefined;
   };
   const refreshLobbies = async () => {
     if (!document.hidden) {
@@ -608,7 +616,7 @@
         await fetchLobbies();
       } catch { /* asked again */ }
     }
-    setTimeout(refreshLobbies, 5000);
+    setTimeout(refreshLobbies, silent);
   };
   refreshLobbies();
   const follow = () => {

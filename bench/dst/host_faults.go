@@ -1,0 +1,99 @@
+package dst
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// startFault begins a fault of the lobbies or of a client's choice among them.
+func (h *host) startFault(f *fault) {
+	switch f.Kind {
+	case LobbyMade:
+		h.makeLobby(f)
+	case LobbyEnded:
+		h.endLobby(f)
+	case LobbyPanic:
+		l := h.lobbies[f.Lobby%len(h.lobbies)]
+		if h.replace(l, f) {
+			l.panics, l.stage = true, metrics.Stage(f.rng.IntN(metrics.NumStages))
+			if l.stage < metrics.StageSystems { // those are the port's
+				l.stage = metrics.StageCapture
+			}
+		}
+	case ChangeLobby:
+		h.changeLobby(f)
+	case StrayToken:
+		h.players[f.Client].stray = true
+		h.part(f.Client, f.rng.IntN(2) == 0, 200*time.Millisecond)
+	}
+}
+
+// makeLobby makes a lobby while the others play.
+func (h *host) makeLobby(f *fault) *hosted {
+	l, err := h.add(h.nextID, drawLobby(f.rng, false))
+	if err != nil {
+		h.fail(NoPanic, "no lobby: %v", err)
+		return nil
+	}
+	h.nextID++
+	h.lobbies = append(h.lobbies, l)
+	return l
+}
+
+// endLobby ends a lobby while the others play.
+func (h *host) endLobby(f *fault) {
+	l := h.lobbies[f.Lobby%len(h.lobbies)]
+	if !h.replace(l, f) {
+		return
+	}
+	h.port.Remove(h.Now(), l.Lobby, packet.ReasonClosing)
+	if h.finish(l, packet.ReasonClosing); h.port.Find(l.id) != nil {
+		h.fail(Sessions, "lobby %d has ended and is still there", l.id)
+	}
+}
+
+// replace reports whether a lobby may end. It makes another one if no other has room for everybody.
+func (h *host) replace(l *hosted, f *fault) bool {
+	if l.panics {
+		return false
+	}
+	for _, other := range h.lobbies {
+		if other != l && other.plan.Players == 0 && !other.panics {
+			return true
+		}
+	}
+	plan := l.plan
+	plan.Players = 0
+	made, err := h.add(h.nextID, plan)
+	if err != nil {
+		h.fail(NoPanic, "no lobby: %v", err)
+		return false
+	}
+	h.nextID++
+	h.lobbies = append(h.lobbies, made)
+	return true
+}
+
+// changeLobby has a client go to another lobby: after a goodbye, or while its session lasts.
+func (h *host) changeLobby(f *fault) {
+	p := &h.players[f.Client]
+	p.wish = h.lobbies[f.rng.IntN(len(h.lobbies))].id
+	after := time.Duration(f.rng.IntN(3)) * 700 * time.Millisecond // before, at and after a takeover is possible
+	h.part(f.Client, f.rng.IntN(2) == 0, after)
+}
+
+// part ends a client, with or without a goodbye. Another one begins after a time.
+func (h *host) part(i int, goodbye bool, after time.Duration) {
+	s := &h.honest[i]
+	if h.Clients[i] == nil || s.stalls > 0 {
+		return
+	}
+	if goodbye {
+		h.Leave(i)
+	} else {
+		h.Crash(i)
+	}
+	s.reconnectAt = h.Now() + after
+}
