@@ -40,7 +40,9 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	}
 	l := new(Lobby)
 	c := &l.core
-	c.cfg, c.connTable, c.port = cfg, newConnTable(cfg.Players), cfg.Port
+	port := cfg.Port
+	given.Port, cfg.Port = nil, nil // a lobby that moves has another one
+	c.cfg, c.connTable, c.port = cfg, newConnTable(cfg.Players), port
 	if c.port == nil {
 		if c.port, err = newPort(PortConfig{Netcode: cfg.Netcode}); err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	}
 	grown, own, shared := (heap()-before)/n, int64(0), int64(0)
 	for _, part := range lobbies[n].Memory() {
-		if part.Shared {
+		if part.Group == ofAll {
 			shared += int64(part.Bytes)
 			continue
 		}

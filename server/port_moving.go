@@ -71,7 +71,7 @@ func (p *Port) Attach(now time.Duration, m *Moving) error {
 			p.netcode.Clients()-p.netcode.Connected())
 	}
 	l, from, to := m.lobby, m.worker, p.steering
-	l.port, l.cfg.Port = p, p
+	l.port = p
 	to.index.MoveNumber(indexLobby, uint64(l.cfg.ID), from, to.worker)
 	p.Add(l)
 	for _, slot := range l.reconnectable {

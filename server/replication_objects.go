@@ -61,6 +61,15 @@ type frameVersion struct {
 // memory of more is made with them.
 const usualFlights = 2
 
+// usualSets is of how many clients the baselines differ at most, as a rule. In a small lobby, which
+// sends all snapshots in one tick, only loss makes them differ; the memory of more is made with them.
+func usualSets(slots int) int {
+	if slots > maxTogether {
+		return slots
+	}
+	return (slots + 3) / 4
+}
+
 func newObjectRows(c *Config, m *sim.Match) *objectRows {
 	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
 	usual := usualFlights * c.Players
@@ -80,7 +89,7 @@ func newObjectRows(c *Config, m *sim.Match) *objectRows {
 		o.table.flights[i] = make([]int16, 0, 4*slots)
 	}
 	o.packer.Reserve(slots)
-	o.encoder.Reserve(c.Players, usual)
+	o.encoder.Reserve(usualSets(c.Players), usual)
 	if c.Relevance != RelevanceOff {
 		o.encoder.ReserveRows()
 		o.initInterest(c, slots)

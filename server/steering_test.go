@@ -670,3 +670,134 @@ func TestSteeringAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations in 20 ticks of two workers", sum)
 	}
 }
+
+// Clients that come, go, fall silent, take over and change lobbies at random, at any socket, while
+// lobbies move at random: a client only ever gets rows of its own lobby, nobody has two sessions, and
+// in the end nothing is left of them.
+func TestSteeringNeverMixes(t *testing.T) {
+	w := newTestWorkers(t, 3, 4, 4)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var guests []*steeredGuest
+	for range 16 {
+		guests = append(guests, &steeredGuest{testClient: w.client(w.hosts[0], rng.IntN(3))})
+	}
+	var held [4]*Moving
+	played, moves := [4]int{}, 0
+	for range fullOrShort(4000, 1500) {
+		for _, g := range guests {
+			w.step(rng, g, &played)
+		}
+		if lobby := rng.IntN(4); rng.IntN(4) == 0 {
+			if m := held[lobby]; m != nil {
+				w.attach(lobby, rng.IntN(3), m)
+				held[lobby] = nil
+				moves++
+			} else {
+				held[lobby] = w.ports[w.worker[lobby]].Detach(w.now, w.hosts[lobby].lobby)
+				w.worker[lobby] = -1
+			}
+		}
+		w.tick()
+		w.checkUsers(guests)
+	}
+	for lobby, m := range held {
+		if m != nil {
+			w.attach(lobby, 0, m)
+		}
+	}
+	takeovers := uint64(0)
+	for range 60 * 40 { // all time out, and are forgotten
+		w.tick()
+	}
+	for i, p := range w.ports {
+		takeovers += p.netcode.Counters().Takeovers
+		if p.netcode.Connected() != 0 || p.netcode.PendingHandshakes() != 0 {
+			t.Errorf("worker %d: %d sessions, %d handshakes are left", i, p.netcode.Connected(),
+				p.netcode.PendingHandshakes())
+		}
+	}
+	for _, g := range guests {
+		for _, kind := range []netcode.IndexKind{netcode.IndexClient, indexKept} {
+			if at, ok := w.steering.index.FindNumber(kind, g.user, -1); ok {
+				t.Errorf("worker %d has client %d for ever, kind %d", at, g.user, kind)
+			}
+		}
+	}
+	if min(played[0], played[1], played[2], played[3]) < 20 || takeovers < 5 || moves < 50 {
+		t.Errorf("snapshots by lobby: %v, %d takeovers, %d moves", played, takeovers, moves)
+	}
+}
+
+// steeredGuest is a client that does something at random.
+type steeredGuest struct {
+	*testClient
+	lobby  int // that its token names; -1: none
+	silent int // ticks
+}
+
+func (w *testWorkers) step(rng *rand.Rand, g *steeredGuest, played *[4]int) {
+	if g.silent > 1 {
+		g.silent--
+		g.received()
+		return
+	}
+	if g.netcode == nil || g.silent == 1 || g.netcode.State() <= netcode.Disconnected || rng.IntN(300) == 0 {
+		g.lobby, g.silent = rng.IntN(4), 0
+		g.host = w.hosts[g.lobby]
+		g.received()
+		token := named(protocol.LobbyRef{Lobby: uint32(g.lobby)})
+		if rng.IntN(4) == 0 {
+			g.lobby, token = -1, nil
+		}
+		g.beginConnect(token)
+		return
+	}
+	g.update()
+	for _, d := range g.received() {
+		pkt, err := g.netcode.Receive(g.host.now, testAddr, d, &g.outbox)
+		if err != nil || pkt == nil || rng.IntN(20) == 0 {
+			continue // of an earlier session, or lost
+		}
+		welcomed := g.welcome.Version != 0
+		if g.receivePacket(pkt) != nil && g.lobby >= 0 {
+			played[g.lobby]++
+		}
+		if !welcomed && g.welcome.Version != 0 {
+			g.ready()
+		}
+	}
+	g.flushOutbox()
+	switch n := rng.IntN(200); {
+	case n == 0:
+		g.silent = 70 + rng.IntN(400)
+	case n == 1 && g.netcode.State() == netcode.Connected:
+		g.leave()
+	case g.welcome.Version != 0 && g.netcode.State() == netcode.Connected:
+		g.sendSections(g.commands(1)...)
+	}
+}
+
+// checkUsers checks that no user has two sessions, and that a client with a Welcome plays in the
+// lobby that its token named.
+func (w *testWorkers) checkUsers(guests []*steeredGuest) {
+	w.t.Helper()
+	for _, g := range guests {
+		sessions := 0
+		for _, p := range w.ports {
+			client, ok := p.netcode.Find(g.user)
+			if !ok {
+				continue
+			}
+			sessions++
+			s, _ := p.netcode.Session(client)
+			if ref, isNamed := protocol.LobbyOf(s.UserData[:]); isNamed && p.connOf(client) != nil &&
+				p.routes[client].lobby.ID() != ref.Lobby {
+				w.t.Fatalf("user %d plays in lobby %d, its token names %d", g.user,
+					p.routes[client].lobby.ID(), ref.Lobby)
+			}
+		}
+		if sessions > 1 {
+			w.t.Fatalf("user %d has %d sessions", g.user, sessions)
+		}
+	}
+}

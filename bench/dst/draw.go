@@ -63,6 +63,7 @@ const (
 	LobbyPanic                         // a lobby panics in its tick
 	ChangeLobby                        // the client goes to another lobby, with or without a goodbye
 	StrayToken                         // the client's token is for a lobby that is gone, full or elsewhere
+	LobbyMoved                         // a lobby moves to the other worker
 	allKinds
 )
 
@@ -70,7 +71,7 @@ var kindNames = [allKinds]string{
 	"bad link", "congestion", "blackhole", "rebind", "client stall", "clock drift", "leave", "crash",
 	"server stall", "wall jump", "kill", "spoof", "replay", "request flood", "flooder", "ack forger",
 	"speed hacker", "backtracker", "garbage", "token reuse", "disk full", "disk error",
-	"lobby made", "lobby ended", "lobby panic", "change lobby", "stray token"}
+	"lobby made", "lobby ended", "lobby panic", "change lobby", "stray token", "lobby moved"}
 
 // String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k%allKinds] }
@@ -97,7 +98,7 @@ type Fault struct {
 // String describes the fault in one line.
 func (f *Fault) String() string {
 	s := fmt.Sprintf("%v at %v for %v", f.Kind, f.At, f.For)
-	if f.Kind <= Crash || f.Kind >= ChangeLobby {
+	if f.Kind <= Crash || f.Kind == ChangeLobby || f.Kind == StrayToken {
 		s += fmt.Sprintf(", client %d", f.Client)
 	}
 	if f.Kind == BadLink {
@@ -117,6 +118,7 @@ type Scenario struct {
 	Walls     bool             // walls hide some players from each other
 	Faults    []Fault          // by kind; a case leaves faults out by their index
 	Lobbies   []LobbyPlan      // of a host with many lobbies; else none
+	Workers   int              // of a host, each with a port and lobbies of its own
 }
 
 // Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and

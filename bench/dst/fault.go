@@ -108,7 +108,7 @@ func (r *run) startFault(f *fault) {
 		r.recordings.disk.space = int(f.Amount)
 	case DiskError:
 		r.recordings.disk.failing = true
-	case LobbyMade, LobbyEnded, LobbyPanic, ChangeLobby, StrayToken:
+	case LobbyMade, LobbyEnded, LobbyPanic, ChangeLobby, StrayToken, LobbyMoved:
 		r.host.startFault(f)
 	default:
 		if f.Kind.insider() {

@@ -1,6 +1,7 @@
 package dst
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -25,10 +26,12 @@ import (
 // host is one play of a Case with many lobbies: a server.Port in virtual time, the clients of all
 // its lobbies, and a run of each lobby, which checks it.
 type host struct {
-	*run  // of the host: clients, links, faults, and what passes on the wire
-	port  *server.Port
-	stats metrics.Stats
-	timer metrics.TickTimer
+	*run                    // of the host: clients, links, faults, and what passes on the wire
+	ports    []*server.Port // by worker
+	stats    []metrics.Stats
+	timers   []metrics.TickTimer
+	steering *server.Steering // of several workers; nil: there is one
+	serving  int              // worker whose port is at work
 
 	lobbies []*hosted // those that have not ended, in the order of their making
 	nextID  uint32
@@ -40,21 +43,28 @@ type host struct {
 	alone   aloneLog
 	// tokens of the addresses that have answered a challenge
 	responded map[netip.AddrPort]netcode.TokenTag
+	compared  int          // lobbies that were compared with the same one alone
 	shared    *arena.Arena // the map of all lobbies
+	conn      netio.Conn   // of the network
 	digest    []uint64     // of lobbies that have ended
 }
 
 // hosted is a lobby of a host. Its run has the lobby's clients, by their index on the host.
 type hosted struct {
 	*run
-	id     uint32
-	mark   string // ends every chat line of its clients
-	plan   LobbyPlan
-	cfg    server.Config // without the hooks of the checks
-	born   int           // step before which it was added
-	panics bool          // the next tick panics
-	stage  metrics.Stage // in which it does
-	why    packet.Reason // of its end; 0 while it plays, and after a kill
+	id        uint32
+	worker    int
+	moving    *server.Moving // on the way to the other worker from this one; nil: it plays
+	arrives   int            // step after which it does
+	workers   []int8         // by step; -1 less the worker while it moves
+	mark      string         // ends every chat line of its clients
+	plan      LobbyPlan
+	cfg       server.Config // without the hooks of the checks
+	born      int           // step before which it was added
+	panics    bool          // the next tick panics
+	stage     metrics.Stage // in which it does
+	displaced bool          // a client's next session, with another worker, has ended one of its own
+	why       packet.Reason // of its end; 0 while it plays, and after a kill
 }
 
 // hostID names the host in tokens.
@@ -135,12 +145,23 @@ func newHost(c Case) (*host, error) {
 
 // start makes the port and the lobbies that h.lobbies plans.
 func (h *host) start(cfg netcode.ServerConfig) (err error) {
-	h.stats = metrics.Stats{Histograms: metrics.NewHistograms(false)}
-	h.timer = newTimer()
 	h.alone.begin(h, cfg)
-	h.port, err = server.NewPort(server.PortConfig{Netcode: cfg, Host: hostID, Stats: &h.stats, Timer: &h.timer})
-	if err != nil {
-		return err
+	n := h.drawn.Workers
+	h.ports, h.stats, h.timers = nil, make([]metrics.Stats, n), make([]metrics.TickTimer, n)
+	h.steering, h.serving = nil, 0
+	if n > 1 {
+		if h.steering, cfg.Tokens, err = newSteering(n, cfg); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		h.stats[i].Histograms, h.timers[i] = metrics.NewHistograms(false), newTimer()
+		port, err := server.NewPort(server.PortConfig{Netcode: cfg, Host: hostID,
+			Stats: &h.stats[i], Timer: &h.timers[i], Steering: h.steering, Worker: i})
+		if err != nil {
+			return err
+		}
+		h.ports = append(h.ports, port)
 	}
 	h.wire.reset()
 	h.ended = counts{}
@@ -150,6 +171,12 @@ func (h *host) start(cfg netcode.ServerConfig) (err error) {
 		}
 	}
 	return nil
+}
+
+// newSteering returns what the ports of several workers share.
+func newSteering(n int, cfg netcode.ServerConfig) (*server.Steering, *netcode.UsedTokens, error) {
+	tokens, err := netcode.NewUsedTokens(cfg)
+	return server.NewSteering(n, cfg.Clients), tokens, err
 }
 
 // newTimer returns the timer of a port without clocks.
@@ -174,7 +201,8 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 	r.honest = make([]honest, len(h.honest))
 	r.cfg = r.serverConfig(h.shared, "arena-16")
 	r.cfg.Netcode = netcode.ServerConfig{}
-	r.cfg.Port, r.cfg.ID = h.port, id
+	l.worker = int(id) % len(h.ports)
+	r.cfg.Port, r.cfg.ID = h.ports[l.worker], id
 	r.cfg.Rules.Seed, r.cfg.Rules.Rate = h.c.Seed<<8|uint64(id), 60
 	if plan.Slow {
 		r.cfg.Rules.Rate = 30
@@ -199,7 +227,7 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 	r.wire.init()
 	r.visibility.init(r)
 	r.serverStarted()
-	h.port.Add(lobby)
+	h.ports[l.worker].Add(lobby)
 	h.gone = append(h.gone, weak.Make(lobby))
 	return l, nil
 }
@@ -207,19 +235,23 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 // plantedPanic is the value of the panics that are faults of a run.
 const plantedPanic = "planted by a fault of the run"
 
-// serve plays the server's part of a step.
-func (h *host) serve(now time.Duration, unix int64, conn netio.Conn) error {
-	h.alone.beginStep(now, unix)
-	h.due = h.due[:0]
-	for _, l := range h.lobbies {
-		if h.alone.isDue(l) {
-			h.due = append(h.due, server.Due{Lobby: l.Lobby, Ticks: 1})
+// serve plays the server's part of a step: that of each worker in turn.
+func (h *host) serve(now time.Duration, unix int64, conn netio.Conn) (err error) {
+	h.conn = conn
+	h.alone.beginStep(h, now, unix)
+	for i, p := range h.ports {
+		h.serving = i
+		h.due = h.due[:0]
+		for _, l := range h.lobbies {
+			if l.worker == i && h.alone.isDue(l) {
+				h.due = append(h.due, server.Due{Lobby: l.Lobby, Ticks: 1})
+			}
 		}
+		err = errors.Join(err, p.Ticks(now, unix, workerConn{conn, &h.alone, i}, h.due))
 	}
-	err := h.port.Ticks(now, unix, batchConn{conn, &h.alone}, h.due)
 	h.alone.endStep(h)
 	h.takeFaults()
-	clear(h.due) // they keep no lobby that has ended
+	clear(h.due[:cap(h.due)]) // they keep no lobby that has ended
 	return err
 }
 
@@ -240,7 +272,11 @@ func (h *host) beganAndEnded(to netip.AddrPort, data []byte) bool {
 
 // takeFaults ends the lobbies that have panicked.
 func (h *host) takeFaults() {
-	for _, f := range h.port.TakeFaults() {
+	var faults []server.Fault
+	for _, p := range h.ports {
+		faults = append(faults, p.TakeFaults()...)
+	}
+	for _, f := range faults {
 		i := slices.IndexFunc(h.lobbies, func(l *hosted) bool { return l.Lobby == f.Lobby })
 		switch {
 		case i < 0:
@@ -263,6 +299,7 @@ func (h *host) play() (violation *Violation) {
 	}()
 	until := h.c.Duration()
 	for h.Now() < until && h.violation == nil {
+		h.endMoves(false)
 		h.updateFaults()
 		if err := h.Step(); err != nil {
 			h.fail(NoPanic, "%v", err)
@@ -349,6 +386,7 @@ func (h *host) hash() uint64 {
 
 // atEnd checks what must hold at the end. whole: the run was not cut short.
 func (h *host) atEnd(whole bool) {
+	h.endMoves(true)
 	if whole {
 		h.checkHostLife()
 	}
@@ -356,14 +394,34 @@ func (h *host) atEnd(whole bool) {
 		if l.recordings.finish(l.run); whole {
 			h.adopt(l)
 		}
-		h.port.Remove(h.Now(), l.Lobby, packet.ReasonClosing)
+		h.serving = l.worker
+		h.ports[l.worker].Remove(h.Now(), l.Lobby, packet.ReasonClosing)
 		h.finish(l, 0)
 	}
-	if n := h.port.Netcode().Connected(); n != 0 {
-		h.fail(Sessions, "%d sessions without a lobby", n)
-	}
+	h.drain()
 	h.checkShared()
 	h.checkGone()
+}
+
+// drain has the workers take in what they have handed to each other, and checks that nothing is left.
+func (h *host) drain() {
+	if h.violation != nil {
+		return
+	}
+	for range 2 {
+		for i, p := range h.ports {
+			h.serving = i
+			if err := p.Ticks(h.Now(), h.wallClock(h.Now()), workerConn{h.conn, &h.alone, i}, nil); err != nil {
+				h.fail(NoPanic, "%v", err)
+			}
+		}
+	}
+	h.checkAccounts(true)
+	for _, p := range h.ports {
+		if n := p.Netcode().Connected(); n != 0 {
+			h.fail(Sessions, "%d sessions without a lobby", n)
+		}
+	}
 }
 
 // checkGone checks that nothing keeps the memory of a lobby that has ended while others play.
@@ -380,6 +438,9 @@ func (h *host) checkGone() {
 		if kept == 0 {
 			return
 		}
+	}
+	if h.violation != nil { // its lobbies still play
+		return
 	}
 	h.fail(Bounds, "of %d lobbies that have ended, %d are still in memory", len(h.gone), kept)
 }

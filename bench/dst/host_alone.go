@@ -23,12 +23,16 @@ type aloneLog struct {
 	journal  []byte // as it was at the start
 	step     int    // steps of this start
 	steps    []loggedStep
-	arrivals []arrival // of all steps
-	sessions []session // by client, before the step in hand
-	served   bool      // the server played the step
-	batch    int
-	batched  int // arrivals in batches so far
+	arrivals []arrival       // of all steps
+	sessions []session       // by client, before the step in hand
+	served   bool            // the server played the step
+	migrated bool            // a session followed its client to another address
+	batch    int             // read so far
+	next     [maxWorkers]int // of arrivals, by worker
 }
+
+// maxWorkers is the largest number of workers of a host.
+const maxWorkers = 2
 
 // loggedStep is one call of Port.Ticks.
 type loggedStep struct {
@@ -41,6 +45,8 @@ type loggedStep struct {
 type arrival struct {
 	client     int // -1: an attacker's
 	connection int
+	step       int
+	worker     int // whose socket it reached
 	batch      int
 	from       netip.AddrPort
 	data       []byte
@@ -54,23 +60,25 @@ type session struct {
 	lobby *hosted
 }
 
-// batchConn counts the batches that a port reads.
-type batchConn struct {
+// workerConn is the socket of a worker. The kernel picks it by the source of a datagram.
+type workerConn struct {
 	netio.Conn
-	log *aloneLog
+	log    *aloneLog
+	worker int
 }
 
-// Receive notes which arrivals came together.
-func (c batchConn) Receive(to *netio.Batch) (n int, err error) {
-	n, err = c.Conn.Receive(to)
-	for i := range n {
-		if at := c.log.batched + i; at < len(c.log.arrivals) {
-			c.log.arrivals[at].batch = c.log.batch
+// Receive returns the next arrivals of the step for the worker, and notes which came together.
+func (c workerConn) Receive(to *netio.Batch) (n int, err error) {
+	to.Reset()
+	a := c.log
+	for next := &a.next[c.worker]; *next < len(a.arrivals) && !to.Full(); *next++ {
+		if v := &a.arrivals[*next]; v.worker == c.worker {
+			v.batch = a.batch
+			to.Add(v.data, v.from)
 		}
 	}
-	c.log.batched += n
-	c.log.batch++
-	return n, err
+	a.batch++
+	return to.Len(), nil
 }
 
 // begin starts the log of a start of the host.
@@ -79,14 +87,14 @@ func (a *aloneLog) begin(h *host, cfg netcode.ServerConfig) {
 }
 
 // isDue reports whether a lobby plays a tick in the step in hand.
-func (a *aloneLog) isDue(l *hosted) bool { return l.plan.due(a.step, l.id) }
+func (a *aloneLog) isDue(l *hosted) bool { return l.moving == nil && l.plan.due(a.step, l.id) }
 
 // onArrival keeps a datagram.
 func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byte) {
 	a := &h.alone
-	v := arrival{client: client, connection: connection, from: from}
+	v := arrival{client: client, connection: connection, from: from, data: bytes.Clone(data), step: a.step + 1}
+	v.worker = (int(from.Port()) + int(from.Addr().As4()[2])) % len(h.ports)
 	if client >= 0 && len(data) > 0 {
-		v.data = bytes.Clone(data)
 		c := h.players[client].connection(connection)
 		if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
 			c.token = netcode.TokenTag(data[len(data)-len(netcode.TokenTag{}):])
@@ -100,30 +108,37 @@ func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byt
 	a.arrivals = append(a.arrivals, v)
 }
 
-// beginStep notes that the server plays a step.
-func (a *aloneLog) beginStep(now time.Duration, unix int64) {
+// beginStep notes that the server plays a step, and whose the lobbies are in it.
+func (a *aloneLog) beginStep(h *host, now time.Duration, unix int64) {
 	a.step++
 	a.served = true
-	a.batched = 0
-	if n := len(a.steps); n > 0 {
-		a.batched = a.steps[n-1].end
-	}
 	a.steps = append(a.steps, loggedStep{now, unix, len(a.arrivals)})
+	for _, l := range h.lobbies {
+		at := int8(l.worker)
+		if l.moving != nil {
+			at = -1 - at
+		}
+		l.workers = append(l.workers, at)
+	}
 }
 
 // endStep compares the sessions after a step with those before it.
 func (a *aloneLog) endStep(h *host) {
-	nc := h.port.Netcode()
 	from := 0
 	if n := len(a.steps); n > 1 {
 		from = a.steps[n-2].end
 	}
 	for i := range a.sessions {
 		was := a.sessions[i]
+		if was.lobby != nil && was.lobby.moving != nil {
+			continue
+		}
 		is := session{}
-		if slot, ok := nc.Find(uint64(i)); ok {
-			s, _ := nc.Session(slot)
-			is = session{s.Token, s.Address, h.find(h.port.LobbyOf(slot))}
+		for _, p := range h.ports {
+			if slot, ok := p.Netcode().Find(uint64(i)); ok {
+				s, _ := p.Netcode().Session(slot)
+				is = session{s.Token, s.Address, h.find(p.LobbyOf(slot))}
+			}
 		}
 		a.sessions[i] = is
 		p := &h.players[i]
@@ -131,11 +146,19 @@ func (a *aloneLog) endStep(h *host) {
 		case is.token == was.token:
 			if is.at != was.at {
 				a.moved(i, from, was.at, is.at)
+				a.migrated = true
 			}
 		case c != nil:
 			c.taken, c.address, c.lobby, c.ended = a.step, is.at, is.lobby, was.lobby
+			if was.lobby != nil && was.lobby != is.lobby && len(h.ports) > 1 {
+				was.lobby.displaced = true
+			}
 		case was.lobby != nil: // the newest may have ended it, and was rejected at once
-			if c := p.newest(); c.token != was.token && c.taken == 0 {
+			c := p.newest()
+			if c.token != was.token && len(h.ports) > 1 {
+				was.lobby.displaced = true
+			}
+			if c.token != was.token && c.taken == 0 {
 				c.taken, c.address, c.ended = a.step, c.answered, was.lobby
 			}
 		}
@@ -168,6 +191,10 @@ func (a *aloneLog) compare(h *host, l *hosted, last int, panicked bool) {
 	if h.violation != nil || l.violation != nil || last <= l.born {
 		return
 	}
+	if len(h.ports) > 1 && (a.migrated || l.displaced) { // when datagrams of these count is not known
+		return
+	}
+	h.compared++
 	again, err := a.play(h, l, last)
 	if err != nil {
 		h.fail(NoPanic, "lobby %d alone: %v", l.id, err)
@@ -202,13 +229,19 @@ func (a *aloneLog) play(h *host, l *hosted, last int) (*aloneRun, error) {
 	cfg := server.PortConfig{Netcode: a.cfg, Host: hostID,
 		Stats: &metrics.Stats{Histograms: metrics.NewHistograms(false)}}
 	cfg.Netcode.Journal = bytes.Clone(a.journal)
+	if len(h.ports) > 1 { // the same key of challenges
+		var err error
+		if cfg.Steering, cfg.Netcode.Tokens, err = newSteering(1, cfg.Netcode); err != nil {
+			return nil, err
+		}
+	}
 	timer := newTimer()
 	cfg.Timer = &timer
 	port, err := server.NewPort(cfg)
 	if err != nil {
 		return nil, err
 	}
-	p, from := &aloneRun{}, 0
+	p, feeds := &aloneRun{}, a.feeds(h, l, last)
 	for i := range a.steps[:last] {
 		s := &a.steps[i]
 		if i == l.born {
@@ -219,15 +252,9 @@ func (a *aloneLog) play(h *host, l *hosted, last int) (*aloneRun, error) {
 			}
 			port.Add(p.lobby)
 		}
-		p.in, p.next = p.in[:0], 0
-		for _, v := range a.arrivals[from:s.end] {
-			if h.feed(&v, l, i+1) {
-				p.in = append(p.in, v)
-			}
-		}
-		from = s.end
+		p.in, p.next = feeds[i], 0
 		var due []server.Due
-		if i >= l.born && l.plan.due(i+1, l.id) {
+		if i >= l.born && l.workers[i-l.born] >= 0 && l.plan.due(i+1, l.id) {
 			due = []server.Due{{Lobby: p.lobby, Ticks: 1}}
 		}
 		if err := port.Ticks(s.now, s.unix, p, due); err != nil {
@@ -241,9 +268,71 @@ func (a *aloneLog) play(h *host, l *hosted, last int) (*aloneRun, error) {
 	return p, nil
 }
 
+// feeds returns the datagrams that a lobby alone gets, by step.
+func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
+	handed, own := make([][]arrival, last), make([][]arrival, last)
+	for _, v := range a.arrivals {
+		if !h.feed(&v, l) {
+			continue
+		}
+		step, wasHanded := v.takenAt(l)
+		if c := h.players[v.client].connection(v.connection); netcode.KindOf(v.data) == netcode.KindResponse {
+			switch {
+			case step < c.taken && len(h.ports) == 1:
+				continue
+			case step < c.taken: // its session has gone to another worker
+				step, wasHanded = c.taken, true
+			}
+		}
+		if step > last {
+			continue
+		}
+		if wasHanded {
+			v.batch = -1
+			handed[step-1] = append(handed[step-1], v)
+		} else {
+			own[step-1] = append(own[step-1], v)
+		}
+	}
+	for i := range own {
+		own[i] = append(handed[i], own[i]...)
+	}
+	return own
+}
+
+// takenAt returns the step in which the worker of a lobby takes a datagram, and whether another
+// worker has handed it over. Workers play a step one after another, so what goes to an earlier one
+// is taken in the next step, and what waits for a lobby that moves is tried again in each.
+func (v *arrival) takenAt(l *hosted) (step int, handed bool) {
+	step = v.step
+	for at := v.worker; ; handed = true {
+		i := step - 1 - l.born
+		if i < 0 || i >= len(l.workers) {
+			return step, handed
+		}
+		switch to := int(l.workers[i]); {
+		case to == at:
+			return step, handed
+		case to < 0 && -1-to == at, to >= 0 && to < at: // waits here, or for the next turn of the other
+			step++
+			at = max(at, to)
+			if to >= 0 {
+				at = to
+			}
+		case to < 0: // to the worker that the lobby leaves
+			if to = -1 - to; to < at {
+				step++
+			}
+			at = to
+		default:
+			at = to
+		}
+	}
+}
+
 // feed reports whether a lobby that plays alone gets a datagram, and gives it the address that its
 // session has there.
-func (h *host) feed(v *arrival, l *hosted, step int) bool {
+func (h *host) feed(v *arrival, l *hosted) bool {
 	if v.client < 0 || len(v.data) == 0 {
 		return false
 	}
@@ -252,7 +341,7 @@ func (h *host) feed(v *arrival, l *hosted, step int) bool {
 	case netcode.KindRequest: // the host may have refused those from other addresses
 		return (c.lobby == l || c.ended == l) && (!c.address.IsValid() || v.from == c.address)
 	case netcode.KindResponse:
-		return (c.lobby == l || c.ended == l) && c.taken != 0 && step >= c.taken
+		return (c.lobby == l || c.ended == l) && c.taken != 0
 	}
 	v.from = c.address
 	return c.lobby == l && v.passed

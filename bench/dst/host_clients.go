@@ -3,6 +3,7 @@ package dst
 import (
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
@@ -115,6 +116,11 @@ func (h *host) find(l *server.Lobby) *hosted {
 	return nil
 }
 
+// plays reports whether there is a lobby with an ID.
+func (h *host) plays(id uint32) bool {
+	return slices.ContainsFunc(h.lobbies, func(l *hosted) bool { return l.id == id })
+}
+
 // clean reports whether nothing hinders a player's datagrams.
 func (h *host) clean(i int) bool {
 	s := &h.honest[i]
@@ -183,7 +189,7 @@ func (h *host) over(i int, why packet.Reason) {
 		h.fail(Liveness, "client %d was told %v, expected %v", i, why, want)
 	case want == 0 && why == packet.ReasonFull: // of a small lobby: another one
 		p.wish = 0
-	case want == 0 && why == packet.ReasonNoLobby && c.named && c.lobby == nil: // it has ended meanwhile
+	case want == 0 && why == packet.ReasonNoLobby && c.named && c.lobby == nil && !h.plays(c.ref.Lobby):
 	case want == 0 && c.lobby == nil && h.lastEnd == why && why != 0: // it ended while it took the client
 	case want == 0 && (!silence || smooth):
 		h.fail(Liveness, "client %d was told %v, and its lobby plays", i, why)

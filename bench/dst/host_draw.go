@@ -40,7 +40,7 @@ func drawLobby(d *rand.Rand, first bool) (p LobbyPlan) {
 var mostHostFaults = [allKinds]int{
 	BadLink: 4, Congestion: 2, Blackhole: 2, Rebind: 2, ClientStall: 1, ClockDrift: 1, Leave: 2, Crash: 3,
 	ServerStall: 1, WallJump: 1, Kill: 1, Spoof: 1, Replay: 1,
-	LobbyMade: 2, LobbyEnded: 2, LobbyPanic: 2, ChangeLobby: 6, StrayToken: 4}
+	LobbyMade: 2, LobbyEnded: 2, LobbyPanic: 2, ChangeLobby: 6, StrayToken: 4, LobbyMoved: 6}
 
 // DrawHost generates the scenario of a host with many lobbies from a seed. It has nothing in common
 // with that of Draw.
@@ -65,6 +65,7 @@ func DrawHost(seed uint64) Scenario {
 			s.Faults = append(s.Faults, drawHostFault(d, k, s.Clients))
 		}
 	}
+	s.Workers = 1 + d.IntN(2)
 	return s
 }
 

@@ -46,7 +46,7 @@ func (c *captures) in(r *run, from netip.AddrPort, data []byte) {
 	if r.wire.received%7 != 0 {
 		return
 	}
-	if _, connected := r.netcode().At(from); connected {
+	if r.connected(from) {
 		c.up[c.nUp%len(c.up)].set(from, data)
 		c.nUp++
 	}

@@ -80,9 +80,23 @@ func (r *run) onReceive(from netip.AddrPort, data []byte) {
 // netcode returns the netcode server whose datagrams pass.
 func (r *run) netcode() *netcode.Server {
 	if r.host != nil {
-		return r.host.port.Netcode()
+		return r.host.ports[r.host.serving].Netcode()
 	}
 	return r.Lobby.Netcode()
+}
+
+// connected reports whether an address has a session.
+func (r *run) connected(at netip.AddrPort) bool {
+	if r.host == nil {
+		_, ok := r.Lobby.Netcode().At(at)
+		return ok
+	}
+	for _, p := range r.host.ports {
+		if _, ok := p.Netcode().At(at); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // unvalidatedBytes returns the bytes received from and sent to an address that never had a session.
@@ -134,6 +148,9 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	if slot, connected := nc.At(to); connected {
 		session, _ := nc.Session(slot)
 		if tag, had := p.tags[to]; r.host == nil || !had || tag == session.Token || beginsSession(data) {
+			if r.host != nil {
+				slot += r.host.serving * nc.Clients()
+			}
 			s = p.session(slot, to, session.Token)
 		} // else it is of the session before, which has ended in this tick
 	} else if r.host != nil && r.host.beganAndEnded(to, data) {

@@ -354,7 +354,10 @@ func linesOf(operands map[uint64][]operand, steps []syscall.PtraceRegs, places [
 		if owner != name {
 			note(name, at)
 		}
-		if owner != "cfg" && owner != "elsewhere" {
+		switch {
+		case strings.HasPrefix(owner, "port"):
+			note("of its port", at)
+		case owner != "cfg" && owner != "elsewhere":
 			note("of its own", at)
 		}
 		note(owner, at)

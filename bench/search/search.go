@@ -320,6 +320,9 @@ func (s *Search) measuredWords(bad miss) string {
 // words names a size.
 func (s *Search) words(players int) string {
 	if s.Lobbies && s.Each > 0 {
+		if players == s.Each {
+			return fmt.Sprintf("1 lobby of %d", s.Each)
+		}
 		return fmt.Sprintf("%d lobbies of %d", players/s.Each, s.Each)
 	}
 	return fmt.Sprintf("%d players", players)

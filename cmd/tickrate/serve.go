@@ -92,8 +92,9 @@ arena-256, mode assault, game.respawndelay 5s; so it does over HTTP:
   curl --data 'say the server restarts in a minute' http://127.0.0.1:7914/v1/console
 
 With --lobbies many matches share the port, and one thread or as many as
---lobby-workers says. Lobbies come and go over HTTP; pages take ?lobby=N; a token names a lobby, or the server takes the
-fullest one with room:
+--lobby-workers says. Lobbies come and go over HTTP; the live page lists them,
+and pages take ?lobby=N; a token names a lobby, or the server takes the fullest
+one with room:
 
   tickrate serve --lobbies 8:100 --players 10
   curl -X POST -d '{"map": "arena-16", "players": 10}' http://127.0.0.1:7914/v1/lobbies

@@ -16,9 +16,9 @@ import (
 type Owner struct {
 	// Path is the names of fields from the struct to the part, with a dot between two. It leads
 	// through pointers, and into every element of a slice or an array. "" is the whole struct.
-	Path   string
-	Shared bool   // read-only, and part of other values, too
-	Is     string // what it is, for tables
+	Path  string
+	Group string // of what other values have, too; "": its own
+	Is    string // what it is, for tables
 }
 
 // Part is an owner and the bytes of what only it, or an owner before it, reaches.

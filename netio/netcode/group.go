@@ -200,41 +200,60 @@ func (g *Group) elsewhere(kind IndexKind, key tableKey) (e Event, ok bool) {
 
 // claim takes the address and the client of a handshake for this server, so that no other member
 // begins a session of the same at the same time. A silent session of the client at another member
-// is to end first.
+// is to end first, one that moves is to arrive first.
 func (s *Server) claim(from netip.AddrPort, clientID uint64) Drop {
 	x, me := s.group.Index, s.group.Member
 	if x == nil {
 		return DropNone
 	}
 	address, client := addressKey(from), numberKey(clientID)
-	if why := s.claimed(address, client); why != DropNone {
+	why := s.claimed(address, client)
+	if why == DropNone && s.moves(&s.slotAt, address) {
+		why = DropRespConnected
+	}
+	if why == DropNone && s.moves(&s.slotOfClient, client) {
+		why = DropRespClient
+	}
+	if why != DropNone {
 		return why
 	}
 	x.put(IndexAddress, address, me)
 	x.put(IndexClient, client, me)
-	why := s.claimed(address, client)
-	if why != DropNone { // both members give way; their clients come again
+	if why = s.claimed(address, client); why != DropNone { // both members give way; their clients come again
 		s.unclaim(from, clientID)
 	}
 	return why
 }
 
+// moves reports whether the index has a key as this server's that is in no table: its session is on
+// the way to another member.
+func (s *Server) moves(t *table, key tableKey) bool {
+	if _, here := t.get(key); here {
+		return false
+	}
+	_, moves := s.group.Index.find(t.shared.kind, key, -1)
+	return moves
+}
+
 // claimed returns why another member's session forbids one of this address and client. It asks that
 // member to end a silent one.
 func (s *Server) claimed(address, client tableKey) Drop {
-	for _, c := range [2]struct {
-		kind IndexKind
-		key  tableKey
-		why  Drop
-	}{{IndexAddress, address, DropRespConnected}, {IndexClient, client, DropRespClient}} {
-		if member, ok := s.group.other(c.kind, c.key); ok {
-			if s.group.TakeOver != nil {
-				s.group.TakeOver(member, client.low)
-			}
-			return c.why
-		}
+	why := DropNone
+	if member, ok := s.group.other(IndexClient, client); ok {
+		s.askTakeOver(member, client)
+		why = DropRespClient
 	}
-	return DropNone
+	if member, ok := s.group.other(IndexAddress, address); ok {
+		s.askTakeOver(member, client)
+		why = DropRespConnected
+	}
+	return why
+}
+
+func (s *Server) askTakeOver(member int, client tableKey) {
+	if s.group.TakeOver != nil {
+		s.group.TakeOver(member, client.low)
+	}
 }
 
 // unclaim takes back a claim that no session followed.

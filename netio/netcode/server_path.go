@@ -47,8 +47,8 @@ func (s *Server) path(now time.Duration, from netip.AddrPort, h header, datagram
 		return Event{}, s.pathFromSlot(now, i, id, body[0], out)
 	}
 	_, taken := s.slotAt.get(addressKey(from))
-	if _, other := s.group.other(IndexAddress, addressKey(from)); other {
-		taken = true
+	if !taken && s.group.Index != nil { // elsewhere, or by a session that moves
+		_, taken = s.group.Index.find(IndexAddress, addressKey(from), -1)
 	}
 	switch {
 	case !newest || id == 0 || taken:

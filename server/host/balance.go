@@ -24,14 +24,24 @@ const (
 
 // shares are what a worker shows the others of its load.
 type shares struct {
-	busy   atomic.Uint64 // bits of a float64: share of a processor in the last second
-	seen   []float64     // of all workers; belongs to the worker
-	uneven int           // seconds in a row in which the shares were so
-	moved  meter.Counter // lobbies that were given away
+	busy     atomic.Uint64 // bits of a float64: share of a processor in the last second
+	sessions atomic.Int64  // as of the last second
+	seen     []float64     // of all workers; belongs to the worker
+	uneven   int           // seconds in a row in which the shares were so
+	moved    meter.Counter // lobbies that were given away
 }
 
 // busyShare is the share of a processor that the worker took in the last second, 0 to 1.
 func (w *worker) busyShare() float64 { return math.Float64frombits(w.shares.busy.Load()) }
+
+// relays reports whether other workers have sessions, and shows them those of this one.
+func (h *Host) relays(of *worker) (relay bool) {
+	of.shares.sessions.Store(int64(of.netcode().Connected()))
+	for _, w := range h.workers {
+		relay = relay || w != of && w.shares.sessions.Load() > 0
+	}
+	return relay
+}
 
 // arrival is a lobby on its way from one worker to another.
 type arrival struct {

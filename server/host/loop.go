@@ -5,16 +5,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
 )
 
-// maxPhases is the number of instants in a period at which lobbies play. The lobbies of a phase read
-// the socket once, and their datagrams leave together.
-const maxPhases = 8
-
 // idleWake is how often a worker reads its socket whose lobbies are not due.
 const idleWake = 10 * time.Millisecond
+
+// relayWake is how often a worker reads its socket while other workers have players: the kernel deals
+// datagrams out by their source, so that half of them or more reach a worker that has to pass them on.
+const relayWake = time.Millisecond
 
 // loop says when the lobbies of a worker play. It belongs to the goroutine of the worker.
 type loop struct {
@@ -22,7 +21,9 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
-	asleep  int // of lobbies
+	asleep  int         // of lobbies
+	plans   []phasePlan // by rate, of the lobbies with long ticks; see arrange
+	relay   bool        // the socket gets datagrams of other workers' lobbies
 	load    loopLoad
 }
 
@@ -32,6 +33,9 @@ type turn struct {
 	steps int
 	late  time.Duration
 }
+
+// plays reports whether ticks are left of the turn.
+func (t *turn) plays() bool { return t.steps > 0 && t.pace.leaving == 0 }
 
 // loopLoad is how busy the loop is.
 type loopLoad struct {
@@ -53,32 +57,6 @@ func (l *loop) slice(period time.Duration) time.Duration {
 	return period / time.Duration(max(1, len(l.lobbies)))
 }
 
-// insert gives a lobby to the loop that has played in none. now is the clock of the worker.
-func (l *loop) insert(now time.Duration, x *hosted) {
-	l.setPhase(x, l.freePhase(l.work()), now)
-	x.pace.second = now + time.Second + time.Duration(len(l.lobbies))*10*time.Millisecond%time.Second
-	l.add(x)
-}
-
-// adopt gives a lobby to the loop that has played in another one. It keeps its clock, unless its
-// phase is crowded here.
-func (l *loop) adopt(x *hosted) {
-	work := l.work()
-	if free := l.freePhase(work); work[x.pace.phase] > work[free]+x.work() {
-		timescale := x.pace.ticks.timescale
-		l.setPhase(x, free, x.pace.ticks.Due()-x.pace.ticks.Period())
-		x.pace.ticks.Dilate(timescale)
-	}
-	l.add(x)
-}
-
-// setPhase gives a lobby a clock of a phase, first due within two periods of an instant.
-func (l *loop) setPhase(x *hosted, phase int, from time.Duration) {
-	x.pace.phase = phase
-	offset := time.Duration(phase) * x.rates.Simulation.Period() / maxPhases
-	x.pace.ticks = newClockAt(x.rates, offset, from)
-}
-
 func (l *loop) add(x *hosted) {
 	i, _ := slices.BinarySearchFunc(l.lobbies, x.id(), func(y *hosted, id uint32) int {
 		return cmp.Compare(y.id(), id)
@@ -94,30 +72,6 @@ func (l *loop) remove(x *hosted) {
 		l.lobbies = slices.Delete(slices.Clone(l.lobbies), i, i+1)
 		l.due = slices.Delete(l.due, i, i+1)
 	}
-}
-
-// work is how much a lobby may have to do: slots played in a second.
-func (x *hosted) work() int { return x.lobby.Config().Players * int(x.rates.Simulation) }
-
-// work is the work of the lobbies by phase.
-func (l *loop) work() (work [maxPhases]int) {
-	for _, x := range l.lobbies {
-		work[x.pace.phase] += x.work()
-	}
-	return work
-}
-
-// freePhase returns the phase with the least work. Few lobbies share few phases: each phase costs a
-// wake-up.
-func (l *loop) freePhase(work [maxPhases]int) int {
-	phases := min(maxPhases, 1+len(l.lobbies)/4)
-	best := 0
-	for phase := range phases {
-		if work[phase] < work[best] {
-			best = phase
-		}
-	}
-	return best
 }
 
 // measureShares begins a new second. elapsed is what the last one took.
@@ -138,22 +92,15 @@ func (l *loop) measureShares(elapsed time.Duration) {
 
 // next is when the loop has to wake.
 func (l *loop) next(now time.Duration) time.Duration {
-	if len(l.due) == 0 {
-		return now + idleWake
+	due := now + idleWake
+	if len(l.due) > 0 {
+		due = slices.Min(l.due)
 	}
-	due := slices.Min(l.due)
 	if l.asleep > 0 {
 		due = min(due, now+idleWake)
 	}
-	return due
-}
-
-// newClockAt returns a clock on the grid of all clocks with the same rate and offset, so that they
-// are due at the same instants. Its first tick is due within two periods.
-func newClockAt(cfg ClockConfig, offset, now time.Duration) *Clock {
-	c := NewClock(cfg, offset)
-	if now > offset {
-		c.count = 1 + tick.Tick((now-offset)/cfg.Simulation.Period())
+	if l.relay {
+		due = min(due, now+relayWake)
 	}
-	return c
+	return due
 }

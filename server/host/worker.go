@@ -132,6 +132,7 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 			l.measureShares(time.Second + now - second)
 			w.shares.busy.Store(math.Float64bits(l.load.share))
 			second = now + time.Second
+			l.arrange()
 			w.everySecond(wall)
 			w.balance(pacer.Now())
 		}
@@ -139,13 +140,15 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 	return err
 }
 
-// playTurns plays the turns of a phase. Lobbies that are behind play several rounds.
+// playTurns plays the turns of a phase, long ticks after the short ones of others. Lobbies that are
+// behind play several rounds.
 func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 	l := &w.loop
 	for first := true; !w.host.stopping.Load(); first = false {
 		l.batch = l.batch[:0]
+		short := slices.ContainsFunc(l.turns, func(t turn) bool { return t.plays() && !t.pace.long })
 		for i := range l.turns {
-			if t := &l.turns[i]; t.steps > 0 && t.pace.leaving == 0 {
+			if t := &l.turns[i]; t.plays() && !(short && t.pace.long) {
 				n := min(t.steps, t.rates.MaxBatch)
 				l.batch = append(l.batch, server.Due{Lobby: t.lobby, Ticks: n})
 			}
@@ -236,6 +239,7 @@ func (w *worker) measure(began time.Duration) {
 		n := l.batch[i].Ticks
 		took, period := l.batch[i].Took/time.Duration(n), t.pace.ticks.Period()
 		t.pace.busy += l.batch[i].Took
+		t.pace.took.add(took)
 		i++
 		t.steps -= n
 		t.schedule.Wall.Record(int64(took))
@@ -359,6 +363,7 @@ func (w *worker) everySecond(wall time.Time) {
 	w.figures.refused.log(h.log, at, w.netcode().Counters())
 	if w.port != nil {
 		w.figures.logged.log(h.log, at, &w.figures.stats)
+		w.loop.relay = h.relays(w)
 	}
 	if w.index == 0 {
 		h.watchWallClock(at, h.wallDrift(wall))

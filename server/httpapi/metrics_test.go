@@ -45,7 +45,8 @@ process come too (` + "`go_`, `process_`" + `).
 Of a server with many lobbies, a scrape has all metrics of the 16 lobbies with the lowest numbers, and those marked *every* of
 every lobby. ` + "`/metrics?full=100`" + ` has all metrics of the first 100, ` + "`?full=0`" + ` of none, and ` + "`/metrics?lobby=N`" + ` those of
 lobby N. ` + "`lobby=\"port\"`" + ` has what belongs to no lobby: datagrams that were refused, sessions without a lobby, the socket, and the
-host; of several workers each has its own, ` + "`port0`, `port1`" + ` and so on, and ` + "`?lobby=port`" + ` is all of them. A lobby has some 1400 series in full, nine in ten of them buckets of stages, and 20 in brief. Idle lobbies, text format:
+host; of several workers each has its own, ` + "`port0`, `port1`" + ` and so on, and ` + "`?lobby=port`" + ` is all of them. A lobby has some
+1400 series in full, two in three of them of stages, and 20 in brief. Idle lobbies, text format:
 
 | lobbies | ` + "`?full=`" + ` | series | answer | CPU time |
 |--:|--:|--:|--:|--:|

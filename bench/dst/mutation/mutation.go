@@ -58,11 +58,14 @@ const (
 
 	// Those of hosts with many lobbies.
 
-	LobbyMixed    // server: a payload is handed to another lobby
-	NeighbourEnds // server: a lobby that panics takes another one with it
-	RouteKept     // server: a lobby that ends keeps the routes of its clients
-	MapWritten    // server: a lobby writes the map that all share
-	NumBugs       // number of bugs, None included
+	LobbyMixed         // server: a payload is handed to another lobby
+	NeighbourEnds      // server: a lobby that panics takes another one with it
+	RouteKept          // server: a lobby that ends keeps the routes of its clients
+	MapWritten         // server: a lobby writes the map that all share
+	MoveReusesSequence // netcode: a session that moves seals its last sequence again
+	MoveForgetsWindow  // netcode: a session that moves forgets what it has received
+	HandOverForgets    // server: what waits for a lobby that moves is lost
+	NumBugs            // number of bugs, None included
 )
 
 var names = [NumBugs]string{
@@ -74,7 +77,8 @@ var names = [NumBugs]string{
 	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "visible forever",
 	"wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
 	"recording no history", "four steps", "join order", "view back",
-	"lobby mixed", "neighbour ends", "route kept", "map written"}
+	"lobby mixed", "neighbour ends", "route kept", "map written",
+	"move reuses sequence", "move forgets window", "hand-over forgets"}
 
 // OfHosts reports whether the bug shows on hosts with many lobbies alone.
 func (b Bug) OfHosts() bool { return b >= LobbyMixed }

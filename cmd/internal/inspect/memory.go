@@ -1,9 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/tickrate/tickrate/cmd/internal/preview"
@@ -45,29 +47,32 @@ func Memory(ctx context.Context, out io.Writer, o MemoryOptions) error {
 // memoryFoot explains the table.
 const memoryFoot = `
 Of a lobby alone, without its host: sockets, HTTP, journal. Lobbies of one
-configuration share what is shared.
+configuration share what is shared; those of one loop have one port.
 `
 
-// writeMemory writes a line for each owner, with those that are shared at the end.
+// writeMemory writes a line for each owner, those of a group together.
 func writeMemory(out io.Writer, parts []footprint.Part) error {
 	var b strings.Builder
 	line := func(owner string, bytes any, is string) {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%-28s %10v  %s", owner, bytes, is), " ") + "\n")
 	}
 	line("owner", "bytes", "what it is")
-	for _, shared := range []bool{false, true} {
+	groups := []string{""}
+	for _, p := range parts {
+		if !slices.Contains(groups, p.Group) {
+			groups = append(groups, p.Group)
+		}
+	}
+	for _, group := range groups {
 		sum := uint64(0)
 		for _, p := range parts {
-			if p.Shared != shared {
+			if p.Group != group {
 				continue
 			}
 			sum += p.Bytes
-			if p.Path == "" {
-				p.Path = "lobby"
-			}
-			line(p.Path, p.Bytes, p.Is)
+			line(cmp.Or(p.Path, "lobby"), p.Bytes, p.Is)
 		}
-		line(map[bool]string{false: "of its own", true: "shared"}[shared], sum, "")
+		line(cmp.Or(group, "of its own"), sum, "")
 	}
 	b.WriteString(memoryFoot)
 	_, err := io.WriteString(out, b.String())
