@@ -205,15 +205,25 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	}
 	step := newStep(r.players, clients, hosts, &s.Figures)
 	step.SwarmHiccup = Micros(gaps)
-	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
-		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
-			"the machine is busy", late)
-		step.Stalled = step.SwarmCores < spareShare // else the swarm makes that thread late itself
-	}
+	r.blame(&step)
 	if why := r.stalled(step); why != "" {
 		step.Void, step.Stalled, step.VoidReason = true, true, why
 	}
 	return step, nil
+}
+
+// blame adds to the reason of a step that the swarm made void whether its processor was full, or the
+// machine was busy with something else.
+func (r *stepRun) blame(s *measure.Step) {
+	late := s.SwarmHiccup.P99 / 1000
+	switch {
+	case !s.Void:
+	case s.SwarmCores >= spareShare:
+		s.VoidReason += fmt.Sprintf("; it used %.2f of its processor", s.SwarmCores)
+	case late > 500/float64(r.sc.Rates.TickHz):
+		s.Stalled = true
+		s.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: the machine is busy", late)
+	}
 }
 
 // spareShare is the share of a processor above which server and swarm cannot blame the machine.
