@@ -41,6 +41,7 @@ var layers = []layer{
 	{pkg: "internal/footprint"}, // bytes of memory by owner
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
+	{pkg: "internal/prefetch"},  // memory ahead of its use
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
 	{pkg: "bench/measure", shell: "machine.go"},
 	{pkg: "bench/slo", may: "bench/measure expr"},
@@ -53,7 +54,7 @@ var layers = []layer{
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "internal/ratelimit crypto"},
-	{pkg: "netio/packet"},
+	{pkg: "netio/packet", may: "internal/prefetch"},
 	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
@@ -65,7 +66,7 @@ var layers = []layer{
 	{pkg: "ecs/schema/gen/structgen", may: "ecs/schema/gen", shell: "*"},
 	{pkg: "ecs/snapshot",
 		may: "ecs/netid ecs/schema ecs/tick compress/bitio compress/dict compress/huffman " +
-			"compress/rangecoder"},
+			"compress/rangecoder internal/prefetch"},
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.

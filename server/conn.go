@@ -15,11 +15,11 @@ import (
 // conn is one player's connection, in five parts that change for different reasons. The tick visits
 // hundreds of connections in turn, so what every packet and every tick reads stands together.
 type conn struct {
-	transfer connTransfer // begins with what few ticks read, as session does
-	session  connSession
-	id       netid.ID // of its player
+	session  connSession // begins with what few ticks read
+	id       netid.ID    // of its player
 	roster   connRoster
-	repl     connReplication // ends with it
+	transfer connTransfer
+	repl     connReplication // ends with what few ticks read
 	rewind   connRewind
 }
 

@@ -1,6 +1,11 @@
 package server
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tickrate/tickrate/internal/prefetch"
+)
 
 // connTable has the connections of a lobby. A slot of the match is also that of the player's
 // connection.
@@ -17,6 +22,29 @@ func newConnTable(slots int) connTable {
 		reconnectable: make([]int32, 0, slots),
 	}
 }
+
+// prefetch asks for the memory of the connections of a small lobby, which other lobbies of the loop
+// have driven out of the caches since its last tick. That of a large one would not stay.
+func (t *connTable) prefetch() {
+	if len(t.live) > maxTogether {
+		return
+	}
+	for _, slot := range t.live {
+		c := &t.conns[slot]
+		prefetch.Bytes(unsafe.Pointer(&c.session.stats), hotConn)
+	}
+	for _, slot := range t.live {
+		c := &t.conns[slot]
+		c.session.peer.Prefetch()
+		c.repl.acks.tracker.Prefetch()
+		c.repl.acks.packets.Prefetch()
+		c.repl.acks.owner.Prefetch()
+	}
+}
+
+// hotConn is the bytes of a connection from its stats on that every tick reads.
+const hotConn = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals) -
+	unsafe.Offsetof(connSession{}.stats)
 
 // attach makes a slot live.
 func (t *connTable) attach(slot int32) {

@@ -22,6 +22,7 @@ type inbound struct {
 // prepare does what is due between two ticks: it ends the sessions that are over, and gives
 // arrivals their players.
 func (in *inbound) prepare(now time.Duration) {
+	in.prefetch()
 	in.l.join.expire(now)
 	in.housekeeping(now)
 	in.pollMap(now)

@@ -135,7 +135,7 @@ func TestSaveHasEverything(t *testing.T) {
 				"BarrelKind CubeKind Barrels Cubes barrelGrid sceneScratch"},
 		{reflect.TypeFor[object.Blasts](), "Budget Deferred Merged Resolved list"},
 		{reflect.TypeFor[object.AreaHits](), "slots next"},
-		{reflect.TypeFor[CommandBuffer](), "ring last taken newest repeats Count"},
+		{reflect.TypeFor[CommandBuffer](), "Count last taken newest repeats ring"},
 		{reflect.TypeFor[spawns](), "joinAs"},
 		{reflect.TypeFor[poses](), "of acts"},
 		{reflect.TypeFor[rig.Pose](), "Pos Yaw Pitch Flags Phase ID Form Move Gait Bank Hips Aim Air Squat"},

@@ -109,6 +109,7 @@ func (g *Games) addStages(s measure.Step, warm []measure.Stage) {
 		rest -= st.Mean
 	}
 	for _, st := range warm {
+		st.Mean = max(st.Mean, 0) // the clocks' own cost is taken off: a stage of nothing is about 0
 		add(st, func(x *Stage) *float64 { return &x.Warm })
 		g.WarmMicros += st.Mean
 	}

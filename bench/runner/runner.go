@@ -115,7 +115,8 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer servers.stop()
 	s, err := swarm.Open(swarm.Config{
-		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(), Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
+		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(),
+		Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
@@ -180,6 +181,9 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if err := s.Run(ctx, max(0, time.Duration(m.Warmup)-time.Since(joined)), nil); err != nil {
 		return r.failed(err), nil
 	}
+	if err := r.settle(ctx); err != nil {
+		return r.failed(err), nil
+	}
 	s.Reset()
 	resetDone := r.servers.reset(ctx)
 	gaps := meter.NewHistogram(0, meter.Fine)
@@ -202,17 +206,28 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	}
 	step := newStep(r.players, clients, hosts, &s.Figures)
 	step.SwarmHiccup = Micros(gaps)
-	if late := step.SwarmHiccup.P99 / 1000; step.Void && late > 500/float64(r.sc.Rates.TickHz) {
-		step.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: "+
-			"the machine is busy", late)
-	}
+	r.blame(&step)
 	if why := r.stalled(step); why != "" {
 		step.Void, step.Stalled, step.VoidReason = true, true, why
 	}
 	return step, nil
 }
 
-// spareShare is the share of a processor above which a server cannot blame the machine.
+// blame adds to the reason of a step that the swarm made void whether its processor was full, or the
+// machine was busy with something else.
+func (r *stepRun) blame(s *measure.Step) {
+	late := s.SwarmHiccup.P99 / 1000
+	switch {
+	case !s.Void:
+	case s.SwarmCores >= spareShare:
+		s.VoidReason += fmt.Sprintf("; it used %.2f of its processor", s.SwarmCores)
+	case late > 500/float64(r.sc.Rates.TickHz):
+		s.Stalled = true
+		s.VoidReason += fmt.Sprintf("; an idle thread woke %.0f ms late at p99, too: the machine is busy", late)
+	}
+}
+
+// spareShare is the share of a processor above which server and swarm cannot blame the machine.
 const spareShare = 0.75
 
 // stalled says that the machine stalled where a step fails because of it: a thread of the server that
@@ -228,6 +243,27 @@ func (r *stepRun) stalled(s measure.Step) string {
 	}
 	return fmt.Sprintf("the machine stalled: a thread of the server that only sleeps woke %.0f ms late, "+
 		"while the server used %.2f cores (%s)", late, s.ServerCores, failed[0])
+}
+
+// settleTime is the most time that clients' clocks get beyond the warm-up.
+const settleTime = 6 * time.Second
+
+// settle plays on, where lobbies share a process, until the clients' clocks have settled: all players
+// join at once, which makes the loop give ticks up, and a clock makes up a twentieth of a second in
+// one.
+func (r *stepRun) settle(ctx context.Context) error {
+	const window = 250 * time.Millisecond
+	limit := time.Duration(r.cfg.Objective.Level().AgeLimitMillis * float64(time.Millisecond))
+	for spent := time.Duration(0); r.sc.SharedProcess() && spent < settleTime; spent += window {
+		r.swarm.Reset()
+		if err := r.swarm.Run(ctx, window, nil); err != nil || ctx.Err() != nil {
+			return err
+		}
+		if r.swarm.Figures.Age.Quantile(0.99) <= int64(limit) {
+			return nil
+		}
+	}
+	return nil
 }
 
 // figures asks the servers for their figures while the swarm plays on: players that stop would be

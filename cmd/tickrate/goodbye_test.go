@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -78,16 +79,17 @@ func playing(t *testing.T, all []*player, want client.State) {
 	t.Fatalf("%d of %d are %v after %v", there, len(all), want, waitLimit)
 }
 
-// Row 40: SIGTERM ends a lobby with exit code 0 within two seconds, and every player receives the
-// reason.
+// Row 40: SIGTERM ends a lobby, or a hundred on two workers, with exit code 0 within two seconds, and
+// every player receives the reason.
 func TestThreat40Lobby(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	for _, socket := range []string{"gnet", "mmsg"} {
-		cmd, r := readyServer(t,
-			command(t, "serve", "--ready", "--players", "16", "--map", "arena-16", "--socket", socket,
-				"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"))
+	for _, flags := range [][]string{{"--socket", "gnet", "--players", "16"}, {"--socket", "mmsg", "--players", "16"},
+		{"--players", "4", "--lobbies", "100", "--lobby-workers", "2"}} {
+		socket := strings.Join(flags, " ")
+		cmd, r := readyServer(t, command(t, append([]string{"serve", "--ready", "--map", "arena-16",
+			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags...)...))
 		k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 		if err != nil {
 			t.Fatal(err)

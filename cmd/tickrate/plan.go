@@ -154,9 +154,10 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	p = p.Clean()
 	if f.json {
 		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version,
-			"knee": p.Knee, "repeats": p.Repeats, "units": p.Units,
+			"knee": p.Knee, "repeats": p.Repeats, "units": p.Units, "games": p.Games,
 			"partial": p.Partial, "report": f.out})
 	}
 	printPlan(c.OutOrStdout(), f.out, p)

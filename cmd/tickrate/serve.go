@@ -465,6 +465,9 @@ func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 		if s.tick.workers > 1 {
 			fmt.Fprintf(b, ", %d workers a tick", s.tick.workers)
 		}
+		if m.lobbyWorkers > 1 {
+			fmt.Fprintf(b, ", on %d workers", m.lobbyWorkers)
+		}
 		fmt.Fprintln(b)
 	}
 	if pvs := pvsOf(h); pvs != "" {

@@ -34,7 +34,15 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 	if e := s.placed(from, tag); e.Kind == EventElsewhere {
 		return e, DropNone
 	}
-	return Event{}, s.knock(now, clock, from, tag, expire, datagram, out)
+	return Event{}, s.knock(now, &tokenRequest{from, datagram, tag, clock, expire}, out)
+}
+
+// tokenRequest is a request whose token was opened.
+type tokenRequest struct {
+	from          netip.AddrPort
+	datagram      []byte
+	tag           TokenTag
+	clock, expire uint64 // Unix seconds: now, and the end of the token
 }
 
 // checkRequest compares what a request says in the clear, and returns the expire time of its token.
@@ -69,24 +77,23 @@ func (s *Server) placed(from netip.AddrPort, tag TokenTag) (e Event) {
 }
 
 // knock begins a handshake with s.token, or repeats its challenge.
-func (s *Server) knock(now time.Duration, clock uint64, from netip.AddrPort, tag TokenTag, expire uint64,
-	datagram []byte, out *Outbox) Drop {
-	taken, why := s.checkClient(now, clock, from, tag, expire)
+func (s *Server) knock(now time.Duration, r *tokenRequest, out *Outbox) Drop {
+	taken, why := s.checkClient(now, r.clock, r.from, r.tag, r.expire)
 	if why != DropNone {
 		return why
 	}
 	if s.stopped || s.paused || !taken && len(s.freeSlots) == 0 {
-		s.deny(from, datagram, out)
+		s.deny(r.from, r.datagram, out)
 		if s.stopped || s.paused {
 			return DropClosing
 		}
 		return DropFull
 	}
-	p := s.beginHandshake(now, from, tag, expire)
+	p := s.beginHandshake(now, r.from, r.tag, r.expire)
 	if p == nil {
 		return DropPending
 	}
-	s.challenge(p, datagram, out)
+	s.challenge(p, r.datagram, out)
 	return DropNone
 }
 

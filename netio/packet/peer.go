@@ -3,6 +3,8 @@ package packet
 import (
 	"time"
 	"unsafe"
+
+	"github.com/tickrate/tickrate/internal/prefetch"
 )
 
 // AckStalled: when stallPackets packets, or packets sent over stallTime, are beyond the peer's
@@ -90,6 +92,15 @@ func (p *Peer) Append(now time.Duration, dst []byte) (packet []byte, seq uint16)
 		h.Echo = p.echo + stamp(now) - stamp(p.echoAt)
 	}
 	return h.Append(dst), h.Sequence
+}
+
+// Prefetch asks for the memory that every packet reads.
+func (p *Peer) Prefetch() {
+	prefetch.Bytes(unsafe.Pointer(p), unsafe.Offsetof(p.transferIn)+8)
+	hot := unsafe.Offsetof(p.rtt) + unsafe.Offsetof(p.rtt.rtt)
+	prefetch.Bytes(unsafe.Add(unsafe.Pointer(p), hot),
+		unsafe.Offsetof(p.out)+unsafe.Offsetof(p.out.delivered)-hot)
+	prefetch.Bytes(unsafe.Pointer(&p.out.packets[p.out.acked%sendWindowSize]), 1)
 }
 
 // SetAckTag gives the packet seq, which Append has just begun, a tag. The tag comes back once,

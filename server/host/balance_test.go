@@ -421,3 +421,46 @@ func TestMovedLobbiesGiveTheirMemoryBack(t *testing.T) {
 		return ended.Value() == nil
 	})
 }
+
+// To take in a lobby that was made, and to forget one that ends, costs its worker less than two
+// milliseconds. The least of several tries counts, as the machine may stall.
+func TestLobbiesComeAndGoInTwoMilliseconds(t *testing.T) {
+	alone(t)
+	cfg, _ := workersConfig("mmsg", 20, 30)
+	h, stop := running(t, cfg)
+	defer stop()
+	w := h.workers[0]
+	made, ended := time.Hour, time.Hour
+	for range 8 {
+		c, _, err := h.lobbyConfig(httpapi.LobbySpec{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.ID, err = h.making.reserve(cfg.Lobbies.Most); err != nil {
+			t.Fatal(err)
+		}
+		x, err := h.newHosted(w, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.requests.do(context.Background(), func(now time.Duration) {
+			began := time.Now()
+			w.add(now, x)
+			made = min(made, time.Since(began))
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.on(context.Background(), x, func(w *worker, now time.Duration) {
+			began := time.Now()
+			x.pace.leaving = packet.ReasonClosing
+			_ = w.end(now, x)
+			ended = min(ended, time.Since(began))
+		}); err != nil && !errors.Is(err, httpapi.ErrEnded) {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("made in %v, ended in %v", made, ended)
+	if made > 2*time.Millisecond || ended > 2*time.Millisecond {
+		t.Errorf("made in %v, ended in %v", made, ended)
+	}
+}

@@ -129,7 +129,7 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	}
 	p := d.pick(r)
 	if p == nil {
-		http.Error(w, ErrNoLobby.Error(), http.StatusNotFound)
+		http.Error(w, ErrNoLobby.Error()+"; /v1/lobbies lists those that play", http.StatusNotFound)
 		return
 	}
 	p.mux.ServeHTTP(w, r)

@@ -551,6 +551,8 @@
       if (told && told !== e.data) return location.reload(); // another server, with other stages perhaps
       told = e.data;
       framed = performance.now();
+      state("off", "connected: no tick yet");
+      setTimeout(() => fetchLobbies().catch(() => {}), silent / 2 + 100);
       about = JSON.parse(e.data);
       groups = [...new Set(about.stages.map((s) => s.group))];
       period = 1000 / about.rate_hz;
