@@ -64,6 +64,8 @@ type hosted struct {
 	panics    bool          // the next tick panics
 	stage     metrics.Stage // in which it does
 	displaced bool          // a client's next session, with another worker, has ended one of its own
+	taken     int           // step in which it got its newest session
+	unnamed   bool          // one of those had a token that names no lobby
 	why       packet.Reason // of its end; 0 while it plays, and after a kill
 }
 
@@ -356,11 +358,12 @@ func (h *host) finish(l *hosted, why packet.Reason) {
 		h.digest = append(h.digest, l.trace[n-1])
 	}
 	h.lobbyEnded(l, why)
-	l.run = &run{} // nothing keeps the lobby
+	l.run, l.moving = &run{}, nil // nothing keeps the lobby
 }
 
 // kill stops the server at once and starts another with lobbies of the same names.
 func (h *host) kill() {
+	h.DropInjected()
 	h.captured.serverKilled(func(t netcode.TokenTag) bool { return h.wire.windows[t] != nil })
 	var next []*hosted
 	for _, l := range slices.Clone(h.lobbies) {

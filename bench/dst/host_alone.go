@@ -150,6 +150,12 @@ func (a *aloneLog) endStep(h *host) {
 			}
 		case c != nil:
 			c.taken, c.address, c.lobby, c.ended = a.step, is.at, is.lobby, was.lobby
+			if l := is.lobby; l != nil && len(h.ports) > 1 {
+				// which of two comes first is not known of one that another worker had at first
+				l.displaced = l.displaced || l.taken == a.step && (!c.named || l.unnamed)
+				l.unnamed = !c.named || l.unnamed && l.taken == a.step
+				l.taken = a.step
+			}
 			if was.lobby != nil && was.lobby != is.lobby && len(h.ports) > 1 {
 				was.lobby.displaced = true
 			}
@@ -201,7 +207,8 @@ func (a *aloneLog) compare(h *host, l *hosted, last int, panicked bool) {
 		return
 	}
 	if n := firstDifference(l.trace, again.trace); n >= 0 {
-		h.fail(Isolation, "lobby %d: from tick %d on its match is not that of a lobby alone with the same datagrams",
+		h.fail(Isolation,
+			"lobby %d: from tick %d on its match is not that of a lobby alone with the same datagrams",
 			l.id, (n+1)*traceEvery)
 		return
 	}
@@ -313,18 +320,17 @@ func (v *arrival) takenAt(l *hosted) (step int, handed bool) {
 		switch to := int(l.workers[i]); {
 		case to == at:
 			return step, handed
-		case to < 0 && -1-to == at, to >= 0 && to < at: // waits here, or for the next turn of the other
+		case to < 0 && -1-to == at: // it waits
 			step++
-			at = max(at, to)
-			if to >= 0 {
-				at = to
-			}
 		case to < 0: // to the worker that the lobby leaves
 			if to = -1 - to; to < at {
 				step++
 			}
 			at = to
 		default:
+			if to < at {
+				step++
+			}
 			at = to
 		}
 	}
@@ -350,7 +356,7 @@ func (h *host) feed(v *arrival, l *hosted) bool {
 // Receive returns the datagrams that came in one batch.
 func (p *aloneRun) Receive(to *netio.Batch) (int, error) {
 	to.Reset()
-	for from := p.next; p.next < len(p.in) && p.in[p.next].batch == p.in[from].batch; p.next++ {
+	for from := p.next; p.next < len(p.in) && p.in[p.next].batch == p.in[from].batch && !to.Full(); p.next++ {
 		to.Add(p.in[p.next].data, p.in[p.next].from)
 	}
 	return to.Len(), nil

@@ -110,7 +110,8 @@ func (h *host) checkHostLife() {
 		state, why := c.State()
 		in := h.players[i].newest().lobby
 		if began := h.honest[i].startedAt; state != client.Joined || in == nil || began > hostLost {
-			h.fail(Liveness, "client %d, which connected at %v, is %v in lobby %v: %v", i, began, state, in != nil, why)
+			h.fail(Liveness, "client %d, which connected at %v, is %v in lobby %v: %v",
+				i, began, state, in != nil, why)
 			continue
 		}
 		m := in.Lobby.Match()
