@@ -319,6 +319,44 @@ func TestLobbiesMoveBetweenWorkers(t *testing.T) {
 	}
 }
 
+// A worker leaves a lobby alone once it has given it away: empty lobbies that move after a tick fall
+// asleep where they play. The race detector sees any use by the former worker.
+func TestMovedLobbyBelongsToItsWorker(t *testing.T) {
+	cfg, _ := workersConfig("mmsg", 2, 2)
+	cfg.Lobby.SleepWhenEmpty = true
+	h, stop := running(t, cfg)
+	for range 30 {
+		for _, x := range *h.list.Load() {
+			to := h.workers[1-x.worker.Load().index]
+			if err := h.on(context.Background(), x, func(w *worker, _ time.Duration) {
+				timer := x.lobby.Timer()
+				onStage := timer.OnStage
+				timer.OnStage = func(s metrics.Stage) {
+					timer.OnStage = onStage
+					x.pace.to = to
+					w.depart(x)
+					onStage(s)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the lobby moves", func() bool { return x.worker.Load() == to })
+		}
+	}
+	stop()
+	for _, w := range h.workers {
+		n := 0
+		for _, x := range w.loop.lobbies {
+			if x.pace.asleep {
+				n++
+			}
+		}
+		if n != w.loop.asleep {
+			t.Errorf("worker %d counts %d lobbies asleep, %d are", w.index, w.loop.asleep, n)
+		}
+	}
+}
+
 // A lobby that has moved ends by its own panic alone: of a tick, of a request, of the background.
 func TestThreat32PanicAfterAMove(t *testing.T) {
 	cfg, log := workersConfig("mmsg", 4, 4)

@@ -111,21 +111,17 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		wall := time.Now()
 		w.takeArrivals(now)
 		w.collect(now)
-		if err = w.playTurns(pacer, wall.Unix()); err == nil {
-			err = w.seeOff(pacer.Now())
-		}
+		err = w.playTurns(pacer, wall.Unix())
 		if w.port != nil {
 			l.sleep(now)
+		}
+		w.publish(now)
+		if err == nil { // last: the worker must not touch a lobby that has moved
+			err = w.seeOff(pacer.Now())
 		}
 		ended := pacer.Now()
 		l.load.busy += ended - now
 		l.load.spare.add(ended, ended-now, w.netcode())
-		for _, t := range l.turns {
-			if now >= t.pace.second {
-				t.pace.second += time.Second
-				w.contained(now, t.hosted, func() { w.host.publish(now, t.hosted) })
-			}
-		}
 		clear(l.turns[:cap(l.turns)]) // they keep no lobby that has ended
 		clear(l.batch[:cap(l.batch)])
 		if now >= second {
@@ -138,6 +134,16 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		}
 	}
 	return err
+}
+
+// publish publishes the figures of the lobbies that have played, once a second each.
+func (w *worker) publish(now time.Duration) {
+	for _, t := range w.loop.turns {
+		if now >= t.pace.second {
+			t.pace.second += time.Second
+			w.contained(now, t.hosted, func() { w.host.publish(now, t.hosted) })
+		}
+	}
 }
 
 // playTurns plays the turns of a phase, long ticks after the short ones of others. Lobbies that are
