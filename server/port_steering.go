@@ -48,13 +48,14 @@ func (p *Port) place(clientID uint64, user *[netcode.UserDataSize]byte) (worker 
 		return netcode.Here // rejected: no such lobby
 	}
 	_, connected := p.netcode.Find(clientID)
-	if connected || s.hops >= maxHops-passHop || p.keeps(clientID) {
+	if connected || s.hops >= maxHops-passHop {
 		return netcode.Here
 	}
-	for _, kind := range [2]netcode.IndexKind{indexKept, netcode.IndexClient} {
-		if worker, ok := s.index.FindNumber(kind, clientID, s.worker); ok {
-			return worker
-		}
+	if worker, ok := p.keeper(clientID); ok {
+		return worker
+	}
+	if worker, ok := s.index.FindNumber(netcode.IndexClient, clientID, s.worker); ok {
+		return worker
 	}
 	r := roleOf(user[:])
 	if s.hops == 0 && s.workers[s.worker].room[r].Load() <= 0 {
@@ -63,6 +64,19 @@ func (p *Port) place(clientID uint64, user *[netcode.UserDataSize]byte) (worker 
 		}
 	}
 	return netcode.Here
+}
+
+// keeper returns the worker that keeps a player for a client: netcode.Here for this one, its own
+// number while the player's lobby moves. Without an entry in the table it looks at no lobby.
+func (p *Port) keeper(user uint64) (worker int, ok bool) {
+	s := p.steering
+	if s.index.HasNumber(indexKept, user, s.worker) && p.keeps(user) {
+		return netcode.Here, true
+	}
+	if worker, ok = s.index.FindNumber(indexKept, user, s.worker); ok && worker != s.worker {
+		return worker, true
+	}
+	return s.index.FindNumber(indexKeptMoving, user, s.worker)
 }
 
 // elsewhere hands a datagram to the worker of its session. It reports false if the datagram is lost:

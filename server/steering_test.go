@@ -350,6 +350,72 @@ func TestSteeringReconnects(t *testing.T) {
 	}
 }
 
+// Two lobbies keep a player for one client. Whether they are at one worker when one of them moves,
+// or one moves to the other, each worker with one of them keeps its entry, and none outlives them.
+func TestSteeringKeepsClientInTwoLobbies(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		w := newTestWorkers(t, 2, 2, 4)
+		if together {
+			w.move(1, 0)
+		}
+		c := w.join(0, 0)
+		for range 60 * 6 {
+			w.tick()
+		}
+		c.host = w.hosts[1]
+		c.received()
+		if why := w.enter(c, named(protocol.LobbyRef{Lobby: 1})); why != 0 {
+			t.Fatal(why)
+		}
+		for range 60 * 6 {
+			w.tick()
+		}
+		w.move(0, 1)
+		index, user := w.steering.index, c.user
+		if at0, at1 := index.HasNumber(indexKept, user, 0), index.HasNumber(indexKept, user, 1); at0 != together ||
+			!at1 || index.HasNumber(indexKeptMoving, user, 0) {
+			t.Errorf("together %v: worker 0 keeps it: %v, worker 1: %v", together, at0, at1)
+		}
+		for range 60 * 35 {
+			w.tick()
+		}
+		for _, kind := range []netcode.IndexKind{indexKept, indexKeptMoving} {
+			if at, ok := index.FindNumber(kind, user, -1); ok {
+				t.Errorf("together %v: worker %d keeps client %d for ever, kind %d", together, at, user, kind)
+			}
+		}
+	}
+}
+
+// An entry without a player keeps no client waiting, and none is needed to look at the lobbies; a
+// client whose player's lobby moves waits for it.
+func TestSteeringPlaceOfKeptClient(t *testing.T) {
+	w := newTestWorkers(t, 2, 2, 4)
+	c := w.join(1, 0)
+	for range 60 * 6 {
+		w.tick()
+	}
+	var user [netcode.UserDataSize]byte
+	m := w.ports[1].Detach(w.now, w.hosts[1].lobby)
+	if at := w.ports[1].place(c.user, &user); at != 1 {
+		t.Errorf("its lobby moves: %d", at)
+	}
+	if at := w.ports[0].place(c.user, &user); at != 1 {
+		t.Errorf("its lobby moves, at the other worker: %d", at)
+	}
+	w.attach(1, 0, m)
+	if at := w.ports[1].place(c.user, &user); at != 0 {
+		t.Errorf("its lobby has moved: %d", at)
+	}
+	if at := w.ports[0].place(c.user, &user); at != netcode.Here {
+		t.Errorf("its lobby has arrived: %d", at)
+	}
+	w.steering.index.PutNumber(indexKept, 1<<40, 0)
+	if at := w.ports[0].place(1<<40, &user); at != netcode.Here {
+		t.Errorf("an entry without a player: %d", at)
+	}
+}
+
 // A token that was used at one worker is refused at another, from another address.
 func TestSteeringReplayedToken(t *testing.T) {
 	w := newTestWorkers(t, 2, 2, 4)

@@ -86,7 +86,12 @@ func (x *Index) FindNumber(kind IndexKind, key uint64, but int) (member int, ok 
 	return x.find(kind, numberKey(key), but)
 }
 
-// MoveNumber makes an entry that of another member.
+// HasNumber reports whether a member has a key.
+func (x *Index) HasNumber(kind IndexKind, key uint64, member int) bool {
+	return x.has(kind, numberKey(key), member)
+}
+
+// MoveNumber makes an entry that of another member, which may have one of its own already.
 func (x *Index) MoveNumber(kind IndexKind, key uint64, from, to int) {
 	x.move(kind, numberKey(key), from, to)
 }
@@ -154,9 +159,25 @@ func (x *Index) swap(kind IndexKind, key tableKey, from int, to uint64) bool {
 func (x *Index) remove(kind IndexKind, key tableKey, member int) { x.swap(kind, key, member, 0) }
 
 func (x *Index) move(kind IndexKind, key tableKey, from, to int) {
-	if from != to && !x.swap(kind, key, from, uint64(to+1)) {
+	switch {
+	case from == to:
+	case x.has(kind, key, to): // a second word of one member would outlive the first
+		x.remove(kind, key, from)
+	case !x.swap(kind, key, from, uint64(to+1)):
 		x.put(kind, key, to)
 	}
+}
+
+// has reports whether a member has a key.
+func (x *Index) has(kind IndexKind, key tableKey, member int) bool {
+	word, a, b := x.place(kind, key)
+	word |= uint64(member + 1)
+	for i := range a {
+		if a[i].Load() == word || b[i].Load() == word {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns a member with a key, another than the one given if there is one.
