@@ -23,8 +23,9 @@ type Group struct {
 	Place func(clientID uint64, userData *[UserDataSize]byte) (member int)
 
 	// TakeOver asks a member, whose owner calls Server.EndSilent, to end a silent session: a new one
-	// of the same client begins here. The client asks again until that has happened.
-	TakeOver func(member int, clientID uint64)
+	// of the same client, with the user data of its token, begins here. The client asks again until
+	// that has happened.
+	TakeOver func(member int, clientID uint64, userData *[UserDataSize]byte)
 }
 
 // Here is the answer of Group.Place for the server that asks.
@@ -273,7 +274,7 @@ func (s *Server) claimed(address, client tableKey) Drop {
 
 func (s *Server) askTakeOver(member int, client tableKey) {
 	if s.group.TakeOver != nil {
-		s.group.TakeOver(member, client.low)
+		s.group.TakeOver(member, client.low, &s.echoed.userData)
 	}
 }
 
@@ -291,7 +292,7 @@ func (s *Server) unclaim(from netip.AddrPort, clientID uint64) {
 }
 
 // EndSilent ends the session of a client that has been silent for as long as a takeover needs, since
-// it begins a new one at another member of the group. The event is that of a client that has left.
+// it begins a new one at another member of the group. The event is that of a session that timed out.
 func (s *Server) EndSilent(now time.Duration, clientID uint64) (e Event, ok bool) {
 	i, ok := s.slotOfClient.get(numberKey(clientID))
 	if !ok || !s.canTakeOver(now, i, clientID) {
@@ -299,7 +300,7 @@ func (s *Server) EndSilent(now time.Duration, clientID uint64) (e Event, ok bool
 	}
 	s.freeSlot(i)
 	s.counters.Takeovers++
-	return Event{Kind: EventDisconnect, Client: i}, true
+	return Event{Kind: EventTimeout, Client: i}, true
 }
 
 // CountDrop counts a datagram of an EventElsewhere that does not get there.

@@ -44,7 +44,7 @@ func newGroup(t testing.TB, n int) *group {
 					}
 					return g.place
 				},
-				TakeOver: func(member int, clientID uint64) {
+				TakeOver: func(member int, clientID uint64, _ *[UserDataSize]byte) {
 					g.asked++
 					g.servers[member].EndSilent(g.now, clientID)
 				}}
