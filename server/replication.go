@@ -82,15 +82,18 @@ func (r *replication) setMatch(s *mapState) {
 }
 
 // capture writes the frames of the tick that was just played, unless no snapshot of it can be due.
-// Flights are captured in every tick all the same, as their launch is part of their rows.
+// Launches are noted in every tick all the same, as they are part of rows.
 func (r *replication) capture(batch bool, connections int) {
 	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
 	due := batch || connections > 0 && r.sends()
 	if due {
 		r.capturePlayers()
 	}
-	if due || r.objects.flying(r.match) {
+	switch {
+	case due:
 		r.captureObjects()
+	case r.objects.flying(r.match):
+		r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.noteLaunches(r.match))
 	}
 }
 

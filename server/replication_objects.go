@@ -38,7 +38,6 @@ type objectTable struct {
 	static  int        // slots of static objects
 	flights [2][]int16 // slot by the match's index: projectiles, grenades
 	dropped uint64     // flights of this tick that wait for a slot
-	flying  bool       // the frame captured last has flights
 }
 
 // objectSlot is one slot and the object in it.
@@ -121,10 +120,31 @@ func (o *objectRows) begin() {
 	o.sums.Begin(o.frame)
 }
 
-// flying reports whether there are flights, or were in the frame before.
+// noteLaunches gives slots to the flights of a tick without a frame, and returns how many wait for
+// one. The slots of those that have ended are freed with the next frame.
+func (o *objectRows) noteLaunches(m *sim.Match) (waiting uint64) {
+	if m != o.match {
+		return 0 // no frame has the static objects of this match yet
+	}
+	o.table.dropped = 0
+	all, t := m.Objects(), m.Tick()
+	for i := range all.Projectiles {
+		if _, s := o.table.slotOfProjectile(all.Projectiles, i); s != nil {
+			s.writtenAt = t
+		}
+	}
+	for i := range all.Grenades {
+		if _, s := o.table.slotOfGrenade(all.Grenades, i, t); s != nil {
+			s.writtenAt = t
+		}
+	}
+	return o.table.dropped
+}
+
+// flying reports whether there are flights.
 func (o *objectRows) flying(m *sim.Match) bool {
 	all := m.Objects()
-	return len(all.Projectiles)+len(all.Grenades) > 0 || o.table.flying
+	return len(all.Projectiles)+len(all.Grenades) > 0
 }
 
 // capture writes the frame of the tick that was just played.
@@ -141,7 +161,6 @@ func (o *objectRows) capture(m *sim.Match) {
 	all := m.Objects()
 	o.captureProjectiles(f, all.Projectiles, m.Game().ProjectileKinds)
 	o.captureGrenades(f, all.Grenades)
-	o.table.flying = len(all.Projectiles)+len(all.Grenades) > 0
 	o.table.freeSlots(t)
 	o.noteVersion(f, before)
 }
@@ -185,14 +204,9 @@ func (o *objectRows) captureProjectiles(
 ) {
 	for i := range all {
 		p := &all[i]
-		slot, s := o.table.slotOfFlight(netstate.Projectile, p.ID)
+		slot, s := o.table.slotOfProjectile(all, i)
 		if s == nil {
 			continue
-		}
-		if s.writtenAt == 0 {
-			for k := i - 1; k >= 0 && all[k].Owner == p.Owner && all[k].Tick == p.Tick; k-- {
-				s.index++
-			}
 		}
 		o.object.OfProjectile(p, int(s.index))
 		o.write(f, slot)
@@ -205,17 +219,9 @@ func (o *objectRows) captureProjectiles(
 func (o *objectRows) captureGrenades(f *snapshot.Frame, all []object.Grenade) {
 	for i := range all {
 		g := &all[i]
-		slot, s := o.table.slotOfFlight(netstate.Grenade, g.ID)
+		slot, s := o.table.slotOfGrenade(all, i, f.Tick)
 		if s == nil {
 			continue
-		}
-		if s.writtenAt == 0 {
-			for k := i - 1; k >= 0 && all[k].Owner == g.Owner && all[k].Thrown == g.Thrown; k-- {
-				s.index++
-			}
-			if s.launch = *g; g.Thrown != f.Tick { // it waited for a slot: sent as if thrown here
-				s.launch.Thrown = f.Tick
-			}
 		}
 		o.object.OfGrenade(g, &s.launch, int(s.index))
 		o.write(f, slot)
@@ -327,6 +333,31 @@ func (t *objectTable) slotOfFlight(kind netstate.Kind, id netid.ID) (slot int, s
 	}
 	t.dropped++
 	return 0, nil
+}
+
+// slotOfProjectile is slotOfFlight for projectile i of all.
+func (t *objectTable) slotOfProjectile(all []object.Projectile, i int) (slot int, s *objectSlot) {
+	p := &all[i]
+	if slot, s = t.slotOfFlight(netstate.Projectile, p.ID); s != nil && s.writtenAt == 0 {
+		for k := i - 1; k >= 0 && all[k].Owner == p.Owner && all[k].Tick == p.Tick; k-- {
+			s.index++
+		}
+	}
+	return slot, s
+}
+
+// slotOfGrenade is slotOfFlight for grenade i of all, in tick now.
+func (t *objectTable) slotOfGrenade(all []object.Grenade, i int, now tick.Tick) (slot int, s *objectSlot) {
+	g := &all[i]
+	if slot, s = t.slotOfFlight(netstate.Grenade, g.ID); s != nil && s.writtenAt == 0 {
+		for k := i - 1; k >= 0 && all[k].Owner == g.Owner && all[k].Thrown == g.Thrown; k-- {
+			s.index++
+		}
+		if s.launch = *g; g.Thrown != now { // it waited for a slot: sent as if thrown here
+			s.launch.Thrown = now
+		}
+	}
+	return slot, s
 }
 
 // taken reports whether there is an object in a slot.

@@ -88,6 +88,9 @@ func validTurrets(m *Match) error {
 
 // runTurrets lets players take turrets, and turrets shoot.
 func runTurrets(c *columns) {
+	if c.match.World.Count(c.match.kinds[pageTurret]) == 0 {
+		return
+	}
 	t := ecs.Resource[turrets](c.match.World)
 	for i := range t.turret {
 		c.claimTurret(&t.turret[i], &t.owner[i])

@@ -221,8 +221,8 @@ func (r *run) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now
 	most := rate/10 + 3000
-	if r.host != nil { // sessions end often, and some begin and are rejected
-		most += 2000
+	if r.host != nil { // sessions end often, and each new one begins with a burst
+		most += 6000
 	}
 	if b.bytes > most {
 		r.fail(Bounds, "%v was sent %.0f bytes more than a link of %d kbit/s carries: expected at most %.0f",
