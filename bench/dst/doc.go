@@ -1,6 +1,7 @@
-// Package dst simulates one lobby under attack and failure: honest clients, attackers with and
-// without a session, links that lose, repeat and damage datagrams, drifting clocks, stalls, and a
-// server that is killed. It runs in one goroutine, in virtual time, from one seed.
+// Package dst simulates a lobby, or a host with many, under attack and failure: honest clients,
+// attackers with and without a session, links that lose, repeat and damage datagrams, drifting
+// clocks, stalls, and a server that is killed. It runs in one goroutine, in virtual time, from one
+// seed.
 //
 // A Case goes in: a seed, and the faults and clients to leave out. A Result comes out: the first
 // Violation of an invariant, if any, and a hash of the final state. Equal cases give equal bits,
@@ -33,6 +34,21 @@
 // Less often than each tick: the hash of the whole match (1) every 60th, solids (3) every 4th, rows
 // (5) 12 ticks after they were sent, isolation and determinism (13, 16) for each fifth seed at
 // every 6th tick. Sequences (9) are checked across all starts of the server.
+//
+// A Case with Lobbies is a host: one or two workers, each a server.Port with lobbies, which are made,
+// ended, panic and move while others play. A lobby is a run of its own and is held to the invariants
+// above; those of addresses, sequences and accounts (8 to 11) are held for the host. Beside them:
+//
+//	 0 no panic       a planted panic ends its lobby alone     host.takeFaults
+//	 7 no leak        sessions and chat stay in their lobby    host.checkRoutes, run.checkChat
+//	 8 sessions       one for each client of the host          host.checkRoutes
+//	12 bounds         nothing keeps a lobby that has ended     host.checkGone
+//	13 isolation      a lobby plays as it would alone          aloneLog.compare
+//	13 isolation      maps and models stay as they were        host.checkShared
+//	14 liveness       no tick is late; clients hear the reason host.afterStep, host.over
+//
+// "Alone" is a second port with the datagrams of the lobby's own clients. It is not compared on two
+// workers if a session changed its address or was displaced by one on the other worker.
 //
 // Kind lists the faults.
 package dst

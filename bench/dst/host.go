@@ -23,48 +23,71 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// host is one play of a Case with many lobbies: a server.Port in virtual time, the clients of all
-// its lobbies, and a run of each lobby, which checks it.
+// host is one play of a Case with many lobbies: the ports of its workers in virtual time, the
+// clients of all lobbies, and a run of each lobby, which checks it.
 type host struct {
-	*run                    // of the host: clients, links, faults, and what passes on the wire
-	ports    []*server.Port // by worker
-	stats    []metrics.Stats
-	timers   []metrics.TickTimer
-	steering *server.Steering // of several workers; nil: there is one
-	serving  int              // worker whose port is at work
-
+	*run // of the host: clients, links, faults, and what passes on the wire
+	workers
 	lobbies []*hosted // those that have not ended, in the order of their making
 	nextID  uint32
-	ended   counts // of lobbies that have ended
-	lastEnd packet.Reason
-	gone    []weak.Pointer[server.Lobby]
-	due     []server.Due
+	past    past
 	players []player // by client
 	alone   aloneLog
-	// tokens of the addresses that have answered a challenge
+	shared  *arena.Arena // the map of all lobbies
+
+	// responded has the tokens of the addresses that have answered a challenge.
 	responded map[netip.AddrPort]netcode.TokenTag
-	compared  int          // lobbies that were compared with the same one alone
-	shared    *arena.Arena // the map of all lobbies
-	conn      netio.Conn   // of the network
-	digest    []uint64     // of lobbies that have ended
+}
+
+// workers are the server's part of a host.
+type workers struct {
+	ports     []*server.Port // by worker
+	portStats []metrics.Stats
+	timers    []metrics.TickTimer
+	steering  *server.Steering // of several workers; nil: there is one
+	serving   int              // worker whose port is at work
+	due       []server.Due     // of that worker, in the step
+	conn      netio.Conn       // of the network
+}
+
+// past is what stays of the lobbies that have ended.
+type past struct {
+	counts   counts                       // of this start of the host
+	lastWhy  packet.Reason                // of the newest end
+	lobbies  []weak.Pointer[server.Lobby] // all that were made
+	digest   []uint64
+	compared int // lobbies that were compared with the same one alone
 }
 
 // hosted is a lobby of a host. Its run has the lobby's clients, by their index on the host.
 type hosted struct {
 	*run
-	id        uint32
-	worker    int
-	moving    *server.Moving // on the way to the other worker from this one; nil: it plays
-	arrives   int            // step after which it does
-	workers   []int8         // by step; -1 less the worker while it moves
-	mark      string         // ends every chat line of its clients
-	plan      LobbyPlan
-	cfg       server.Config // without the hooks of the checks
-	born      int           // step before which it was added
-	panics    bool          // the next tick panics
-	stage     metrics.Stage // in which it does
-	displaced bool          // a client's next session, with another worker, has ended one of its own
-	why       packet.Reason // of its end; 0 while it plays, and after a kill
+	id    uint32
+	plan  LobbyPlan
+	cfg   server.Config // without the hooks of the checks
+	mark  string        // ends every chat line of its clients
+	born  int           // step before which it was added
+	place place
+	order joinOrder
+
+	panics bool          // in its next tick
+	stage  metrics.Stage // in which it does
+	why    packet.Reason // of its end; 0 while it plays, and after a kill
+}
+
+// place is which worker has a lobby.
+type place struct {
+	worker  int
+	moving  *server.Moving // on the way to the other worker from this one; nil: it plays
+	arrives int            // step after which it does
+	history []int8         // workers by step; -1 less the worker while it moves
+}
+
+// joinOrder tells whether all that happens to the sessions of a lobby is known with its order.
+type joinOrder struct {
+	unknown bool
+	newest  int  // step in which the lobby got its newest session
+	unnamed bool // one of those had a token that names no lobby
 }
 
 // hostID names the host in tokens.
@@ -147,7 +170,7 @@ func newHost(c Case) (*host, error) {
 func (h *host) start(cfg netcode.ServerConfig) (err error) {
 	h.alone.begin(h, cfg)
 	n := h.drawn.Workers
-	h.ports, h.stats, h.timers = nil, make([]metrics.Stats, n), make([]metrics.TickTimer, n)
+	h.ports, h.portStats, h.timers = nil, make([]metrics.Stats, n), make([]metrics.TickTimer, n)
 	h.steering, h.serving = nil, 0
 	if n > 1 {
 		if h.steering, cfg.Tokens, err = newSteering(n, cfg); err != nil {
@@ -155,16 +178,16 @@ func (h *host) start(cfg netcode.ServerConfig) (err error) {
 		}
 	}
 	for i := range n {
-		h.stats[i].Histograms, h.timers[i] = metrics.NewHistograms(false), newTimer()
+		h.portStats[i].Histograms, h.timers[i] = metrics.NewHistograms(false), newTimer()
 		port, err := server.NewPort(server.PortConfig{Netcode: cfg, Host: hostID,
-			Stats: &h.stats[i], Timer: &h.timers[i], Steering: h.steering, Worker: i})
+			Stats: &h.portStats[i], Timer: &h.timers[i], Steering: h.steering, Worker: i})
 		if err != nil {
 			return err
 		}
 		h.ports = append(h.ports, port)
 	}
 	h.wire.reset()
-	h.ended = counts{}
+	h.past.counts = counts{}
 	for i := range h.lobbies {
 		if h.lobbies[i], err = h.add(h.lobbies[i].id, h.lobbies[i].plan); err != nil {
 			return err
@@ -201,8 +224,8 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 	r.honest = make([]honest, len(h.honest))
 	r.cfg = r.serverConfig(h.shared, "arena-16")
 	r.cfg.Netcode = netcode.ServerConfig{}
-	l.worker = int(id) % len(h.ports)
-	r.cfg.Port, r.cfg.ID = h.ports[l.worker], id
+	l.place.worker = int(id) % len(h.ports)
+	r.cfg.Port, r.cfg.ID = h.ports[l.place.worker], id
 	r.cfg.Rules.Seed, r.cfg.Rules.Rate = h.c.Seed<<8|uint64(id), 60
 	if plan.Slow {
 		r.cfg.Rules.Rate = 30
@@ -227,8 +250,8 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 	r.wire.init()
 	r.visibility.init(r)
 	r.serverStarted()
-	h.ports[l.worker].Add(lobby)
-	h.gone = append(h.gone, weak.Make(lobby))
+	h.ports[l.place.worker].Add(lobby)
+	h.past.lobbies = append(h.past.lobbies, weak.Make(lobby))
 	return l, nil
 }
 
@@ -243,7 +266,7 @@ func (h *host) serve(now time.Duration, unix int64, conn netio.Conn) (err error)
 		h.serving = i
 		h.due = h.due[:0]
 		for _, l := range h.lobbies {
-			if l.worker == i && h.alone.isDue(l) {
+			if l.place.worker == i && h.alone.isDue(l) {
 				h.due = append(h.due, server.Due{Lobby: l.Lobby, Ticks: 1})
 			}
 		}
@@ -344,23 +367,24 @@ func (h *host) finish(l *hosted, why packet.Reason) {
 	if l.recordings.file != nil && why != 0 && l.recordings.last <= l.played { // else the last tick panicked
 		l.recordings.serverKilled(l.run)
 	}
-	h.ended.add(&l.Lobby.Stats)
+	h.past.counts.add(&l.Lobby.Stats)
 	last := h.alone.step
 	if why == packet.ReasonFault {
 		last-- // it has no state after its last
 	}
 	h.alone.compare(h, l, last, why == packet.ReasonFault)
 	h.adopt(l)
-	h.digest = append(h.digest, uint64(l.id), uint64(len(l.trace)))
+	h.past.digest = append(h.past.digest, uint64(l.id), uint64(len(l.trace)))
 	if n := len(l.trace); n > 0 {
-		h.digest = append(h.digest, l.trace[n-1])
+		h.past.digest = append(h.past.digest, l.trace[n-1])
 	}
 	h.lobbyEnded(l, why)
-	l.run = &run{} // nothing keeps the lobby
+	l.run, l.place.moving = &run{}, nil // nothing keeps the lobby
 }
 
 // kill stops the server at once and starts another with lobbies of the same names.
 func (h *host) kill() {
+	h.DropInjected()
 	h.captured.serverKilled(func(t netcode.TokenTag) bool { return h.wire.windows[t] != nil })
 	var next []*hosted
 	for _, l := range slices.Clone(h.lobbies) {
@@ -380,7 +404,7 @@ func (h *host) kill() {
 // hash is that of everything that the lobbies played.
 func (h *host) hash() uint64 {
 	sum := fnv.New64a()
-	fmt.Fprint(sum, h.digest)
+	fmt.Fprint(sum, h.past.digest)
 	return sum.Sum64()
 }
 
@@ -394,8 +418,8 @@ func (h *host) atEnd(whole bool) {
 		if l.recordings.finish(l.run); whole {
 			h.adopt(l)
 		}
-		h.serving = l.worker
-		h.ports[l.worker].Remove(h.Now(), l.Lobby, packet.ReasonClosing)
+		h.serving = l.place.worker
+		h.ports[l.place.worker].Remove(h.Now(), l.Lobby, packet.ReasonClosing)
 		h.finish(l, 0)
 	}
 	h.drain()
@@ -430,7 +454,7 @@ func (h *host) checkGone() {
 	for range 3 {
 		runtime.GC()
 		kept = 0
-		for _, p := range h.gone {
+		for _, p := range h.past.lobbies {
 			if p.Value() != nil {
 				kept++
 			}
@@ -442,7 +466,7 @@ func (h *host) checkGone() {
 	if h.violation != nil { // its lobbies still play
 		return
 	}
-	h.fail(Bounds, "of %d lobbies that have ended, %d are still in memory", len(h.gone), kept)
+	h.fail(Bounds, "of %d lobbies that have ended, %d are still in memory", len(h.past.lobbies), kept)
 }
 
 // counts are sums of figures over lobbies.

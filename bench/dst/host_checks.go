@@ -57,7 +57,7 @@ func (h *host) checkRoutes() {
 		}
 	}
 	for _, l := range h.lobbies {
-		if l.moving == nil && h.ports[l.worker].Find(l.id) != l.Lobby {
+		if l.place.moving == nil && h.ports[l.place.worker].Find(l.id) != l.Lobby {
 			h.fail(Sessions, "lobby %d is not found", l.id)
 		}
 	}
@@ -66,9 +66,9 @@ func (h *host) checkRoutes() {
 // checkAccounts checks that each datagram counts once, for a port or for a lobby. While workers hand
 // datagrams to each other, some do not count yet; last: none is under way.
 func (h *host) checkAccounts(last bool) {
-	sum := h.ended
-	for i := range h.stats {
-		sum.add(&h.stats[i])
+	sum := h.past.counts
+	for i := range h.portStats {
+		sum.add(&h.portStats[i])
 	}
 	for _, l := range h.lobbies {
 		if !h.alone.isDue(l) { // it publishes its counts with its next tick
@@ -110,7 +110,8 @@ func (h *host) checkHostLife() {
 		state, why := c.State()
 		in := h.players[i].newest().lobby
 		if began := h.honest[i].startedAt; state != client.Joined || in == nil || began > hostLost {
-			h.fail(Liveness, "client %d, which connected at %v, is %v in lobby %v: %v", i, began, state, in != nil, why)
+			h.fail(Liveness, "client %d, which connected at %v, is %v in lobby %v: %v",
+				i, began, state, in != nil, why)
 			continue
 		}
 		m := in.Lobby.Match()

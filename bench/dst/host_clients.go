@@ -26,7 +26,7 @@ type player struct {
 
 // connection is one attempt of a player to play, with a token of its own.
 type connection struct {
-	token    netcode.TokenTag
+	tokens   []netcode.TokenTag // of its requests: its token's, and others of damaged ones
 	named    bool
 	ref      protocol.LobbyRef // if named
 	refused  packet.Reason     // what its token must be refused for; 0: nothing
@@ -40,13 +40,16 @@ type connection struct {
 // connection returns a connection by its number, from 1 on.
 func (p *player) connection(n int) *connection { return &p.connections[n-1] }
 
+// has reports whether a token is that of the connection.
+func (c *connection) has(t netcode.TokenTag) bool { return slices.Contains(c.tokens, t) }
+
 // newest returns the connection of the current client.
 func (p *player) newest() *connection { return &p.connections[len(p.connections)-1] }
 
 // withToken returns the connection with a token, nil if there is none.
 func (p *player) withToken(t netcode.TokenTag) *connection {
 	for i := range p.connections {
-		if c := &p.connections[i]; c.token == t && t != (netcode.TokenTag{}) {
+		if c := &p.connections[i]; c.has(t) {
 			return c
 		}
 	}
@@ -190,7 +193,7 @@ func (h *host) over(i int, why packet.Reason) {
 	case want == 0 && why == packet.ReasonFull: // of a small lobby: another one
 		p.wish = 0
 	case want == 0 && why == packet.ReasonNoLobby && c.named && c.lobby == nil && !h.plays(c.ref.Lobby):
-	case want == 0 && c.lobby == nil && h.lastEnd == why && why != 0: // it ended while it took the client
+	case want == 0 && c.lobby == nil && h.past.lastWhy == why && why != 0: // it ended while it took the client
 	case want == 0 && (!silence || smooth):
 		h.fail(Liveness, "client %d was told %v, and its lobby plays", i, why)
 	}
@@ -226,7 +229,7 @@ func (h *host) followClients() {
 
 // lobbyEnded notes which clients must be told that their lobby has ended.
 func (h *host) lobbyEnded(l *hosted, why packet.Reason) {
-	l.why, h.lastEnd = why, why
+	l.why, h.past.lastWhy = why, why
 	if why == 0 { // killed
 		h.hinderedAll()
 		return

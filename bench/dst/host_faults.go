@@ -50,8 +50,8 @@ func (h *host) endLobby(f *fault) {
 	if !h.replace(l, f) {
 		return
 	}
-	port := h.ports[l.worker]
-	h.serving = l.worker
+	port := h.ports[l.place.worker]
+	h.serving = l.place.worker
 	port.Remove(h.Now(), l.Lobby, packet.ReasonClosing)
 	if h.finish(l, packet.ReasonClosing); port.Find(l.id) != nil {
 		h.fail(Sessions, "lobby %d has ended and is still there", l.id)
@@ -61,37 +61,37 @@ func (h *host) endLobby(f *fault) {
 // move takes a lobby from its worker. After up to three steps, in which it does not play, it is the
 // other worker's.
 func (h *host) move(l *hosted, f *fault) {
-	if len(h.ports) < 2 || l.moving != nil || l.panics {
+	if len(h.ports) < 2 || l.place.moving != nil || l.panics {
 		return
 	}
-	h.serving = l.worker
-	if err := h.ports[l.worker].Flush(h.Now(), h.conn); err != nil {
+	h.serving = l.place.worker
+	if err := h.ports[l.place.worker].Flush(h.Now(), h.conn); err != nil {
 		h.fail(NoPanic, "%v", err)
 	}
-	if l.moving = h.ports[l.worker].Detach(h.Now(), l.Lobby); l.moving == nil {
+	if l.place.moving = h.ports[l.place.worker].Detach(h.Now(), l.Lobby); l.place.moving == nil {
 		h.fail(Sessions, "lobby %d does not move", l.id)
 	}
-	l.arrives = h.alone.step + f.rng.IntN(4)
+	l.place.arrives = h.alone.step + f.rng.IntN(4)
 }
 
 // endMoves gives the other worker the lobbies that have moved; all: also those that had more time.
 func (h *host) endMoves(all bool) {
 	for _, l := range h.lobbies {
-		if l.moving == nil || h.alone.step < l.arrives && !all {
+		if l.place.moving == nil || h.alone.step < l.place.arrives && !all {
 			continue
 		}
-		l.worker = (l.worker + 1) % len(h.ports)
-		h.serving = l.worker
-		if err := h.ports[l.worker].Attach(h.Now(), l.moving); err != nil {
+		l.place.worker = (l.place.worker + 1) % len(h.ports)
+		h.serving = l.place.worker
+		if err := h.ports[l.place.worker].Attach(h.Now(), l.place.moving); err != nil {
 			h.fail(Sessions, "lobby %d has not moved: %v", l.id, err)
 		}
-		l.moving = nil
+		l.place.moving = nil
 	}
 }
 
 // replace reports whether a lobby may end. It makes another one if no other has room for everybody.
 func (h *host) replace(l *hosted, f *fault) bool {
-	if l.panics || l.moving != nil {
+	if l.panics || l.place.moving != nil {
 		return false
 	}
 	for _, other := range h.lobbies {

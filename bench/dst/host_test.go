@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var hosts = flag.Uint64("dst.hosts", 0, "number of seeds of hosts with many lobbies; 0: 40, or fewer with -short")
+var hosts = flag.Uint64("dst.hosts", 0, "number of seeds of hosts; 0: 40, or fewer with -short")
 
 // TestHosts plays hosts with many lobbies, as TestSeeds plays single lobbies.
 func TestHosts(t *testing.T) {

@@ -239,6 +239,10 @@ func (b *Sim) Inject(from netip.AddrPort, data []byte) {
 	b.wire.injected.push(from, data)
 }
 
+// DropInjected forgets injected datagrams that the server has not read, as its socket does when it is
+// killed.
+func (b *Sim) DropInjected() { b.wire.injected.clear() }
+
 // Suspend stops client i's machine.
 func (b *Sim) Suspend(i int) { b.suspended[i] = true }
 
