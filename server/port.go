@@ -310,6 +310,9 @@ func (p *Port) connect(now time.Duration, client int) {
 	if !ok { // gone within the batch
 		return
 	}
+	if p.returnElsewhere(client, &s) {
+		return
+	}
 	named, l, why := p.named(s.UserData[:])
 	if !named {
 		if l, why = p.alone, 0; l == nil {
@@ -380,13 +383,18 @@ func (p *Port) admitTo(now time.Duration, l *Lobby) {
 	p.call.lobby = nil
 }
 
-// rejectClient ends a session that gets no player, and tells its client why. l is the lobby in
-// whose figures that counts; nil for those of the port.
-func (p *Port) rejectClient(now time.Duration, client int, why packet.Reason, l *Lobby) {
+// resetReject makes the peer ready that writes the packets of a rejected session.
+func (p *Port) resetReject(now time.Duration) {
 	if p.reject == nil {
 		p.reject = new(packet.Peer)
 	}
 	p.reject.Reset(now, packet.Config{})
+}
+
+// rejectClient ends a session that gets no player, and tells its client why. l is the lobby in
+// whose figures that counts; nil for those of the port.
+func (p *Port) rejectClient(now time.Duration, client int, why packet.Reason, l *Lobby) {
+	p.resetReject(now)
 	var buf [packet.HeaderSize + 2]byte
 	for range packet.CloseRepeats {
 		pkt, _ := p.reject.Append(now, buf[:0])

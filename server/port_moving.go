@@ -49,6 +49,11 @@ func (p *Port) Detach(now time.Duration, l *Lobby) *Moving {
 	}
 	p.lobbies = slices.DeleteFunc(p.lobbies, func(other *Lobby) bool { return other == l })
 	p.ingress.waiting = slices.DeleteFunc(p.ingress.waiting, func(other *Lobby) bool { return other == l })
+	for _, slot := range l.reconnectable {
+		user := l.conns[slot].roster.user
+		p.steering.index.PutNumber(indexKeptMoving, user, m.worker)
+		p.keep(user, false) // unless another lobby here keeps it
+	}
 	return m
 }
 
@@ -75,7 +80,9 @@ func (p *Port) Attach(now time.Duration, m *Moving) error {
 	to.index.MoveNumber(indexLobby, uint64(l.cfg.ID), from, to.worker)
 	p.Add(l)
 	for _, slot := range l.reconnectable {
-		to.index.MoveNumber(indexKept, l.conns[slot].roster.user, from, to.worker)
+		user := l.conns[slot].roster.user
+		p.keep(user, true)
+		to.index.RemoveNumber(indexKeptMoving, user, from)
 	}
 	for i := range m.sessions {
 		s := &m.sessions[i]

@@ -48,13 +48,14 @@ func (p *Port) place(clientID uint64, user *[netcode.UserDataSize]byte) (worker 
 		return netcode.Here // rejected: no such lobby
 	}
 	_, connected := p.netcode.Find(clientID)
-	if connected || s.hops >= maxHops-passHop || p.keeps(clientID) {
+	if connected || s.hops >= maxHops-passHop {
 		return netcode.Here
 	}
-	for _, kind := range [2]netcode.IndexKind{indexKept, netcode.IndexClient} {
-		if worker, ok := s.index.FindNumber(kind, clientID, s.worker); ok {
-			return worker
-		}
+	if worker, ok := p.keeper(clientID); ok {
+		return worker
+	}
+	if worker, ok := s.index.FindNumber(netcode.IndexClient, clientID, s.worker); ok {
+		return worker
 	}
 	r := roleOf(user[:])
 	if s.hops == 0 && s.workers[s.worker].room[r].Load() <= 0 {
@@ -63,6 +64,19 @@ func (p *Port) place(clientID uint64, user *[netcode.UserDataSize]byte) (worker 
 		}
 	}
 	return netcode.Here
+}
+
+// keeper returns the worker that keeps a player for a client: netcode.Here for this one, its own
+// number while the player's lobby moves. Without an entry in the table it looks at no lobby.
+func (p *Port) keeper(user uint64) (worker int, ok bool) {
+	s := p.steering
+	if s.index.HasNumber(indexKept, user, s.worker) && p.keeps(user) {
+		return netcode.Here, true
+	}
+	if worker, ok = s.index.FindNumber(indexKept, user, s.worker); ok && worker != s.worker {
+		return worker, true
+	}
+	return s.index.FindNumber(indexKeptMoving, user, s.worker)
 }
 
 // elsewhere hands a datagram to the worker of its session. It reports false if the datagram is lost:
@@ -86,14 +100,30 @@ func (p *Port) elsewhere(worker int, from netip.AddrPort, data []byte) bool {
 	return true
 }
 
-// askTakeOver asks another worker to end the silent session of a client. Without room in the ring
-// the client asks again.
-func (p *Port) askTakeOver(worker int, clientID uint64) {
+// askTakeOver asks another worker to end the silent session of a client with a new token. Without
+// room in the ring the client asks again.
+func (p *Port) askTakeOver(worker int, clientID uint64, user *[netcode.UserDataSize]byte) {
 	ring := p.steering.ring(p.steering.worker, worker)
 	if h, _ := ring.next(); h != nil && worker != p.steering.worker {
-		*h = handover{kind: handTakeOver, client: clientID}
+		*h = handover{kind: handTakeOver, client: clientID, lobby: -1}
+		if ref, named := protocol.LobbyOf(user[:]); named {
+			h.lobby = int64(ref.Lobby)
+		}
 		ring.push()
 	}
+}
+
+// takeOver ends the silent session of a client, which begins a new one at another worker. Its player
+// waits for that as after a timeout, unless the new token names another lobby.
+func (p *Port) takeOver(now time.Duration, h *handover) {
+	e, ok := p.netcode.EndSilent(now, h.client)
+	if !ok {
+		return
+	}
+	if l := p.routes[e.Client].lobby; l != nil && h.lobby >= 0 && h.lobby != int64(l.cfg.ID) {
+		e.Kind = netcode.EventDisconnect
+	}
+	p.ingress.events = append(p.ingress.events, portEvent{Event: e})
 }
 
 // handSession gives a session that has no lobby here to the worker of its lobby. It reports false if
@@ -159,25 +189,49 @@ func (p *Port) openHanded(now time.Duration, unix int64, slots []handover, data 
 			case handDatagram:
 				p.openDatagram(now, unix, h.from, d)
 			case handSession:
-				p.takeHandedSession(h.session)
+				p.takeHandedSession(now, h.session)
 			case handTakeOver:
-				if e, ok := p.netcode.EndSilent(now, h.client); ok {
-					p.ingress.events = append(p.ingress.events, portEvent{Event: e})
-				}
+				p.takeOver(now, h)
 			}
 		}
 	}
 }
 
-// takeHandedSession makes a session one of this port.
-func (p *Port) takeHandedSession(s *moveSession) {
+// takeHandedSession makes a session one of this port, or rejects it: the port is full.
+func (p *Port) takeHandedSession(now time.Duration, s *moveSession) {
 	if p.netcode.Connected() == p.netcode.Clients() {
-		p.netcode.Discard(&s.MovingSession, s.member) // it falls silent
+		p.rejectHanded(now, s)
 		return
 	}
 	client := p.netcode.Adopt(&s.MovingSession, s.member)
 	p.ingress.events = append(p.ingress.events,
 		portEvent{Event: netcode.Event{Kind: netcode.EventConnected, Client: client}})
+}
+
+// rejectHanded ends a session that has no slot here, and tells its client that the server is full.
+func (p *Port) rejectHanded(now time.Duration, s *moveSession) {
+	p.resetReject(now)
+	var buf [packet.HeaderSize + 2]byte
+	for range packet.CloseRepeats {
+		pkt, _ := p.reject.Append(now, buf[:0])
+		pkt = p.reject.AppendClose(pkt, packet.ReasonFull)
+		sealed, err := p.netcode.SendMoving(now, &s.MovingSession, pkt, &p.egress.outbox)
+		if err == nil {
+			p.traffic.send(len(sealed))
+		}
+	}
+	p.netcode.Discard(now, &s.MovingSession, s.member, &p.egress.outbox)
+	p.stats.Count[metrics.RejectedFull].Inc()
+}
+
+// returnElsewhere gives a new session to the worker that keeps the player of its client, if its token
+// names no lobby. It reports false if there is none: no worker, or this one.
+func (p *Port) returnElsewhere(client int, s *netcode.Session) bool {
+	if _, named := protocol.LobbyOf(s.UserData[:]); named || p.steering == nil {
+		return false
+	}
+	worker, ok := p.keeper(s.ClientID)
+	return ok && worker != netcode.Here && worker != p.steering.worker && p.handSession(client, worker)
 }
 
 // connectElsewhere gives a new session without a lobby here to another worker: that of the lobby
@@ -222,7 +276,7 @@ func (p *Port) keeps(user uint64) bool {
 	return slices.ContainsFunc(p.lobbies, func(l *Lobby) bool { return l.keeps(user) })
 }
 
-// countRoom tells the other workers how many more players fit the lobbies.
+// countRoom tells the other workers how many more players fit the lobbies and the sessions.
 func (p *Port) countRoom(now time.Duration) {
 	s := p.steering
 	if s == nil || now < s.roomAt {
@@ -237,8 +291,9 @@ func (p *Port) countRoom(now time.Duration) {
 			}
 		}
 	}
+	free := p.netcode.Clients() - p.netcode.Connected()
 	for r, n := range room {
-		s.workers[s.worker].room[r].Store(int32(n))
+		s.workers[s.worker].room[r].Store(int32(min(n, free)))
 	}
 }
 

@@ -39,8 +39,9 @@ const MaxWorkers = 64
 
 // Of the index of sessions, beside what netcode keeps there.
 const (
-	indexLobby = netcode.IndexOther + iota // ID of a lobby
-	indexKept                              // client ID of a player that may reconnect
+	indexLobby      = netcode.IndexOther + iota // ID of a lobby
+	indexKept                                   // client ID of a player that may reconnect
+	indexKeptMoving                             // the same while its lobby moves away from the worker
 )
 
 // A ring from one worker to another has room for handoverSlots divided by the workers, a

@@ -31,6 +31,7 @@ type handover struct {
 	bytes   uint16
 	from    netip.AddrPort
 	client  uint64       // ID of the client whose session is to end
+	lobby   int64        // that its new token names; -1: none
 	session *moveSession // nil: a datagram
 }
 

@@ -350,6 +350,72 @@ func TestSteeringReconnects(t *testing.T) {
 	}
 }
 
+// Two lobbies keep a player for one client. Whether they are at one worker when one of them moves,
+// or one moves to the other, each worker with one of them keeps its entry, and none outlives them.
+func TestSteeringKeepsClientInTwoLobbies(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		w := newTestWorkers(t, 2, 2, 4)
+		if together {
+			w.move(1, 0)
+		}
+		c := w.join(0, 0)
+		for range 60 * 6 {
+			w.tick()
+		}
+		c.host = w.hosts[1]
+		c.received()
+		if why := w.enter(c, named(protocol.LobbyRef{Lobby: 1})); why != 0 {
+			t.Fatal(why)
+		}
+		for range 60 * 6 {
+			w.tick()
+		}
+		w.move(0, 1)
+		index, user := w.steering.index, c.user
+		if at0, at1 := index.HasNumber(indexKept, user, 0), index.HasNumber(indexKept, user, 1); at0 != together ||
+			!at1 || index.HasNumber(indexKeptMoving, user, 0) {
+			t.Errorf("together %v: worker 0 keeps it: %v, worker 1: %v", together, at0, at1)
+		}
+		for range 60 * 35 {
+			w.tick()
+		}
+		for _, kind := range []netcode.IndexKind{indexKept, indexKeptMoving} {
+			if at, ok := index.FindNumber(kind, user, -1); ok {
+				t.Errorf("together %v: worker %d keeps client %d for ever, kind %d", together, at, user, kind)
+			}
+		}
+	}
+}
+
+// An entry without a player keeps no client waiting, and none is needed to look at the lobbies; a
+// client whose player's lobby moves waits for it.
+func TestSteeringPlaceOfKeptClient(t *testing.T) {
+	w := newTestWorkers(t, 2, 2, 4)
+	c := w.join(1, 0)
+	for range 60 * 6 {
+		w.tick()
+	}
+	var user [netcode.UserDataSize]byte
+	m := w.ports[1].Detach(w.now, w.hosts[1].lobby)
+	if at := w.ports[1].place(c.user, &user); at != 1 {
+		t.Errorf("its lobby moves: %d", at)
+	}
+	if at := w.ports[0].place(c.user, &user); at != 1 {
+		t.Errorf("its lobby moves, at the other worker: %d", at)
+	}
+	w.attach(1, 0, m)
+	if at := w.ports[1].place(c.user, &user); at != 0 {
+		t.Errorf("its lobby has moved: %d", at)
+	}
+	if at := w.ports[0].place(c.user, &user); at != netcode.Here {
+		t.Errorf("its lobby has arrived: %d", at)
+	}
+	w.steering.index.PutNumber(indexKept, 1<<40, 0)
+	if at := w.ports[0].place(1<<40, &user); at != netcode.Here {
+		t.Errorf("an entry without a player: %d", at)
+	}
+}
+
 // A token that was used at one worker is refused at another, from another address.
 func TestSteeringReplayedToken(t *testing.T) {
 	w := newTestWorkers(t, 2, 2, 4)
@@ -399,12 +465,7 @@ func TestSteeringTakeover(t *testing.T) {
 		for range 300 {
 			c.update()
 			w.tick()
-			for _, d := range c.received() {
-				if pkt, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox); err == nil && pkt != nil {
-					c.receivePacket(pkt)
-				}
-			}
-			c.flushOutbox()
+			w.receiveNew(c)
 		}
 		if c.welcome.Version == 0 || len(w.hosts[0].lobby.live) != 0 || len(w.hosts[1].lobby.live) != 1 ||
 			w.hosts[0].count(metrics.Left) != 1 {
@@ -412,6 +473,106 @@ func TestSteeringTakeover(t *testing.T) {
 				len(w.hosts[0].lobby.live), len(w.hosts[1].lobby.live))
 		}
 	}
+}
+
+// A client whose lobby moves while it comes back from another session keeps its player, whether its
+// token names the lobby or not: the new worker ends the silent session, and keeps the player.
+func TestSteeringTakeoverKeepsPlayer(t *testing.T) {
+	for _, token := range []func(*netcode.Mint){named(protocol.LobbyRef{Lobby: 0}), nil} {
+		moved := 0
+		for moveAt := range 24 {
+			w := newTestWorkers(t, 2, 3, 4)
+			c := w.join(0, 0)
+			id := c.id()
+			for range 70 {
+				c.received()
+				w.tick()
+			}
+			c.beginConnect(token)
+			for n := range 300 {
+				c.update()
+				if n == moveAt {
+					w.move(0, 1)
+				}
+				w.tick()
+				w.receiveNew(c)
+			}
+			if c.welcome.Version == 0 || c.id() != id || len(w.hosts[0].lobby.live) != 1 ||
+				w.hosts[0].count(metrics.Left) != 0 {
+				t.Errorf("named %v, move before tick %d: %v, player %v, was %v", token != nil, moveAt,
+					c.netcode.State(), c.id(), id)
+			}
+			if w.hosts[0].count(metrics.Reconnected) > w.hosts[0].count(metrics.Takeovers) {
+				moved++
+			}
+		}
+		if moved == 0 {
+			t.Errorf("named %v: no session was ended by another worker", token != nil)
+		}
+	}
+}
+
+// receiveNew takes in what has arrived for a client, but for datagrams of an earlier session.
+func (w *testWorkers) receiveNew(c *testClient) {
+	w.t.Helper()
+	for _, d := range c.received() {
+		if pkt, err := c.netcode.Receive(c.host.now, testAddr, d, &c.outbox); err == nil && pkt != nil {
+			c.receivePacket(pkt)
+		}
+	}
+	c.flushOutbox()
+}
+
+// A session that is handed to a worker whose slots have just filled ends with the reason.
+func TestSteeringHandedToFullWorker(t *testing.T) {
+	w := newTestWorkers(t, 2, 1, 1)
+	w.add(1, 40)
+	w.add(1, 40)
+	for i := range 64 {
+		w.join(1+i/40, 1)
+	}
+	var all [2]*testClient
+	for i := range all {
+		all[i] = w.client(w.hosts[0], 0)
+		all[i].beginConnect(nil)
+	}
+	for range 60 {
+		w.steering.workers[1].room[rolePlayer].Store(5) // a count of before
+		for _, c := range all {
+			c.update()
+			c.receive()
+		}
+		w.tick()
+	}
+	in, full := 0, 0
+	for _, c := range all {
+		if c.peer != nil {
+			why, closed := c.peer.Closed()
+			if closed && why == packet.ReasonFull && c.netcode.State() != netcode.Connected {
+				full++
+			}
+		}
+		if c.netcode.State() == netcode.Connected {
+			in++
+		}
+	}
+	if n := w.stats[1].Count[metrics.RejectedFull].Load(); in != 1 || full != 1 || n != 1 {
+		t.Errorf("%d are in, %d were told that the server is full, %d rejected", in, full, n)
+	}
+	for i, p := range w.ports {
+		if sent := w.conns[i].Stats().DatagramsOut; sent != w.sentBy(i, p) {
+			t.Errorf("worker %d: %d datagrams sent, %d counted", i, sent, w.sentBy(i, p))
+		}
+	}
+}
+
+// sentBy counts the datagrams that a worker and its lobbies have sent, if none has moved.
+func (w *testWorkers) sentBy(i int, p *Port) uint64 {
+	n := w.stats[i].Count[metrics.Sent].Load()
+	for _, l := range p.lobbies {
+		n += l.Stats.Count[metrics.Sent].Load()
+	}
+	return n
 }
 
 // A lobby moves a hundred times while its clients play through loss: none loses its session, and

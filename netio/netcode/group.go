@@ -23,8 +23,9 @@ type Group struct {
 	Place func(clientID uint64, userData *[UserDataSize]byte) (member int)
 
 	// TakeOver asks a member, whose owner calls Server.EndSilent, to end a silent session: a new one
-	// of the same client begins here. The client asks again until that has happened.
-	TakeOver func(member int, clientID uint64)
+	// of the same client, with the user data of its token, begins here. The client asks again until
+	// that has happened.
+	TakeOver func(member int, clientID uint64, userData *[UserDataSize]byte)
 }
 
 // Here is the answer of Group.Place for the server that asks.
@@ -86,7 +87,12 @@ func (x *Index) FindNumber(kind IndexKind, key uint64, but int) (member int, ok 
 	return x.find(kind, numberKey(key), but)
 }
 
-// MoveNumber makes an entry that of another member.
+// HasNumber reports whether a member has a key.
+func (x *Index) HasNumber(kind IndexKind, key uint64, member int) bool {
+	return x.has(kind, numberKey(key), member)
+}
+
+// MoveNumber makes an entry that of another member, which may have one of its own already.
 func (x *Index) MoveNumber(kind IndexKind, key uint64, from, to int) {
 	x.move(kind, numberKey(key), from, to)
 }
@@ -154,9 +160,25 @@ func (x *Index) swap(kind IndexKind, key tableKey, from int, to uint64) bool {
 func (x *Index) remove(kind IndexKind, key tableKey, member int) { x.swap(kind, key, member, 0) }
 
 func (x *Index) move(kind IndexKind, key tableKey, from, to int) {
-	if from != to && !x.swap(kind, key, from, uint64(to+1)) {
+	switch {
+	case from == to:
+	case x.has(kind, key, to): // a second word of one member would outlive the first
+		x.remove(kind, key, from)
+	case !x.swap(kind, key, from, uint64(to+1)):
 		x.put(kind, key, to)
 	}
+}
+
+// has reports whether a member has a key.
+func (x *Index) has(kind IndexKind, key tableKey, member int) bool {
+	word, a, b := x.place(kind, key)
+	word |= uint64(member + 1)
+	for i := range a {
+		if a[i].Load() == word || b[i].Load() == word {
+			return true
+		}
+	}
+	return false
 }
 
 // find returns a member with a key, another than the one given if there is one.
@@ -252,7 +274,7 @@ func (s *Server) claimed(address, client tableKey) Drop {
 
 func (s *Server) askTakeOver(member int, client tableKey) {
 	if s.group.TakeOver != nil {
-		s.group.TakeOver(member, client.low)
+		s.group.TakeOver(member, client.low, &s.echoed.userData)
 	}
 }
 
@@ -270,7 +292,7 @@ func (s *Server) unclaim(from netip.AddrPort, clientID uint64) {
 }
 
 // EndSilent ends the session of a client that has been silent for as long as a takeover needs, since
-// it begins a new one at another member of the group. The event is that of a client that has left.
+// it begins a new one at another member of the group. The event is that of a session that timed out.
 func (s *Server) EndSilent(now time.Duration, clientID uint64) (e Event, ok bool) {
 	i, ok := s.slotOfClient.get(numberKey(clientID))
 	if !ok || !s.canTakeOver(now, i, clientID) {
@@ -278,7 +300,7 @@ func (s *Server) EndSilent(now time.Duration, clientID uint64) (e Event, ok bool
 	}
 	s.freeSlot(i)
 	s.counters.Takeovers++
-	return Event{Kind: EventDisconnect, Client: i}, true
+	return Event{Kind: EventTimeout, Client: i}, true
 }
 
 // CountDrop counts a datagram of an EventElsewhere that does not get there.

@@ -20,6 +20,7 @@ type group struct {
 	via     int
 	place   int // of new sessions; Here: where the request arrives
 	asked   int // takeovers
+	placed  int // questions for a place
 	handed  int
 }
 
@@ -37,12 +38,13 @@ func newGroup(t testing.TB, n int) *group {
 			c.Tokens = tokens
 			c.Group = Group{Index: index, Member: i,
 				Place: func(uint64, *[UserDataSize]byte) int {
+					g.placed++
 					if g.place == i {
 						return Here
 					}
 					return g.place
 				},
-				TakeOver: func(member int, clientID uint64) {
+				TakeOver: func(member int, clientID uint64, _ *[UserDataSize]byte) {
 					g.asked++
 					g.servers[member].EndSilent(g.now, clientID)
 				}}
@@ -204,6 +206,31 @@ func TestGroupRefusesUsedTokens(t *testing.T) {
 	}
 }
 
+// A token that comes again from made-up addresses is refused where it arrives: it neither asks for a
+// place nor crosses to another member, used or not.
+func TestGroupRefusesReplaysAtOnce(t *testing.T) {
+	for _, used := range []bool{false, true} {
+		g := newGroup(t, 2)
+		g.via, g.place = 0, 1
+		token := mint(t, 1, nil)
+		if used {
+			g.client(token, 1).connect(1)
+		} else if _, _, err := g.receive(host(1), request(token), &Outbox{}); err != nil {
+			t.Fatal(err)
+		}
+		placed, handed := g.placed, g.handed
+		for n := range 100 {
+			g.now += 10 * time.Millisecond
+			if _, _, err := g.receive(host(2+n), request(token), &Outbox{}); err != DropReqTokenUsed {
+				t.Fatalf("used %v: %v", used, err)
+			}
+		}
+		if g.placed != placed || g.handed != handed {
+			t.Errorf("used %v: %d asked for a place, %d were handed over", used, g.placed-placed, g.handed-handed)
+		}
+	}
+}
+
 // A second session of a client at another member begins when the first has been silent for a
 // second, not before.
 func TestGroupTakesOver(t *testing.T) {
@@ -336,7 +363,7 @@ func TestIndexAgreesWithMap(t *testing.T) {
 				x.RemoveNumber(kind, key, member)
 				delete(want, name(kind, key, member))
 			default:
-				if to := (member + 1) % 3; want[name(kind, key, member)] && !want[name(kind, key, to)] {
+				if to := (member + 1) % 3; want[name(kind, key, member)] {
 					x.MoveNumber(kind, key, member, to)
 					delete(want, name(kind, key, member))
 					want[name(kind, key, to)] = true
@@ -344,6 +371,9 @@ func TestIndexAgreesWithMap(t *testing.T) {
 			}
 			but := rapid.IntRange(-1, 2).Draw(t, "but")
 			got, ok := x.FindNumber(kind, key, but)
+			if x.HasNumber(kind, key, member) != want[name(kind, key, member)] || x.used() != len(want) {
+				t.Fatalf("kind %d, key %d, member %d: %d entries, want %v", kind, key, member, x.used(), want)
+			}
 			others := 0
 			for m := range 3 {
 				if m != but && want[name(kind, key, m)] {

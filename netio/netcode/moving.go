@@ -1,5 +1,7 @@
 package netcode
 
+import "time"
+
 // MovingSession is a session on the way from one Server to another of its group: its keys,
 // sequences and replay window exist once.
 type MovingSession struct {
@@ -42,8 +44,27 @@ func (s *Server) Adopt(m *MovingSession, from int) (client int) {
 	return client
 }
 
-// Discard ends a session that member from has released, and says nothing to the client.
-func (s *Server) Discard(m *MovingSession, from int) {
+// SendMoving is Send for a session that another member has released and this one has not adopted. It
+// returns the sealed datagram.
+func (s *Server) SendMoving(now time.Duration, m *MovingSession, payload []byte, out *Outbox) ([]byte, error) {
+	switch c := &m.slot; {
+	case len(payload) < 1 || len(payload) > MaxPayload:
+		return nil, ErrPayload
+	case c.sequence >= sequenceLimit-disconnectRepeats-1: // it may take two
+		return nil, ErrExhausted
+	default:
+		if !c.confirmed {
+			s.keepAliveOf(now, c, 0, out)
+		}
+		out.commit(s.seal(now, c, KindPayload, payload, out.bytes), c.address)
+	}
+	_, sealed := out.At(out.Len() - 1)
+	return sealed, nil
+}
+
+// Discard ends a session that member from has released, and sends its client ten disconnects.
+func (s *Server) Discard(now time.Duration, m *MovingSession, from int, out *Outbox) {
+	s.disconnects(now, &m.slot, out)
 	if x := s.group.Index; x != nil {
 		x.remove(IndexClient, numberKey(m.slot.clientID), from)
 		x.remove(IndexAddress, addressKey(m.slot.address), from)

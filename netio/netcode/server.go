@@ -213,9 +213,13 @@ func (s *Server) seal(now time.Duration, c *slot, kind Kind, body, dst []byte) [
 
 // keepAlive sends a client its index and the number of slots.
 func (s *Server) keepAlive(now time.Duration, i int, out *Outbox) {
+	s.keepAliveOf(now, &s.slots[i], i, out)
+}
+
+// keepAliveOf is keepAlive for a session that may have no slot.
+func (s *Server) keepAliveOf(now time.Duration, c *slot, i int, out *Outbox) {
 	body := binary.LittleEndian.AppendUint32(s.sealer.body[:0], uint32(i))
 	body = binary.LittleEndian.AppendUint32(body, uint32(len(s.slots)))
-	c := &s.slots[i]
 	out.commit(s.seal(now, c, KindKeepAlive, body, out.bytes), c.address)
 }
 
@@ -224,12 +228,16 @@ func (s *Server) Disconnect(now time.Duration, client int, out *Outbox) error {
 	if client < 0 || client >= len(s.slots) || !s.slots[client].used {
 		return ErrNoSession
 	}
-	c := &s.slots[client]
+	s.disconnects(now, &s.slots[client], out)
+	s.freeSlot(client)
+	return nil
+}
+
+// disconnects sends the client of a session ten disconnects.
+func (s *Server) disconnects(now time.Duration, c *slot, out *Outbox) {
 	for range disconnectRepeats {
 		out.commit(s.seal(now, c, KindDisconnect, nil, out.bytes), c.address)
 	}
-	s.freeSlot(client)
-	return nil
 }
 
 // StopAccepting makes the server deny all new clients from now on; sessions go on.

@@ -16,7 +16,8 @@ import (
 //	24    nonce of the token
 //	1024  sealed private token
 //
-// The checks have the order of the standard; comparisons come before cryptography.
+// The checks have the order of the standard; comparisons come before cryptography. A member of a
+// group refuses a used token before it asks for a place: replays are as cheap as with one server.
 func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, datagram []byte,
 	out *Outbox) (Event, Drop) {
 	clock := uint64(max(0, unix))
@@ -31,18 +32,23 @@ func (s *Server) request(now time.Duration, unix int64, from netip.AddrPort, dat
 		return Event{}, why
 	}
 	tag := TokenTag(datagram[requestSize-tagSize:])
+	taken, why := s.checkClient(now, clock, from, tag, expire)
+	if why != DropNone {
+		return Event{}, why
+	}
 	if e := s.placed(from, tag); e.Kind == EventElsewhere {
 		return e, DropNone
 	}
-	return Event{}, s.knock(now, &tokenRequest{from, datagram, tag, clock, expire}, out)
+	return Event{}, s.knock(now, &tokenRequest{from, datagram, tag, expire, taken}, out)
 }
 
-// tokenRequest is a request whose token was opened.
+// tokenRequest is a request whose token was opened and may have a session.
 type tokenRequest struct {
-	from          netip.AddrPort
-	datagram      []byte
-	tag           TokenTag
-	clock, expire uint64 // Unix seconds: now, and the end of the token
+	from     netip.AddrPort
+	datagram []byte
+	tag      TokenTag
+	expire   uint64 // Unix seconds: the end of the token
+	taken    bool   // the session would take over a slot
 }
 
 // checkRequest compares what a request says in the clear, and returns the expire time of its token.
@@ -78,11 +84,7 @@ func (s *Server) placed(from netip.AddrPort, tag TokenTag) (e Event) {
 
 // knock begins a handshake with s.token, or repeats its challenge.
 func (s *Server) knock(now time.Duration, r *tokenRequest, out *Outbox) Drop {
-	taken, why := s.checkClient(now, r.clock, r.from, r.tag, r.expire)
-	if why != DropNone {
-		return why
-	}
-	if s.stopped || s.paused || !taken && len(s.freeSlots) == 0 {
+	if s.stopped || s.paused || !r.taken && len(s.freeSlots) == 0 {
 		s.deny(r.from, r.datagram, out)
 		if s.stopped || s.paused {
 			return DropClosing
