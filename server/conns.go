@@ -66,13 +66,8 @@ func (t *connTable) detach(slot int32) {
 	}
 }
 
-// takeReconnectable takes the connection of a user out of those that may reconnect; nil if it is
-// not among them.
-func (t *connTable) takeReconnectable(user uint64, r role) *conn {
-	i := t.findReconnectable(user, r)
-	if i < 0 {
-		return nil
-	}
+// takeReconnectable takes the i-th connection out of those that may reconnect.
+func (t *connTable) takeReconnectable(i int) *conn {
 	c := &t.conns[t.reconnectable[i]]
 	t.reconnectable = append(t.reconnectable[:i], t.reconnectable[i+1:]...)
 	return c

@@ -116,12 +116,14 @@ func (j *join) admitOne(now time.Duration, client int) bool {
 		return true
 	}
 	r := roleOf(s.UserData[:])
-	c := j.takeReconnectable(s.ClientID, r)
-	if why := j.noSlot(c, r); why != 0 {
+	kept := j.findReconnectable(s.ClientID, r)
+	if why := j.noSlot(kept >= 0, r); why != 0 { // a kept player stays until its grace ends
 		j.reject(now, client, why)
 		return true
 	}
-	if c != nil {
+	var c *conn
+	if kept >= 0 {
+		c = j.takeReconnectable(kept)
 		j.port.keep(s.ClientID, false)
 		c.rewind.inboxCount = j.match.CommandBuffer(c.id).Count // what ran without it is no loss
 		j.Stats.Count[metrics.Reconnected].Inc()
@@ -178,17 +180,17 @@ func (j *join) isReconnectable(user uint64, r role) bool {
 }
 
 // noSlot is why an arrival cannot even wait for a slot; 0 if there is one, or one is free with the
-// end of the tick. c is the connection that it comes back to, nil if it is new. A lobby alone
-// without spectators is full or closed at netcode already.
-func (j *join) noSlot(c *conn, r role) packet.Reason {
+// end of the tick. kept means that the lobby keeps a player for it. A lobby alone without spectators
+// is full or closed at netcode already.
+func (j *join) noSlot(kept bool, r role) packet.Reason {
 	level, shared := j.l.replication.loadLevel, j.port.alone == nil
 	switch {
 	case shared && j.closed:
 		return packet.ReasonClosing
 	case r == roleSpectator && level >= overload.NoSpectators,
-		shared && c == nil && level >= overload.NoNewPlayers:
+		shared && !kept && level >= overload.NoNewPlayers:
 		return packet.ReasonOverload
-	case c != nil || j.hasSlot(r):
+	case kept || j.hasSlot(r):
 		return 0
 	case r == roleSpectator ||
 		(shared || j.cfg.Spectators > 0) && j.leaving == 0 && len(j.reconnectable) == 0:

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -90,6 +91,36 @@ func TestReconnectGrace(t *testing.T) {
 	c.checkUnharmed()
 	control.receive()
 	control.checkUnharmed()
+}
+
+// A client that is refused as it comes back loses nothing: its player stays until the grace ends, and no
+// longer.
+func TestRefusedReconnectKeepsThePlayer(t *testing.T) {
+	l := newTestLobby(t, Config{Players: 3, Spectators: 1})
+	control, c := l.joinedClient(), l.newClient("10.9.0.2:5000")
+	c.connect(spectator)
+	c.ready()
+	c.playTicks(30)
+	l.awaitTimeouts(1, control)
+	l.lobby.SetLoadLevel(overload.NoSpectators)
+	c.rebind("10.9.0.1:5000")
+	c.beginConnect(spectator)
+	c.handshake()
+	for range 30 {
+		control.play()
+		l.tick()
+	}
+	if len(l.lobby.reconnectable) != 1 || l.lobby.match.World.Len() != 2 || len(l.lobby.live) != 1 {
+		t.Errorf("%d kept, %d live, %d in the match", len(l.lobby.reconnectable), len(l.lobby.live),
+			l.lobby.match.World.Len())
+	}
+	for range 31 * 60 {
+		control.play()
+		l.tick()
+	}
+	if n := l.lobby.match.World.Len(); n != 1 {
+		t.Errorf("%d in the match after %v", n, ReconnectGrace)
+	}
 }
 
 // Players kept for a reconnect give way to new clients, in the order in which they timed out. The

@@ -110,13 +110,15 @@ func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byt
 	if client >= 0 && len(data) > 0 {
 		c := h.players[client].connection(connection)
 		if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
-			c.token = netcode.TokenTag(data[len(data)-len(netcode.TokenTag{}):])
+			if tag := netcode.TokenTag(data[len(data)-len(netcode.TokenTag{}):]); !c.has(tag) {
+				c.tokens = append(c.tokens, tag)
+			}
 		}
-		if netcode.KindOf(data) == netcode.KindResponse {
-			h.responded[from], c.answered = c.token, from
+		if n := len(c.tokens); n > 0 && netcode.KindOf(data) == netcode.KindResponse {
+			h.responded[from], c.answered = c.tokens[n-1], from
 		}
 		s := &a.sessions[client]
-		v.passed = s.at == from && s.token == c.token
+		v.passed = s.at == from && c.has(s.token)
 		s.hear(&v, h.Now())
 	}
 	a.arrivals = append(a.arrivals, v)
@@ -178,10 +180,10 @@ func (a *aloneLog) endStep(h *host) {
 			}
 		case was.lobby != nil: // the newest may have ended it, and was rejected at once
 			c := p.newest()
-			if c.token != was.token && len(h.ports) > 1 {
+			if !c.has(was.token) && len(h.ports) > 1 {
 				was.lobby.order.unknown = true
 			}
-			if c.token != was.token && c.taken == 0 {
+			if !c.has(was.token) && c.taken == 0 {
 				c.taken, c.address, c.ended = a.step, c.answered, was.lobby
 			}
 		}

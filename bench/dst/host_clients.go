@@ -26,7 +26,7 @@ type player struct {
 
 // connection is one attempt of a player to play, with a token of its own.
 type connection struct {
-	token    netcode.TokenTag
+	tokens   []netcode.TokenTag // of its requests: its token's, and others of damaged ones
 	named    bool
 	ref      protocol.LobbyRef // if named
 	refused  packet.Reason     // what its token must be refused for; 0: nothing
@@ -40,13 +40,16 @@ type connection struct {
 // connection returns a connection by its number, from 1 on.
 func (p *player) connection(n int) *connection { return &p.connections[n-1] }
 
+// has reports whether a token is that of the connection.
+func (c *connection) has(t netcode.TokenTag) bool { return slices.Contains(c.tokens, t) }
+
 // newest returns the connection of the current client.
 func (p *player) newest() *connection { return &p.connections[len(p.connections)-1] }
 
 // withToken returns the connection with a token, nil if there is none.
 func (p *player) withToken(t netcode.TokenTag) *connection {
 	for i := range p.connections {
-		if c := &p.connections[i]; c.token == t && t != (netcode.TokenTag{}) {
+		if c := &p.connections[i]; c.has(t) {
 			return c
 		}
 	}

@@ -169,7 +169,7 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	r.captured.out(r, to, data)
 	if !r.skip.checks {
 		r.checkSequence(to, s, data)
-		if r.drawn.Kbps > 0 && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
+		if r.budgeted(to) && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
 			r.checkRate(to, s.bucket, len(data))
 		}
 	}
@@ -214,6 +214,23 @@ func (r *run) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	win.Record(seq)
 }
 
+// budgeted reports whether what a client is sent has a byte budget: that of its lobby.
+func (r *run) budgeted(to netip.AddrPort) bool {
+	if r.host == nil || r.drawn.Kbps == 0 {
+		return r.drawn.Kbps > 0
+	}
+	port := r.host.ports[r.host.serving]
+	client, ok := port.Netcode().At(to)
+	if !ok {
+		return false
+	}
+	l := r.host.find(port.LobbyOf(client))
+	return l != nil && l.drawn.Kbps > 0
+}
+
+// joinBurst is what a new session of a host may be sent above its rate.
+const joinBurst = 6000
+
 // checkRate counts the bytes sent to a client under a byte budget. One datagram of the largest
 // size, and the start and end of a session, may exceed it.
 func (r *run) checkRate(to netip.AddrPort, b *rateExcess, n int) {
@@ -221,8 +238,8 @@ func (r *run) checkRate(to netip.AddrPort, b *rateExcess, n int) {
 	b.bytes = max(0, b.bytes-rate*(now-b.at).Seconds()) + float64(n)
 	b.at = now
 	most := rate/10 + 3000
-	if r.host != nil { // sessions end often, and each new one begins with a burst
-		most += 6000
+	if r.host != nil { // sessions follow each other fast
+		most += joinBurst
 	}
 	if b.bytes > most {
 		r.fail(Bounds, "%v was sent %.0f bytes more than a link of %d kbit/s carries: expected at most %.0f",

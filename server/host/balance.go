@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -51,17 +52,20 @@ type arrival struct {
 	waiting  []job // of its work for the background
 }
 
-// leastBusy returns the worker for a new lobby: the least busy one, and of those that are about as
-// busy the one with the least work. Any goroutine may call it.
-func (h *Host) leastBusy() *worker {
+// leastBusy returns the worker for a new lobby: of those that are about as busy as the least busy one,
+// the one with the least work. Any goroutine may call it.
+func (h *Host) leastBusy() (best *worker) {
 	work := make([]int, len(h.workers))
 	for _, x := range *h.list.Load() {
 		work[x.worker.Load().index] += x.work()
 	}
-	best := h.workers[0]
+	shares := make([]float64, len(h.workers)) // read once: they change
 	for i, w := range h.workers {
-		switch less := best.busyShare() - w.busyShare(); {
-		case less > uneven, less > -uneven && work[i] < work[best.index]:
+		shares[i] = w.busyShare()
+	}
+	least := slices.Min(shares)
+	for i, w := range h.workers {
+		if shares[i]-least <= uneven && (best == nil || work[i] < work[best.index]) {
 			best = w
 		}
 	}
@@ -85,22 +89,31 @@ func (w *worker) balance(now time.Duration) {
 		return
 	}
 	last := h.balanced.Load()
-	if s.uneven++; s.uneven < 2 || now-time.Duration(last) < moveEvery ||
-		!h.balanced.CompareAndSwap(last, int64(now)) {
+	if s.uneven++; s.uneven < 2 || now-time.Duration(last) < moveEvery {
 		return
 	}
+	room := h.workers[to].room()
 	loads := make([]float64, len(w.loop.lobbies))
 	for i, x := range w.loop.lobbies {
-		if loads[i] = x.pace.share; x.pace.leaving != 0 {
-			loads[i] = 0
+		if x.pace.leaving == 0 && x.slots <= room {
+			loads[i] = x.pace.share
 		}
 	}
-	for _, i := range chooseMoves(s.seen[w.index]-s.seen[to], loads) {
+	moves := chooseMoves(s.seen[w.index]-s.seen[to], loads)
+	if len(moves) == 0 || !h.balanced.CompareAndSwap(last, int64(now)) {
+		return
+	}
+	for _, i := range moves {
 		x := w.loop.lobbies[i]
-		x.pace.to = h.workers[to]
-		w.depart(x)
+		if room -= x.slots; room >= 0 {
+			x.pace.to = h.workers[to]
+			w.depart(x)
+		}
 	}
 }
+
+// room is the number of free sessions of the worker as of the last second. Any goroutine may call it.
+func (w *worker) room() int { return w.host.sessions.Clients - int(w.shares.sessions.Load()) }
 
 // busiestOf returns the index of the greatest share, the first of several.
 func busiestOf(shares []float64) (best int) {
@@ -164,20 +177,27 @@ func (w *worker) move(now time.Duration, x *hosted, to *worker) {
 func (w *worker) takeArrivals(now time.Duration) {
 	for range len(w.inbox) {
 		a := <-w.inbox
-		x := a.lobby
-		if err := w.port.Attach(now, a.sessions); err != nil {
-			fmt.Fprintf(w.host.log, "lobby %s goes back: %v\n", x.name(), err)
+		if err := w.takeArrival(now, &a); err != nil {
+			fmt.Fprintf(w.host.log, "lobby %s goes back: %v\n", a.lobby.name(), err)
 			back := a.from
 			a.from = w
-			x.worker.Store(back)
+			a.lobby.worker.Store(back)
 			back.inbox <- a
-			continue
-		}
-		w.loop.adopt(x)
-		w.backlog.waiting = append(w.backlog.waiting, a.waiting...)
-		w.faulted-- // a fault of its work is looked for anew
-		if x.lobby.Console().Pending() > 0 {
-			w.requests.stepping = append(w.requests.stepping, x)
 		}
 	}
+}
+
+// takeArrival takes in a lobby that moves here. With an error nothing has changed.
+func (w *worker) takeArrival(now time.Duration, a *arrival) error {
+	if err := w.port.Attach(now, a.sessions); err != nil {
+		return err
+	}
+	x := a.lobby
+	w.loop.adopt(x)
+	w.backlog.waiting = append(w.backlog.waiting, a.waiting...)
+	w.faulted-- // a fault of its work is looked for anew
+	if x.lobby.Console().Pending() > 0 {
+		w.requests.stepping = append(w.requests.stepping, x)
+	}
+	return nil
 }

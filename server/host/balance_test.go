@@ -14,6 +14,7 @@ import (
 	"weak"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
@@ -73,13 +74,13 @@ func TestBalance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &Host{}
+	h := &Host{endpoint: &endpoint{sessions: netcode.ServerConfig{Clients: 10}}}
 	h.list.Store(new([]*hosted))
 	for i := range 3 {
 		h.workers = append(h.workers, &worker{host: h, index: i})
 	}
 	for i, share := range []float64{0.1, 0.1, 0.4} {
-		x := &hosted{lobby: s.Lobby, rates: rates, pace: pace{share: share}}
+		x := &hosted{lobby: s.Lobby, rates: rates, slots: 2, pace: pace{share: share}}
 		if i == 1 {
 			x.pace.leaving = packet.ReasonClosing
 		}
@@ -115,6 +116,12 @@ func TestBalance(t *testing.T) {
 	if moving() != 0 {
 		t.Error("a lobby moves after an even second")
 	}
+	h.workers[0].shares.sessions.Store(9)
+	second(6 * time.Second)
+	if moving() != 0 || h.balanced.Load() != 0 {
+		t.Error("a lobby moves to a worker that has no room for its slots")
+	}
+	h.workers[0].shares.sessions.Store(8)
 	second(6 * time.Second)
 	list := *h.list.Load()
 	if moving() != 1 || list[0].pace.to != h.workers[0] {
@@ -136,6 +143,25 @@ func TestBalance(t *testing.T) {
 	}
 }
 
+// A new lobby goes to a worker about as busy as the least busy one, even if each worker is about as
+// busy as the next one. Work is known without a look into a lobby, which may play meanwhile.
+func TestNewLobbyAvoidsBusyWorkers(t *testing.T) {
+	h := &Host{}
+	var list []*hosted
+	for i, share := range []float64{0.1, 0.24, 0.38, 0.52} {
+		w := &worker{host: h, index: i}
+		w.shares.busy.Store(math.Float64bits(share))
+		h.workers = append(h.workers, w)
+		x := &hosted{slots: 10 - i, rates: ClockConfig{Simulation: 60}}
+		x.worker.Store(w)
+		list = append(list, x)
+	}
+	h.list.Store(&list)
+	if w := h.leastBusy(); w.index != 1 {
+		t.Errorf("a new lobby goes to worker %d", w.index)
+	}
+}
+
 // A lobby that moves keeps its clock, or takes the next instant of a phase with less work.
 func TestMovedLobbyKeepsItsClock(t *testing.T) {
 	s := simtest.New(t, server.Config{Players: 2}, 0)
@@ -144,7 +170,7 @@ func TestMovedLobbyKeepsItsClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	lobbyAt := func(l *loop) *hosted {
-		x := &hosted{lobby: s.Lobby, rates: rates}
+		x := &hosted{lobby: s.Lobby, rates: rates, slots: 2}
 		l.insert(time.Second, x)
 		return x
 	}
@@ -316,6 +342,81 @@ func TestLobbiesMoveBetweenWorkers(t *testing.T) {
 		if s := log.String(); strings.Contains(s, "goes back") || strings.Contains(s, "not counted once") {
 			t.Errorf("the log: %s", s)
 		}
+	}
+}
+
+// A worker leaves a lobby alone once it has given it away: empty lobbies that move after a tick fall
+// asleep where they play. The race detector sees any use by the former worker.
+func TestMovedLobbyBelongsToItsWorker(t *testing.T) {
+	cfg, _ := workersConfig("mmsg", 2, 2)
+	cfg.Lobby.SleepWhenEmpty = true
+	h, stop := running(t, cfg)
+	for range 30 {
+		for _, x := range *h.list.Load() {
+			to := h.workers[1-x.worker.Load().index]
+			if err := h.on(context.Background(), x, func(w *worker, _ time.Duration) {
+				timer := x.lobby.Timer()
+				onStage := timer.OnStage
+				timer.OnStage = func(s metrics.Stage) {
+					timer.OnStage = onStage
+					x.pace.to = to
+					w.depart(x)
+					onStage(s)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "the lobby moves", func() bool { return x.worker.Load() == to })
+		}
+	}
+	stop()
+	for _, w := range h.workers {
+		n := 0
+		for _, x := range w.loop.lobbies {
+			if x.pace.asleep {
+				n++
+			}
+		}
+		if n != w.loop.asleep {
+			t.Errorf("worker %d counts %d lobbies asleep, %d are", w.index, w.loop.asleep, n)
+		}
+	}
+}
+
+// A lobby that moves while the host stops, to a port without room for it, ends as the others do: its
+// player is told, and its recording is complete.
+func TestStopWhileALobbyMoves(t *testing.T) {
+	cfg, log := workersConfig("mmsg", 2, 2)
+	cfg.Files.Recordings = t.TempDir()
+	e, err := openEndpoint(&cfg, 1) // one session a port
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &Host{endpoint: e, cfg: cfg, labels: httpapi.NewStageLabels(""), ended: make(chan struct{})}
+	h.encoder = newBackground(cfg.Lobbies.most(), h.lateFault)
+	h.list.Store(new([]*hosted))
+	if err := h.open(); err != nil {
+		t.Fatal(err)
+	}
+	stop := runningOf(t, h.Run)
+	players := []*player{join(t, h, 0), join(t, h, 1)}
+	x := (*h.list.Load())[0]
+	_ = h.on(context.Background(), x, func(w *worker, _ time.Duration) {
+		x.pace.to = h.workers[1-w.index]
+		w.depart(x)
+		h.stop()
+	})
+	stop()
+	for id, p := range players {
+		if why := p.told(t); why != packet.ReasonClosing {
+			t.Errorf("the player of lobby %d was told %v", id, why)
+		}
+	}
+	if files, err := recordings(t, cfg.Files.Recordings); err != nil || len(files) != 2 {
+		t.Errorf("%d recordings: %v", len(files), err)
+	}
+	if s := log.String(); strings.Contains(s, "not counted once") {
+		t.Errorf("the log: %s", s)
 	}
 }
 

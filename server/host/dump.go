@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,13 +97,22 @@ func (d *faultDump) write(dir string) (path string, err error) {
 		return "", err
 	}
 	slices.Sort(old) // by time
-	for len(old) >= maxDumps {
-		err = errors.Join(err, os.Remove(old[0]))
-		old = old[1:]
-	}
+	err = removeOldest(old)
 	path = filepath.Join(dir, fmt.Sprintf("fault-%s-%d-lobby%s-tick%d.txt",
 		d.at.Format("20060102-150405.000000"), os.Getpid(), d.lobby, d.tick))
 	return path, errors.Join(err, os.WriteFile(path, d.text(), 0o600))
+}
+
+// removeOldest removes the first of some dumps until there is room for one more. Another dump that is
+// written at the same time may have removed the same ones.
+func removeOldest(dumps []string) (err error) {
+	for len(dumps) >= maxDumps {
+		if e := os.Remove(dumps[0]); !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+		dumps = dumps[1:]
+	}
+	return err
 }
 
 // dumpFault writes a dump beside the ticks, if there is a folder for it. Run waits for it.

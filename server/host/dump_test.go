@@ -13,6 +13,23 @@ import (
 	"github.com/tickrate/tickrate/server"
 )
 
+// Two lobbies may panic at once: each dump finds that the other one has removed the oldest files.
+func TestOldDumpsAreGoneAlready(t *testing.T) {
+	dir, old := t.TempDir(), make([]string, maxDumps+1)
+	for i := range old {
+		old[i] = filepath.Join(dir, fmt.Sprint(i))
+	}
+	if err := os.WriteFile(old[1], nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := removeOldest(old); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("%d dumps are left", len(left))
+	}
+}
+
 // A lobby that panics leaves a dump that names its seed, tick, map and recording, and the recording
 // has the inputs until then. A folder keeps the newest dumps.
 func TestThreat32PanicLeavesADump(t *testing.T) {

@@ -20,6 +20,7 @@ type hosted struct {
 	lobby    *server.Lobby
 	worker   atomic.Pointer[worker] // that plays it
 	rates    ClockConfig            // filled
+	slots    int                    // of players and spectators
 	pace     pace
 	schedule *metrics.Schedule
 	labels   *httpapi.StageLabels
@@ -91,6 +92,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 	if x.lobby, err = server.NewLobby(c); err != nil {
 		return nil, err
 	}
+	x.slots = x.lobby.Config().Players
 	if h.cfg.Prefault != nil {
 		x.lobby.Reserve()
 	}

@@ -15,6 +15,7 @@ import (
 	"weak"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -255,7 +256,7 @@ func TestLobbiesAreSpreadOverPhases(t *testing.T) {
 	}
 	s := simtest.New(t, server.Config{Players: 2}, 0)
 	for i := range 64 {
-		x := &hosted{lobby: s.Lobby, rates: rates}
+		x := &hosted{lobby: s.Lobby, rates: rates, slots: 2}
 		l.insert(time.Duration(i)*777*time.Microsecond, x)
 	}
 	var phases [maxPhases]int
@@ -279,14 +280,29 @@ func TestLobbiesAreSpreadOverPhases(t *testing.T) {
 	}
 }
 
-// A lobby may take the whole period for a tick while the loop has time to spare, and its part of it
-// when the loop is crowded.
+// A lobby may take the whole period for a tick while the loop has time to spare. In a crowded loop it
+// may take a part in proportion to its slots and its rate, and lobbies that sleep take none.
 func TestLobbiesShareThePeriod(t *testing.T) {
-	l := loop{lobbies: make([]*hosted, 10)}
-	const period = 10 * time.Millisecond
-	for share, want := range map[float64]time.Duration{0: period, 0.7: period, 0.8: period / 10, 1: period / 10} {
-		if l.load.share = share; l.slice(period) != want {
-			t.Errorf("busy %v: %v, want %v", share, l.slice(period), want)
+	var l loop
+	for _, c := range []struct {
+		rate  tick.Rate
+		slots int
+	}{{50, 60}, {50, 20}, {100, 10}, {50, 1000}} {
+		x := &hosted{slots: c.slots, rates: ClockConfig{Simulation: c.rate, MaxSteps: 1}}
+		x.pace.ticks = NewClock(x.rates, 0)
+		l.lobbies = append(l.lobbies, x)
+	}
+	l.lobbies[3].pace.asleep = true
+	l.measureShares(time.Second)
+	const ms = time.Millisecond
+	for share, want := range map[float64][3]time.Duration{
+		0: {20 * ms, 20 * ms, 10 * ms}, 0.7: {20 * ms, 20 * ms, 10 * ms},
+		0.8: {12 * ms, 4 * ms, 2 * ms}, 1: {12 * ms, 4 * ms, 2 * ms}} {
+		l.load.share = share
+		for i, x := range l.lobbies[:3] {
+			if got := l.slice(x); got != want[i] {
+				t.Errorf("busy %v: %v for lobby %d, want %v", share, got, i, want[i])
+			}
 		}
 	}
 }

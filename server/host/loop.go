@@ -21,6 +21,7 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
+	order   []int       // the turn of each entry of batch
 	asleep  int         // of lobbies
 	plans   []phasePlan // by rate, of the lobbies with long ticks; see arrange
 	relay   bool        // the socket gets datagrams of other workers' lobbies
@@ -37,10 +38,34 @@ type turn struct {
 // plays reports whether ticks are left of the turn.
 func (t *turn) plays() bool { return t.steps > 0 && t.pace.leaving == 0 }
 
+// nextBatch gathers what is left of the turns: those of lobbies with long ticks only once no others
+// are left.
+func (l *loop) nextBatch() {
+	l.batch, l.order = l.batch[:0], l.order[:0]
+	short := slices.ContainsFunc(l.turns, func(t turn) bool { return t.plays() && !t.pace.long })
+	for i := range l.turns {
+		if t := &l.turns[i]; t.plays() && !(short && t.pace.long) {
+			n := min(t.steps, t.rates.MaxBatch)
+			l.batch = append(l.batch, server.Due{Lobby: t.lobby, Ticks: n})
+			l.order = append(l.order, i)
+		}
+	}
+}
+
+// played takes the ticks and the time of an entry of the batch from its turn, which it returns.
+func (l *loop) played(entry int) *turn {
+	t, b := &l.turns[l.order[entry]], &l.batch[entry]
+	t.steps -= b.Ticks
+	t.pace.busy += b.Took
+	t.pace.took.add(b.Took / time.Duration(b.Ticks))
+	return t
+}
+
 // loopLoad is how busy the loop is.
 type loopLoad struct {
 	busy  time.Duration // in this second
 	share float64       // of the last second, 0 to 1
+	work  int           // of the lobbies that were awake at the end of the last second
 	spare spareTime
 }
 
@@ -48,13 +73,14 @@ type loopLoad struct {
 const crowded = 0.75
 
 // slice is the time that a lobby may take for a tick: the whole period while the loop has time to
-// spare, else its part of the period. A lobby that needs more is the one that has to leave
-// something out, before its neighbours are late.
-func (l *loop) slice(period time.Duration) time.Duration {
-	if l.load.share < crowded {
+// spare, else a part of the period in proportion to its work. Lobbies that sleep leave their part to
+// the others. A lobby that needs more has to leave something out, before its neighbours are late.
+func (l *loop) slice(x *hosted) time.Duration {
+	period, own := x.pace.ticks.Period(), x.work()
+	if l.load.share < crowded || own >= l.load.work {
 		return period
 	}
-	return period / time.Duration(max(1, len(l.lobbies)))
+	return period * time.Duration(own) / time.Duration(l.load.work)
 }
 
 func (l *loop) add(x *hosted) {
@@ -77,8 +103,12 @@ func (l *loop) remove(x *hosted) {
 // measureShares begins a new second. elapsed is what the last one took.
 func (l *loop) measureShares(elapsed time.Duration) {
 	l.load.share, l.load.busy = l.load.busy.Seconds()/elapsed.Seconds(), 0
+	l.load.work = 0
 	ticks := 0.0
 	for _, x := range l.lobbies {
+		if !x.pace.asleep {
+			l.load.work += x.work()
+		}
 		x.pace.share, x.pace.busy = x.pace.busy.Seconds()/elapsed.Seconds(), 0
 		ticks += x.pace.share
 	}

@@ -75,8 +75,8 @@ func (l *loop) changePhase(x *hosted, phase int) {
 	x.pace.ticks.Dilate(timescale)
 }
 
-// work is how much a lobby may have to do: slots played in a second.
-func (x *hosted) work() int { return x.lobby.Config().Players * int(x.rates.Simulation) }
+// work is how much a lobby may have to do: slots played in a second. Any goroutine may call it.
+func (x *hosted) work() int { return x.slots * int(x.rates.Simulation) }
 
 // work is the work of the lobbies by phase.
 func (l *loop) work() (work [maxPhases]int) {

@@ -26,7 +26,7 @@ func (s *loopSim) join(lobby *server.Lobby, rate tick.Rate, took time.Duration) 
 	if err != nil {
 		panic(err)
 	}
-	x := &hosted{lobby: lobby, rates: rates}
+	x := &hosted{lobby: lobby, rates: rates, slots: lobby.Config().Players}
 	s.insert(s.now, x)
 	s.took[x] = took
 	return x
@@ -36,27 +36,25 @@ func (s *loopSim) join(lobby *server.Lobby, rate tick.Rate, took time.Duration) 
 func (s *loopSim) play(d time.Duration, of []*hosted) (late []time.Duration) {
 	for end := s.now + d; s.now < end; {
 		s.now = max(s.now, s.next(s.now)) + time.Duration(s.rng.IntN(60_000))
-		var due []*hosted
+		s.turns = s.turns[:0]
 		for i, at := range s.due {
 			if at <= s.now {
 				x := s.lobbies[i]
 				steps, behind, _ := x.pace.ticks.Frame(s.now)
 				s.due[i] = x.pace.ticks.Due()
-				for range steps {
-					due = append(due, x)
-				}
+				s.turns = append(s.turns, turn{x, steps, behind})
 				if slices.Contains(of, x) {
 					late = append(late, behind)
 				}
 			}
 		}
-		for _, long := range []bool{false, true} {
-			for _, x := range due {
-				if x.pace.long == long {
-					took := s.took[x] * time.Duration(80+s.rng.IntN(40)) / 100
-					x.pace.took.add(took)
-					s.now += took
-				}
+		for s.nextBatch(); len(s.batch) > 0; s.nextBatch() {
+			for i := range s.batch {
+				b := &s.batch[i]
+				mean := s.took[s.turns[s.order[i]].hosted] * time.Duration(b.Ticks)
+				b.Took = mean * time.Duration(80+s.rng.IntN(40)) / 100
+				s.now += b.Took
+				s.played(i)
 			}
 		}
 		if s.now >= s.second {
@@ -135,9 +133,10 @@ func TestPhasesOfLongTicks(t *testing.T) {
 	if s.taken(60) == 0 || long[3].pace.phases == 0 {
 		t.Errorf("another rate: taken %08b", s.taken(60))
 	}
-	at := long[0].pace.ticks.Due() % long[0].pace.ticks.Period()
+	period, at := long[0].pace.ticks.Period(), long[0].pace.ticks.Due()
 	s.play(5*time.Second, nil)
-	if now := long[0].pace.ticks.Due() % long[0].pace.ticks.Period(); now-at > time.Microsecond || s.taken(128) != taken {
-		t.Errorf("the phases have moved: %08b, %08b; %v, %v", taken, s.taken(128), at, now)
+	moved := (long[0].pace.ticks.Due() - at) % period
+	if moved = min(moved, period-moved); moved > time.Microsecond || s.taken(128) != taken {
+		t.Errorf("the phases have moved: %08b, %08b; by %v", taken, s.taken(128), moved)
 	}
 }

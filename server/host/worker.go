@@ -68,16 +68,30 @@ func (w *worker) run(pacer *clock.Pacer) error {
 	w.host.stop() // after an error of one worker, all end
 	w.host.playing.Done()
 	w.host.playing.Wait() // then no lobby moves
-	w.takeArrivals(pacer.Now())
-	for _, x := range w.loop.lobbies {
-		x.dash.Close()
-	}
-	bye := w.disconnectAll(pacer, err)
-	for _, x := range w.loop.lobbies {
-		x.lobby.FinishRecording()
+	bye := w.close(pacer, w.loop.lobbies, err)
+	for len(w.inbox) > 0 { // the port has room for their sessions now
+		a := <-w.inbox
+		if e := w.takeArrival(pacer.Now(), &a); e != nil {
+			bye = errors.Join(bye, e)
+			a.lobby.lobby.FinishRecording()
+			continue
+		}
+		bye = errors.Join(bye, w.close(pacer, []*hosted{a.lobby}, err))
 	}
 	w.backlog.finish()
 	return errors.Join(err, bye)
+}
+
+// close ends lobbies with the host: their live pages, their sessions and their recordings.
+func (w *worker) close(pacer *clock.Pacer, lobbies []*hosted, ended error) error {
+	for _, x := range lobbies {
+		x.dash.Close()
+	}
+	err := w.disconnect(pacer, lobbies, ended)
+	for _, x := range lobbies {
+		x.lobby.FinishRecording()
+	}
+	return err
 }
 
 // collect gathers the turns of the lobbies that are due.
@@ -111,21 +125,17 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 		wall := time.Now()
 		w.takeArrivals(now)
 		w.collect(now)
-		if err = w.playTurns(pacer, wall.Unix()); err == nil {
-			err = w.seeOff(pacer.Now())
-		}
+		err = w.playTurns(pacer, wall.Unix())
 		if w.port != nil {
 			l.sleep(now)
+		}
+		w.publish(now)
+		if err == nil { // last: the worker must not touch a lobby that has moved
+			err = w.seeOff(pacer.Now())
 		}
 		ended := pacer.Now()
 		l.load.busy += ended - now
 		l.load.spare.add(ended, ended-now, w.netcode())
-		for _, t := range l.turns {
-			if now >= t.pace.second {
-				t.pace.second += time.Second
-				w.contained(now, t.hosted, func() { w.host.publish(now, t.hosted) })
-			}
-		}
 		clear(l.turns[:cap(l.turns)]) // they keep no lobby that has ended
 		clear(l.batch[:cap(l.batch)])
 		if now >= second {
@@ -140,19 +150,22 @@ func (w *worker) play(pacer *clock.Pacer) (err error) {
 	return err
 }
 
+// publish publishes the figures of the lobbies that have played, once a second each.
+func (w *worker) publish(now time.Duration) {
+	for _, t := range w.loop.turns {
+		if now >= t.pace.second {
+			t.pace.second += time.Second
+			w.contained(now, t.hosted, func() { w.host.publish(now, t.hosted) })
+		}
+	}
+}
+
 // playTurns plays the turns of a phase, long ticks after the short ones of others. Lobbies that are
 // behind play several rounds.
 func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 	l := &w.loop
 	for first := true; !w.host.stopping.Load(); first = false {
-		l.batch = l.batch[:0]
-		short := slices.ContainsFunc(l.turns, func(t turn) bool { return t.plays() && !t.pace.long })
-		for i := range l.turns {
-			if t := &l.turns[i]; t.plays() && !(short && t.pace.long) {
-				n := min(t.steps, t.rates.MaxBatch)
-				l.batch = append(l.batch, server.Due{Lobby: t.lobby, Ticks: n})
-			}
-		}
+		l.nextBatch()
 		if len(l.batch) == 0 && (!first || w.port == nil) {
 			return nil
 		}
@@ -230,25 +243,17 @@ func (w *worker) endFaultyBehind(now time.Duration) {
 
 // measure takes the times of the batch that was played.
 func (w *worker) measure(began time.Duration) {
-	l, i := &w.loop, 0
-	for k := range l.turns {
-		t := &l.turns[k]
-		if i == len(l.batch) || l.batch[i].Lobby != t.lobby {
-			continue
-		}
-		n := l.batch[i].Ticks
-		took, period := l.batch[i].Took/time.Duration(n), t.pace.ticks.Period()
-		t.pace.busy += l.batch[i].Took
-		t.pace.took.add(took)
-		i++
-		t.steps -= n
+	l := &w.loop
+	for i, b := range l.batch {
+		t := l.played(i)
+		took, period := b.Took/time.Duration(b.Ticks), t.pace.ticks.Period()
 		t.schedule.Wall.Record(int64(took))
 		if took > period {
 			t.schedule.Overruns.Inc()
 		}
 		w.contained(began, t.hosted, func() {
 			t.dash.Tick(began, t.late, took)
-			if level, changed := t.pace.load.Tick(took, l.slice(period)); changed {
+			if level, changed := t.pace.load.Tick(took, l.slice(t.hosted)); changed {
 				w.host.setLevel(t.hosted, level)
 			}
 		})
@@ -371,9 +376,9 @@ func (w *worker) everySecond(wall time.Time) {
 	}
 }
 
-// disconnectAll tells every player that the lobbies end, some at a time: the buffer of the socket is
+// disconnect tells every player of some lobbies that these end, some at a time: the buffer of the socket is
 // small. After a fault of a lobby this may fault too.
-func (w *worker) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
+func (w *worker) disconnect(pacer *clock.Pacer, lobbies []*hosted, ended error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("not every player was told: %v", fault)
@@ -384,7 +389,7 @@ func (w *worker) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
 		reason = packet.ReasonFault
 	}
 	told := w.sock.Stats().DatagramsOut
-	for _, x := range w.loop.lobbies {
+	for _, x := range lobbies {
 		for more := true; more && err == nil; {
 			more, err = x.lobby.CloseSome(pacer.Now(), w.sock, reason)
 			if n := w.sock.Stats().DatagramsOut; more || n-told > closeBurst {
@@ -396,6 +401,6 @@ func (w *worker) disconnectAll(pacer *clock.Pacer, ended error) (err error) {
 	return err
 }
 
-// closeBurst is the number of datagrams after which disconnectAll pauses: the buffer of a socket takes
+// closeBurst is the number of datagrams after which disconnect pauses: the buffer of a socket takes
 // twice as many.
 const closeBurst = 500
