@@ -75,6 +75,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)
 	l.timer.Sparse = cfg.SparseTiming
+	l.timer.Seed(cfg.ID)
 	if cfg.Record != nil {
 		l.recording.start()
 	}

@@ -71,8 +71,9 @@ type Step struct {
 	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"`
 	// Run delay; nil: not known.
 	SwarmRunDelay *RunDelay `json:"swarm_run_delay,omitempty"`
-	SwarmCores    float64   `json:"swarm_cores,omitempty"` // CPU seconds a second of the sending thread
-	Lobbies       int       `json:"lobbies,omitempty"`     // 0 means one
+	// CPU seconds a second of the thread that drives the swarm and its backup: about 1 at most.
+	SwarmCores float64 `json:"swarm_cores,omitempty"`
+	Lobbies    int     `json:"lobbies,omitempty"` // 0 means one
 	// Server processes; several lobbies in one share its loop and its UDP port. 0: one for each lobby.
 	Processes int `json:"processes,omitempty"`
 	// Time elapsed in a call of a loop, which plays the lobbies of a phase; none: lobbies do not share.
@@ -110,12 +111,14 @@ type Step struct {
 	GCs           uint64  `json:"gcs"` // garbage collections
 
 	// Sends of the swarm that were over half a tick late, or skipped.
-	SwarmLate  uint64   `json:"swarm_late"`
-	Void       bool     `json:"void"` // the swarm or the machine disturbed the measurement
-	VoidReason string   `json:"void_reason,omitempty"`
-	Stalled    bool     `json:"machine_stalled,omitempty"` // void because the machine stalled
-	Pass       bool     `json:"pass"`
-	Failed     []string `json:"failed"` // terms of the service level that were missed
+	SwarmLate  uint64 `json:"swarm_late"`
+	Void       bool   `json:"void"` // the step says nothing about the server
+	VoidReason string `json:"void_reason,omitempty"`
+	Stalled    bool   `json:"machine_stalled,omitempty"` // void because the machine stalled
+	// Void because its figures are wrong: the swarm and the machine are not to blame.
+	Invalid bool     `json:"invalid,omitempty"`
+	Pass    bool     `json:"pass"`
+	Failed  []string `json:"failed"` // terms of the service level that were missed
 }
 
 // Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0. A step with
@@ -159,7 +162,7 @@ func (s Step) Finite() Step {
 		mend(&s.StageCPUMicros[i].P99, "stage_cpu_us")
 	}
 	if bad != "" {
-		s.Void, s.Pass = true, false
+		s.Void, s.Invalid, s.Pass = true, true, false
 		s.VoidReason = bad + " was not a finite number"
 	}
 	return s

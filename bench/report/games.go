@@ -15,7 +15,7 @@ type Games struct {
 	Held    bool    `json:"held"`
 	Cores   float64 `json:"cores"` // CPU time of the process there, system calls included
 	Swarm   float64 `json:"swarm_cores"`
-	// Lobbies divided by Cores. Below a full processor it is an extrapolation.
+	// Lobbies divided by Cores; extrapolated unless every loop was busy all the time.
 	PerCore      float64 `json:"per_core"`
 	Extrapolated bool    `json:"extrapolated"`
 	Bound        string  `json:"bound"`       // what ends the growth
@@ -34,8 +34,18 @@ type Stage struct {
 	Warm float64 `json:"warm"` // system calls are none in virtual time
 }
 
-// fullCore is the share of a processor from which games a core are measured and not extrapolated.
+// fullCore is the share of a processor from which a thread counts as busy all the time.
 const fullCore = 0.9
+
+// serverFull reports whether the server used all of the processors that its loops can use. Games a
+// core are then measured, else extrapolated.
+func serverFull(s measure.Step) bool {
+	return s.ServerCores >= fullCore*float64(max(1, len(s.LoopCallMicros)))
+}
+
+// swarmFull reports whether the swarm used all that it can: one thread drives it, however many
+// processors there are.
+func swarmFull(s measure.Step) bool { return s.SwarmCores >= fullCore }
 
 // games sums up the step at the knee, or the largest that is not void if none held. It is nil for
 // lobbies that do not share a process.
@@ -51,7 +61,7 @@ func (p Plan) games() *Games {
 	}
 	lobbies, hz := float64(s.Lobbies), float64(p.SLO.TickHz)
 	g := &Games{Lobbies: s.Lobbies, Held: ok, Cores: s.ServerCores, Swarm: s.SwarmCores,
-		PerCore: lobbies / s.ServerCores, Extrapolated: s.ServerCores < fullCore, Bound: p.bound(s),
+		PerCore: lobbies / s.ServerCores, Extrapolated: !serverFull(s), Bound: p.bound(),
 		TickMicros: 1e6 * s.ServerCores / (lobbies * hz), MemoryMB: s.MemoryMB / lobbies,
 		LatePeriods: s.LatenessMicros.P999 / 1e6 * hz}
 	for _, call := range s.LoopCallMicros {
@@ -82,9 +92,11 @@ func (g *Games) Words() (all []string) {
 		how = "extrapolated from the CPU time used"
 	}
 	all = append(all, fmt.Sprintf("%.0f games a core (%s): %s", g.PerCore, how, held))
-	return append(all, "bound by "+g.Bound,
-		fmt.Sprintf("a tick of a game takes %s µs of CPU in all, %s µs alone in virtual time",
-			number(g.TickMicros), number(g.WarmMicros)),
+	tick := fmt.Sprintf("a tick of a game takes %s µs of CPU in all", number(g.TickMicros))
+	if g.WarmMicros > 0 {
+		tick += fmt.Sprintf(", %s µs alone in virtual time", number(g.WarmMicros))
+	}
+	return append(all, "bound by "+g.Bound, tick,
 		fmt.Sprintf("lateness p99.9 %s periods; a call of the loop p99 %s ms; the swarm used %s cores",
 			number(g.LatePeriods), number(g.CallMillis), number(g.Swarm)),
 		fmt.Sprintf("%s MB of memory a game, the process shared among them", number(g.MemoryMB)))
@@ -116,12 +128,12 @@ func (g *Games) addStages(s measure.Step, warm []measure.Stage) {
 	g.Stages = append(g.Stages, Stage{Name: "rest", Live: max(rest, 0)})
 }
 
-// bound says what ends the growth: the processor of the loop, lateness, memory, the swarm, the
+// bound says what ends the growth: the processors of the loops, lateness, a fault, the swarm, the
 // machine, or the search itself.
-func (p Plan) bound(at measure.Step) string {
+func (p Plan) bound() string {
 	k := p.Knee
 	if k.Swarm {
-		return "the swarm: its processor is full before the server's"
+		return "the swarm: it did not keep its schedule at the next size"
 	}
 	if k.Stalled {
 		return "the machine, which stalled"
@@ -138,10 +150,10 @@ func (p Plan) bound(at measure.Step) string {
 		switch {
 		case s.Fault != "":
 			return "a fault: " + s.Fault
-		case s.ServerCores >= fullCore*float64(max(1, len(s.LoopCallMicros))):
+		case serverFull(s):
 			return fmt.Sprintf("CPU of the loop: %.2f cores", s.ServerCores)
-		case s.SwarmCores >= fullCore:
-			return "the swarm: its processor was full where the level failed (" + why + ")"
+		case swarmFull(s):
+			return "the swarm: its thread was busy all the time where the level failed (" + why + ")"
 		}
 		return fmt.Sprintf("lateness, at %.2f cores: %s", s.ServerCores, why)
 	}

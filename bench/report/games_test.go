@@ -65,6 +65,10 @@ func TestGamesBound(t *testing.T) {
 		{func(p *Plan) { p.Steps[3].ServerCores = 0.5; p.Steps[3].SwarmCores = 0.5 }, "lateness, at 0.50 cores: "},
 		{func(p *Plan) { p.Steps[3].ServerCores = 0.5; p.Steps[3].SwarmCores = 0.97 }, "the swarm: "},
 		{func(p *Plan) { p.Knee.Swarm = true }, "the swarm: "},
+		{func(p *Plan) {
+			p.Steps[3].LoopCallMicros = make([]measure.Quantiles, 2)
+			p.Steps[3].SwarmCores = 0.5
+		}, "lateness, at 1.00 cores: "},
 		{func(p *Plan) { p.Knee.Stalled = true }, "the machine, "},
 		{func(p *Plan) { p.Knee.Bound = search.AtLeast }, "the search: "},
 		{func(p *Plan) { p.Steps[3].Fault = "out of memory" }, "a fault: out of memory"},
@@ -93,5 +97,25 @@ func TestGamesAreExtrapolated(t *testing.T) {
 	p.Steps[2].ServerCores = 0.95
 	if g := p.games(); g.Extrapolated || !strings.Contains(g.Words()[0], "(measured)") {
 		t.Errorf("%+v", g)
+	}
+	p.Steps[2].LoopCallMicros = make([]measure.Quantiles, 2)
+	if g := p.games(); !g.Extrapolated {
+		t.Errorf("two loops with 0.95 cores: %+v", g)
+	}
+	p.Steps[2].ServerCores = 1.85
+	if g := p.games(); g.Extrapolated {
+		t.Errorf("two loops with 1.85 cores: %+v", g)
+	}
+}
+
+// A plan that did not play the tick alone says nothing of it.
+func TestGamesWithoutVirtualTime(t *testing.T) {
+	p := sampleGames()
+	p.Warm = nil
+	p = p.Clean()
+	page := render(t, p)
+	if text := strings.Join(p.Games.Words(), "\n"); strings.Contains(text, "alone") ||
+		strings.Contains(page, "alone, µs") || strings.Contains(page, "Alone is one lobby") {
+		t.Error(text)
 	}
 }

@@ -66,7 +66,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures) measur
 	}
 	s.Bytes = Account(f)
 	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {
-		s.VoidReason = err.Error()
+		s.VoidReason, s.Invalid = err.Error(), true
 	}
 	s.Void = s.VoidReason != ""
 	return s

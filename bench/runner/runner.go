@@ -214,11 +214,11 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 }
 
 // blame adds to the reason of a step that the swarm made void whether its processor was full, or the
-// machine was busy with something else.
+// machine was busy with something else. Neither explains figures that are wrong.
 func (r *stepRun) blame(s *measure.Step) {
 	late := s.SwarmHiccup.P99 / 1000
 	switch {
-	case !s.Void:
+	case !s.Void || s.Invalid:
 	case s.SwarmCores >= spareShare:
 		s.VoidReason += fmt.Sprintf("; it used %.2f of its processor", s.SwarmCores)
 	case late > 500/float64(r.sc.Rates.TickHz):

@@ -36,8 +36,8 @@ const (
 // above it. A failure by half or more is not measured again.
 //
 // A void step is measured again, too: the swarm may have had a bad moment. The second time, its
-// size counts as the limit of the swarm: the knee is a lower bound, and the search looks for a
-// larger one below that limit with a wide tolerance.
+// size counts as a limit that is not the server's: the knee is a lower bound, and the search looks
+// for a larger one below that limit with a wide tolerance.
 type Search struct {
 	Objective *slo.Objective // what a step must hold; default slo.Default
 	Start     int            // first size, players
@@ -290,6 +290,8 @@ func (s *Search) Knee() Knee {
 		}
 	case bad[0].Void && bad[0].Stalled:
 		k.Stalled = true
+		k.Reason = fmt.Sprintf("%s could not be measured: %s", s.words(bad[0].Players), bad[0].VoidReason)
+	case bad[0].Void && bad[0].Invalid:
 		k.Reason = fmt.Sprintf("%s could not be measured: %s", s.words(bad[0].Players), bad[0].VoidReason)
 	case bad[0].Void:
 		k.Swarm = true

@@ -226,6 +226,24 @@ func TestSearchWastesLittleOnVoidSizes(t *testing.T) {
 	}
 }
 
+// A step with wrong figures is void by no fault of the swarm: the knee is a lower bound that does not
+// blame it.
+func TestSearchDoesNotBlameTheSwarmForWrongFigures(t *testing.T) {
+	s := &Search{Start: 100, Max: 800}
+	for players, ok := s.Next(0); ok; players, ok = s.Next(0) {
+		step := healthy(players)
+		if players > 200 {
+			step.Void, step.Invalid, step.VoidReason = true, true, "byte counts do not add up"
+		}
+		s.Record(step)
+	}
+	k := s.Knee()
+	if k.Swarm || k.Stalled || k.Bound != AtLeast || k.Players != 200 ||
+		!strings.Contains(k.Reason, "could not be measured: byte counts do not add up") {
+		t.Errorf("knee %+v", k)
+	}
+}
+
 func TestSearchDoesNotForgiveTwice(t *testing.T) {
 	m := &machine{curve: measure.Curve{B: 10}, rng: rand.New(rand.NewPCG(1, 1))}
 	s := &Search{}

@@ -162,68 +162,106 @@ func TestForeignCrowdThroughLoss(t *testing.T) {
 // A hundred clients of another implementation are in within two seconds beside 120,000 well-formed
 // requests a second from their own network, as many as this machine sends: from eight sockets, and
 // from thousands that ask as seldom as clients, at an echo and at a lobby. Clients that are in an
-// echo lose nothing.
+// echo lose nothing. An attempt that fails while the machine kept the server from running is void
+// and made again; time that the server waited and drops of the kernel excuse no more than themselves.
+// TestThreat07FloodFromClientsNetwork plays the flood in virtual time, where no attempt is void.
 func TestThreat07ForeignCrowdBesideFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and seconds of real sockets")
 	}
-	const clients, players, perSecond = 100, 10, 120_000
+	const attempts = 3
 	for i, sockets := range []int{8, 12_000, 8, 12_000} {
 		kind := []string{"--echo", "--rate=60"}[i/2]
 		t.Run(fmt.Sprint(kind, " ", sockets, " sockets"), func(t *testing.T) {
-			r, backend := crowdServer(t, kind, "--players", fmt.Sprint(clients+players))
-			in := newForeignCrowd(t, backend, 1, players, 0)
-			in.connect(t)
-			stop := floodRequests(t, backend.token(), sockets, perSecond)
-			var before, after host.EchoReport
-			statsOf(t, r, &before)
-			sent, began, waited := 0, time.Now(), waits(r.PID)
-			over, done := make(chan bool), make(chan bool)
-			go func() { // players go on; each has a turn every ten milliseconds
-				defer close(done)
-				for {
-					select {
-					case <-over:
-						return
-					case <-time.After(10 * time.Millisecond):
+			void := true
+			for n := 1; n <= attempts && void; n++ {
+				void = false
+				t.Run(fmt.Sprint("attempt ", n), func(t *testing.T) {
+					r := connectBesideFlood(t, kind, sockets)
+					if void = r.slow(0, 0) && r.waited > r.wall/50 && !r.slow(r.waited, r.dropped); void {
+						t.Logf("void: the server waited %v for a processor", r.waited)
+					} else if r.slow(0, 0) {
+						t.Errorf("the slowest client was in after %v, players lost %d of %d payloads: %v",
+							r.took, r.lost, r.sent, r.drops)
 					}
-					for _, c := range in.clients {
-						c.send(foreignPayload, make([]byte, 100))
-						sent++
-					}
-					in.step()
-				}
-			}()
-			time.Sleep(2 * time.Second) // the flood comes first
-			w := newForeignCrowd(t, backend, 1000, clients, 0)
-			took := w.connect(t)
-			flood, wall := stop(), time.Since(began)
-			waited = waits(r.PID) - waited
-			close(over)
-			<-done
-			time.Sleep(100 * time.Millisecond)
-			in.step()
-			statsOf(t, r, &after)
-			cpu := (after.CPUSeconds - before.CPUSeconds) / (after.Seconds - before.Seconds)
-			t.Logf("%.0f requests/s, %d tokens opened: the slowest of %d in after %v (half %v), %d of %d payloads "+
-				"back, %.0f %% of a core, %d dropped by the kernel, waited %v for a processor",
-				float64(flood)/wall.Seconds(), after.Drops["drop_req_token"], clients, took, w.in[clients/2],
-				in.payload, sent, 100*cpu, after.Socket.KernelDrops, waited)
-			lost := sent - in.payload
-			if kind != "--echo" { // a lobby sends other payloads back
-				lost = 0
+				})
 			}
-			if (took > 2*time.Second || lost > 0) && waited > wall/50 {
-				t.Skip("the machine kept the server from running")
-			}
-			if took > 2*time.Second {
-				t.Errorf("the slowest of %d clients was in after %v: %v", clients, took, after.Drops)
-			}
-			if 1000*lost > sent {
-				t.Errorf("players lost %d of %d payloads", lost, sent)
+			if void {
+				t.Skipf("void in all of %d attempts: the machine kept the server from running", attempts)
 			}
 		})
 	}
+}
+
+// floodResult is what a crowd and the players saw beside a flood.
+type floodResult struct {
+	took         time.Duration // until the last of the crowd was in
+	waited, wall time.Duration // of the server for a processor; of the attempt
+	sent, lost   int           // payloads of players
+	dropped      int           // datagrams that the kernel dropped at the server
+	drops        map[string]uint64
+}
+
+// slow reports whether the crowd took over two seconds or players lost over one payload in a
+// thousand, apart from what is excused.
+func (r *floodResult) slow(waited time.Duration, dropped int) bool {
+	return r.took > 2*time.Second+waited || 1000*(r.lost-dropped) > r.sent
+}
+
+// connectBesideFlood has a hundred clients connect to a server under a flood from as many sockets,
+// while ten players play.
+func connectBesideFlood(t *testing.T, kind string, sockets int) (res floodResult) {
+	const clients, players, perSecond = 100, 10, 120_000
+	r, backend := crowdServer(t, kind, "--players", fmt.Sprint(clients+players))
+	in := newForeignCrowd(t, backend, 1, players, 0)
+	in.connect(t)
+	stop := floodRequests(t, backend.token(), sockets, perSecond)
+	var before, after host.EchoReport
+	statsOf(t, r, &before)
+	began := time.Now()
+	res.waited = waits(r.PID)
+	over, done := make(chan bool), make(chan bool)
+	go func() { // players go on; each has a turn every ten milliseconds
+		defer close(done)
+		for {
+			select {
+			case <-over:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+			for _, c := range in.clients {
+				c.send(foreignPayload, make([]byte, 100))
+				res.sent++
+			}
+			in.step()
+		}
+	}()
+	time.Sleep(2 * time.Second) // the flood comes first
+	w := newForeignCrowd(t, backend, 1000, clients, 0)
+	res.took = w.connect(t)
+	flood := stop()
+	res.wall, res.waited = time.Since(began), waits(r.PID)-res.waited
+	close(over)
+	<-done
+	for end := time.Now().Add(time.Second); in.payload < res.sent && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+		in.step()
+		if kind != "--echo" { // a lobby sends other payloads back
+			break
+		}
+	}
+	statsOf(t, r, &after)
+	if kind == "--echo" {
+		res.lost = res.sent - in.payload
+	}
+	res.drops = after.Drops
+	res.dropped = int(after.Socket.KernelDrops - before.Socket.KernelDrops)
+	cpu := (after.CPUSeconds - before.CPUSeconds) / (after.Seconds - before.Seconds)
+	t.Logf("%.0f requests/s, %d tokens opened: the slowest of %d in after %v (half %v), %d of %d payloads "+
+		"back, %.0f %% of a core, %d dropped by the kernel, waited %v for a processor",
+		float64(flood)/res.wall.Seconds(), after.Drops["drop_req_token"], clients, res.took, w.in[clients/2],
+		in.payload, res.sent, 100*cpu, res.dropped, res.waited)
+	return res
 }
 
 // floodRequests sends requests with forgeries of a token from as many sockets of 127.0.0.1 until it

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"cmp"
-	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,10 +23,11 @@ import (
 // call the function.
 func mapResolver(own *content.Pack, folder, first string) func(server.MapSpec) (server.LoadedMap, error) {
 	files := map[string]string{assets.MapName(first): first} // by the map's name on the wire
+	packs := newPackFinder(folder)
 	return func(c server.MapSpec) (g server.LoadedMap, err error) {
 		p := own
 		if c.Content != "" {
-			if p, err = findPack(folder, c.Content); err != nil {
+			if p, err = packs.find(c.Content); err != nil {
 				return g, err
 			}
 		}
@@ -50,37 +48,6 @@ func mapResolver(own *content.Pack, folder, first string) func(server.MapSpec) (
 		files[g.Name] = name
 		return g, nil
 	}
-}
-
-// findPack reads the content pack beside the one in folder own that has a hash, as 64 hexadecimal
-// digits, or a name, which is that of its folder. A name comes from the network.
-func findPack(own, name string) (*content.Pack, error) {
-	if own == "" {
-		return nil, fmt.Errorf("content %.80q: expected none, or the hash of this server's pack: others lie "+
-			"beside the folder of serve --content, which was not given", name)
-	}
-	packs := filepath.Dir(filepath.Clean(own))
-	entries, err := os.ReadDir(packs)
-	if err != nil {
-		return nil, fmt.Errorf("content %.80q: %w", name, err)
-	}
-	var others []string
-	for _, e := range entries {
-		p, err := assets.Content(filepath.Join(packs, e.Name()))
-		if e.Name() == name {
-			return p, err
-		}
-		if err != nil { // no pack, or a broken one that nobody asked for
-			continue
-		}
-		hash := p.Shared()
-		if hex.EncodeToString(hash[:]) == name {
-			return p, nil
-		}
-		others = append(others, fmt.Sprintf("%s (%x...)", e.Name(), hash[:4]))
-	}
-	return nil, fmt.Errorf("content %.80q: expected the folder or the hash of a pack in %s, which has %s",
-		name, packs, cmp.Or(strings.Join(others, ", "), "none"))
 }
 
 // reachable returns an error for names that a running server must not open: files outside its

@@ -164,21 +164,44 @@ func TestPlanKilled(t *testing.T) {
 	}
 }
 
-// A plan that is killed in its first step leaves a report that says that nothing was measured yet,
-// in place of an older report. Commands that read it say so.
+// A plan that is killed in its first step leaves a report that says that nothing was measured yet.
+// An earlier report in the folder stays as it was.
 func TestPlanKilledInItsFirstStep(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of real sockets")
 	}
 	dir := filepath.Join(t.TempDir(), "report")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
+	killInFirstStep(t, dir)
+	p := readPlan(t, dir)
+	if n := len(field[[]any](t, p, "steps")); n != 0 || !field[bool](t, p, "partial") || field[string](t, p,
+		"knee.reason") != "nothing was measured" {
+		t.Errorf("%d steps, partial %v, knee %v", n, p["partial"], p["knee"])
 	}
-	for _, name := range []string{"plan.json", "index.html", "bench.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("of another plan"), 0o644); err != nil {
+	names := []string{"plan.json", "index.html", "bench.txt"}
+	for i, want := range []string{"nothing was measured", "Nothing was measured yet: no step of the " +
+		"plan has come to its end", "commit: "} {
+		if text, err := os.ReadFile(filepath.Join(dir, names[i])); err != nil ||
+			!strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, no %q in %s", names[i], err, want, text)
+		}
+	}
+	const earlier = "of another plan"
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(earlier), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	killInFirstStep(t, dir)
+	for _, name := range names {
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != earlier {
+			t.Errorf("%s of an earlier report: %v, %s", name, err, text)
+		}
+	}
+}
+
+// killInFirstStep runs a plan with a report in dir, and kills it before its first step has ended.
+func killInFirstStep(t *testing.T, dir string) {
+	t.Helper()
 	cmd := command(t, append(tiny(dir, 2), "--duration", "1m")...) // longer than the machine stalls
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
@@ -197,18 +220,6 @@ func TestPlanKilledInItsFirstStep(t *testing.T) {
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("it was not killed")
-	}
-	p := readPlan(t, dir)
-	if n := len(field[[]any](t, p, "steps")); n != 0 || !field[bool](t, p, "partial") || field[string](t, p,
-		"knee.reason") != "nothing was measured" {
-		t.Errorf("%d steps, partial %v, knee %v", n, p["partial"], p["knee"])
-	}
-	for name, want := range map[string]string{"index.html": "Nothing was measured yet: no step of the " +
-		"plan has come to its end", "bench.txt": "commit: "} {
-		if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !strings.Contains(string(text),
-			want) {
-			t.Errorf("%s: %v, no %q in %s", name, err, want, text)
-		}
 	}
 }
 

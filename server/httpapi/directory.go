@@ -81,7 +81,7 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	}
 	mux := NewMux(d.serveHealth, dir.Stages.serveProfile)
 	mux.HandleFunc("GET /healthz/ready", d.serveReady)
-	mux.Handle("GET /metrics", d.metrics(metricsHandler(registry)))
+	mux.Handle("GET /metrics", limitScrapes(d.metrics(metricsHandler(registry))))
 	mux.Handle("GET /v1/lobbies", withDeadline(d.serveList))
 	mux.HandleFunc("POST /v1/lobbies", requireSecret(secret, d.serveCreate))
 	mux.HandleFunc("DELETE /v1/lobbies/{id}", requireSecret(secret, d.serveEnd))
@@ -136,7 +136,7 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 }
 
 // metrics answers a scrape with the figures of the shared port and of all lobbies, of which the first
-// fullLobbies, or as many as ?full=N says, have all metrics; or with those of the one in ?lobby=N.
+// fullLobbies, or the N of ?full=N, have all metrics; or with those of the one in ?lobby=N.
 func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, q := d.collector(1), r.URL.Query()
@@ -146,9 +146,9 @@ func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 			return
 		case !q.Has("lobby"):
 			n, err := strconv.ParseUint(q.Get("full"), 10, 16)
-			if err != nil {
-				http.Error(w, fmt.Sprintf("full=%.20q: expected the number of lobbies with all metrics", q.Get("full")),
-					http.StatusBadRequest)
+			if err != nil || n > maxFullLobbies {
+				http.Error(w, fmt.Sprintf("full=%.20q: expected the number of lobbies with all metrics, 0 to %d",
+					q.Get("full"), maxFullLobbies), http.StatusBadRequest)
 				return
 			}
 			c.full = int(n)

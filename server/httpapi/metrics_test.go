@@ -43,7 +43,7 @@ power of two; readers of the text format get buckets a factor of 4 wide. The sta
 process come too (` + "`go_`, `process_`" + `).
 
 Of a server with many lobbies, a scrape has all metrics of the 16 lobbies with the lowest numbers, and those marked *every* of
-every lobby. ` + "`/metrics?full=100`" + ` has all metrics of the first 100, ` + "`?full=0`" + ` of none, and ` + "`/metrics?lobby=N`" + ` those of
+every lobby. ` + "`/metrics?full=100`" + ` has all metrics of the first 100 (128 at most), ` + "`?full=0`" + ` of none, and ` + "`/metrics?lobby=N`" + ` those of
 lobby N. ` + "`lobby=\"port\"`" + ` has what belongs to no lobby: datagrams that were refused, sessions without a lobby, the socket, and the
 host; of several workers each has its own, ` + "`port0`, `port1`" + ` and so on, and ` + "`?lobby=port`" + ` is all of them. A lobby has some
 1400 series in full, two in three of them of stages, and 20 in brief. Idle lobbies, text format:
@@ -311,6 +311,46 @@ func (s *stuck) Write(p []byte) (int, error) {
 		<-s.end
 	}
 	return len(p), nil
+}
+
+// A port runs a few scrapes at a time, whatever they ask for, and bounds the size of an answer.
+func TestScrapesAreBounded(t *testing.T) {
+	l := newTestHost(t, server.Config{Players: 8}, 1, 60)
+	pages := l.pages("")
+	began, end, gone := make(chan string, 100), make(chan struct{}), make(chan struct{}, 100)
+	asked := []string{"/metrics", "/metrics?full=1", "/metrics?full=0", "/metrics?lobby=" + LobbyName}
+	if len(asked) != maxScrapes {
+		t.Fatal("one reader for each scrape")
+	}
+	for _, page := range asked {
+		go func() {
+			pages.ServeHTTP(&stuck{http.Header{}, began, page, end}, httptest.NewRequest("GET", page, nil))
+			gone <- struct{}{}
+		}()
+	}
+	for range asked {
+		<-began
+	}
+	status := func(page string) int {
+		w := httptest.NewRecorder()
+		pages.ServeHTTP(w, httptest.NewRequest("GET", page, nil))
+		return w.Code
+	}
+	for _, page := range asked {
+		if got := status(page); got != http.StatusServiceUnavailable {
+			t.Errorf("%s beside %d scrapes: %d", page, maxScrapes, got)
+		}
+	}
+	close(end)
+	for range asked {
+		<-gone
+	}
+	for page, want := range map[string]int{"/metrics?full=128": 200, "/metrics?full=129": 400,
+		"/metrics?full=65535": 400, "/metrics?lobby=none": 404, "/metrics": 200} {
+		if got := status(page); got != want {
+			t.Errorf("%s: %d", page, got)
+		}
+	}
 }
 
 // Readers that request every page and never read do not block the tick, and other requests are

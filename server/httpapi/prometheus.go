@@ -17,13 +17,16 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// maxScrapes bounds the scrapes that run at a time. A scrape reads atomics, and copies that the
-// tick publishes once a second; the tick never waits for one.
+// maxScrapes bounds the scrapes of a port that run at a time, whatever they ask for. A scrape reads
+// atomics, and copies that the tick publishes once a second; the tick never waits for one.
 const maxScrapes = 4
 
 // fullLobbies is the number of lobbies with all metrics in one answer, unless it asks for another; the
 // others have the brief ones, see metric.brief. A lobby has 1400 series in full, and 20 in brief.
 const fullLobbies = 16
+
+// maxFullLobbies bounds what one answer may ask for: 128 lobbies in full are 14 MB and 0.4 s of CPU.
+const maxFullLobbies = 128
 
 // collector exports the figures of lobbies. Labels are the lobby, the stage, and words of lists that
 // are fixed at build time, never a client: the number of series does not grow with the players.
@@ -226,6 +229,21 @@ func newRegistry(lobbies collector) (*prometheus.Registry, error) {
 
 // metricsHandler answers Prometheus.
 func metricsHandler(r *prometheus.Registry) http.Handler {
-	opts := promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, ErrorLog: log.New(io.Discard, "", 0)}
+	opts := promhttp.HandlerOpts{ErrorLog: log.New(io.Discard, "", 0)}
 	return withDeadline(promhttp.HandlerFor(r, opts).ServeHTTP)
+}
+
+// limitScrapes answers 503 to a request beyond the maxScrapes that run.
+func limitScrapes(h http.HandlerFunc) http.HandlerFunc {
+	running := make(chan struct{}, maxScrapes)
+	return func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case running <- struct{}{}:
+			defer func() { <-running }()
+			h(w, r)
+		default:
+			http.Error(w, fmt.Sprintf("%d scrapes are running: expected fewer, try again", maxScrapes),
+				http.StatusServiceUnavailable)
+		}
+	}
 }

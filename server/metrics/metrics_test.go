@@ -66,6 +66,33 @@ func TestSparseTickTimer(t *testing.T) {
 	}
 }
 
+// Timers of lobbies that are made together time different ticks.
+func TestTickTimersOfLobbiesDiffer(t *testing.T) {
+	const lobbies, ticks = 100, 5000
+	read := func() time.Duration { return 0 }
+	var s Stats
+	s.Histograms = NewHistograms(true)
+	var timers [lobbies]TickTimer
+	for i := range timers {
+		timers[i] = NewTickTimer(read, nil, func(Stage) {})
+		timers[i].Sparse = true
+		timers[i].Seed(uint32(i))
+	}
+	for tick := range ticks {
+		timed := 0
+		for i := range timers {
+			timers[i].Begin()
+			timers[i].End(&s)
+			if timers[i].times.Timed {
+				timed++
+			}
+		}
+		if tick >= 2*timeEvery && timed > lobbies/4 { // the first tick of each is timed
+			t.Fatalf("%d of %d lobbies time tick %d: expected about %d", timed, lobbies, tick, lobbies/timeEvery)
+		}
+	}
+}
+
 // The stages of a timed tick add up to its CPU time, the means of all stages to the mean of all
 // ticks, and a tick allocates nothing.
 func TestTickTimerStagesAddUp(t *testing.T) {

@@ -94,6 +94,12 @@ func NewTickTimer(cpu, wall func() time.Duration, onStage func(Stage)) TickTimer
 	return TickTimer{CPU: cpu, Wall: wall, OnStage: onStage, sampler: NewSampler(timeEvery, samplerSeed)}
 }
 
+// Seed starts the sequence of timed ticks that belongs to a lobby, so that lobbies which are made
+// together time different ticks. Call it before the first tick.
+func (t *TickTimer) Seed(lobby uint32) {
+	t.sampler = NewSampler(t.sampler.Every, samplerSeed*(2*uint64(lobby)+1))
+}
+
 // Watched times stages more often while the live page has readers.
 func (t *TickTimer) Watched(on bool) {
 	every := timeEvery
