@@ -80,7 +80,7 @@ func (p *Port) keeper(user uint64) (worker int, ok bool) {
 }
 
 // elsewhere hands a datagram to the worker of its session. It reports false if the datagram is lost:
-// the ring is full, or the datagram has come too far.
+// the ring is full or takes no more of its source, or the datagram has come too far.
 func (p *Port) elsewhere(worker int, from netip.AddrPort, data []byte) bool {
 	s := p.steering
 	me := &s.workers[s.worker]
@@ -90,7 +90,7 @@ func (p *Port) elsewhere(worker int, from netip.AddrPort, data []byte) bool {
 	}
 	ring := s.ring(s.worker, worker)
 	h, memory := ring.next()
-	if h == nil || s.hops+hop > maxHops || len(data) > maxHandover {
+	if h == nil || s.hops+hop > maxHops || len(data) > maxHandover || !ring.admits(from, s.seed) {
 		me.dropped.Inc()
 		return false
 	}

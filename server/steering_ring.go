@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"net/netip"
 	"sync/atomic"
 
@@ -22,7 +24,17 @@ type handoverRing struct {
 	_    [56]byte
 	tail atomic.Uint64
 	_    [56]byte
+
+	crowded bool                // the ring was more than half full at the last admits
+	sources [sourceCounts]uint8 // admitted since it is, by hash of the source
 }
+
+// A ring that is more than half full takes from a source one of sourceShare slots until it is no
+// more: whoever floods in the name of one player leaves room for the others.
+const (
+	sourceShare  = 32
+	sourceCounts = 256
+)
 
 // handover is one datagram with its source, a session, or a request to end one.
 type handover struct {
@@ -75,6 +87,34 @@ func (r *handoverRing) next() (h *handover, data *[maxHandover]byte) {
 	}
 	i := head & r.mask
 	return &r.slots[i], &r.data[i]
+}
+
+// admits reports whether the ring takes one more datagram of a source. The goroutine that pushes asks
+// once for each datagram. seed is secret, so that nobody chooses the players with the same count.
+func (r *handoverRing) admits(from netip.AddrPort, seed uint64) bool {
+	size := len(r.slots)
+	if r.len() <= size/2 {
+		if r.crowded {
+			r.crowded, r.sources = false, [sourceCounts]uint8{}
+		}
+		return true
+	}
+	r.crowded = true
+	n := &r.sources[sourceHash(from, seed)%sourceCounts]
+	if int(*n) >= size/sourceShare {
+		return false
+	}
+	*n++
+	return true
+}
+
+// sourceHash is the folded product of wyhash, twice, of an address and its port.
+func sourceHash(from netip.AddrPort, seed uint64) uint64 {
+	b := from.Addr().As16()
+	high, low := bits.Mul64(binary.LittleEndian.Uint64(b[:8])^uint64(from.Port())<<32^seed,
+		binary.LittleEndian.Uint64(b[8:])^bits.RotateLeft64(seed, 32))
+	high, low = bits.Mul64(high^low, 0x9e3779b97f4a7c15)
+	return high ^ low
 }
 
 // push passes the slot of next on.

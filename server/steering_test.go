@@ -715,7 +715,7 @@ func TestSteeringMoveWithoutRoom(t *testing.T) {
 // it full is lost and counted; then its players play on.
 func TestSteeringFlood(t *testing.T) {
 	w := newTestWorkers(t, 2, 2, 4)
-	c := w.join(1, 0)
+	c, d := w.join(1, 0), w.join(1, 0)
 	for range 10 {
 		c.receive()
 		c.sendSections(c.early()...)
@@ -746,9 +746,18 @@ func TestSteeringFlood(t *testing.T) {
 	}
 	w.check()
 	lost := w.stats[0].AuthDrops[netcode.DropHandOver].Load()
-	if n := w.steering.HandOvers(0); lost == 0 || n.Dropped != lost || w.steering.ring(0, 1).len() < 2000 {
-		t.Errorf("%d were lost, %+v", lost, n)
+	ring := w.steering.ring(0, 1)
+	half, share := len(ring.slots)/2, len(ring.slots)/sourceShare
+	if n := w.steering.HandOvers(0); lost == 0 || n.Dropped != lost || ring.len() > half+1+share {
+		t.Errorf("%d were lost, %d wait, %+v", lost, ring.len(), n)
 	}
+	for n := range share { // another player behind the flood
+		d.send(junk)
+		if w.tickOf(0); w.stats[0].AuthDrops[netcode.DropHandOver].Load() != lost {
+			t.Fatalf("datagram %d of a player behind the flood was lost", n)
+		}
+	}
+	w.check()
 	used := c.commandCounts().Used
 	for range 30 {
 		c.receive()

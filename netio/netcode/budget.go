@@ -22,6 +22,8 @@ const (
 	crowded       = 200 // the same of a host
 	ranks         = 4
 	hasty         = ranks - 1 // rank of an address that asks more than often
+
+	calmAfter = 10 * time.Second // without pressure, no address is counted any more
 )
 
 // budget limits how many tokens are opened for addresses without a session.
@@ -39,6 +41,8 @@ type budget struct {
 	networks        [networkBuckets]ratelimit.Bucket
 	spare           ratelimit.Bucket // beyond all; rate 0: none
 	asked           *sketch          // by address and by host; nil before the first pressure
+	counting        bool             // in asked: there was pressure within calmAfter
+	pressed         time.Duration    // when there was
 	seed            [2]uint64
 	overloaded      bool
 	overloadedSince time.Duration // over
@@ -107,13 +111,18 @@ func (b *budget) admitFrom(now time.Duration, from tableKey, rank int, rng *rand
 // rank is the place of an address in the order of service: 0 for one that has asked before, as
 // often as a client does, 1 for a new one, one more if its host is crowded, and hasty for one that
 // asks too often. A flood from made-up addresses is not of rank 0, since they hardly ever come
-// back, and a flood from a few addresses is hasty. Until the first pressure every rank is 0.
+// back, and a flood from a few addresses is hasty. Until there is pressure every rank is 0, and from
+// calmAfter on after it: counting clears half a megabyte twice a second.
 func (b *budget) rank(now time.Duration, from tableKey, network *ratelimit.Bucket) int {
-	if b.asked == nil {
-		if !b.overloaded && spent(network, now, time.Second) < share(hasty) {
-			return 0
+	if b.overloaded || spent(network, now, time.Second) >= share(hasty) {
+		b.pressed, b.counting = now, true
+		if b.asked == nil {
+			b.asked = newSketch(now, b.seed)
 		}
-		b.asked = newSketch(now, b.seed)
+	}
+	b.counting = b.counting && now-b.pressed < calmAfter
+	if !b.counting {
+		return 0
 	}
 	rank := 0
 	address, host := b.asked.add(now, from), b.asked.add(now, from.host())

@@ -154,6 +154,44 @@ func TestBudgetSpare(t *testing.T) {
 	}
 }
 
+// Addresses are counted from the first pressure until ten seconds without it, and anew at the next,
+// for which nothing is allocated.
+func TestBudgetCountsUnderPressure(t *testing.T) {
+	rng := rand.NewChaCha8([32]byte{1})
+	b := newBudget(1000, 100, [2]uint64{1, 2})
+	now := time.Duration(0)
+	flood := func() { // of one network
+		for i := range 200 {
+			b.admit(now, addressKey(host(i)), rng)
+		}
+	}
+	calm := func(length time.Duration) { // a request of another network twice a second
+		for end := now + length; now < end; now += 500 * time.Millisecond {
+			b.admit(now, addressKey(host(1<<16)), rng)
+		}
+	}
+	if calm(5 * time.Second); b.asked != nil || b.counting {
+		t.Error("addresses are counted without pressure")
+	}
+	if flood(); !b.counting {
+		t.Error("addresses are not counted under pressure")
+	}
+	if calm(5 * time.Second); !b.counting {
+		t.Error("addresses are not counted five seconds after pressure")
+	}
+	calm(10 * time.Second)
+	turned := b.asked.turned
+	if calm(60 * time.Second); b.counting || b.asked.turned != turned {
+		t.Errorf("addresses are counted a minute after pressure, the sketch turned %v later", b.asked.turned-turned)
+	}
+	if n := testing.AllocsPerRun(1, func() {
+		now += time.Minute
+		flood()
+	}); n != 0 || !b.counting {
+		t.Errorf("%v allocations under the next pressure, counting %v", n, b.counting)
+	}
+}
+
 // An estimate is never below the truth within the last half second, is close to it beside many
 // other keys, and is forgotten after a second.
 func TestSketch(t *testing.T) {

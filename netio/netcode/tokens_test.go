@@ -638,3 +638,44 @@ func TestThreat06ExpiredInItsHandshake(t *testing.T) {
 		t.Errorf("%v, %d answers, %d sessions", err, out.Len(), s.Connected())
 	}
 }
+
+// While the record of a token is written, others have the lock, and its entry is not reused though it
+// has expired.
+func TestUsedTokensWriteWithoutLock(t *testing.T) {
+	for _, sweepFirst := range []bool{false, true} {
+		memory := make(journal, JournalRecord)
+		u, err := newUsedTokens(1, [2]uint64{1, 2}, memory, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old, young, now := TokenTag{1}, TokenTag{2}, time.Duration(0)
+		sweep := func() {
+			for end := now + 2*time.Second; now < end; now += 10 * time.Millisecond {
+				u.expired(now, 1020)
+			}
+		}
+		u.see(old, host(1), 1010, 1000)
+		if sweepFirst {
+			sweep()
+		}
+		i, why := u.take(old)
+		if why != DropNone {
+			t.Fatal(why)
+		}
+		sweep()
+		if why := u.see(young, host(2), 2000, 1020); why != DropTokenTable { // not blocked, but no room
+			t.Fatalf("swept first %v: %v", sweepFirst, why)
+		}
+		if why := u.use(old); why != DropReqTokenUsed {
+			t.Errorf("used a second time: %v", why)
+		}
+		u.record(i, old)
+		if tag, expire, ok := memory.read(0); !ok || tag != old || expire != 1010 {
+			t.Errorf("record %x until %d, %v", tag, expire, ok)
+		}
+		sweep()
+		if why := u.see(young, host(2), 2000, 1020); why != DropNone {
+			t.Errorf("swept first %v: %v", sweepFirst, why)
+		}
+	}
+}

@@ -19,13 +19,15 @@ type usedToken struct {
 	from    netip.AddrPort // the only address that may send it again
 	expire  uint64
 	used    bool // it had its session
+	writing bool // its record is being written without the lock: the entry must not be reused
 	present bool
 	free    bool // it is in the ring of entries to reuse
 }
 
 // UsedTokens remembers all tokens that were seen and have not expired, and in its journal the used
 // ones. Servers that take the same tokens share one: ServerConfig.Tokens. Several goroutines may
-// then use it; only requests whose token was opened, new sessions and sweeps take its lock.
+// then use it; only requests whose token was opened, new sessions and sweeps take its lock. Nobody
+// holds it while the journal is written, which may wait for the disk.
 type UsedTokens struct {
 	mu      sync.Mutex // guards the fields below
 	entries []usedToken
@@ -107,16 +109,34 @@ func (u *UsedTokens) see(tag TokenTag, from netip.AddrPort, expire, unix uint64)
 // use gives a token its one session, unless it had one or its entry is gone. The caller sends
 // nothing about the session before.
 func (u *UsedTokens) use(tag TokenTag) Drop {
+	i, why := u.take(tag)
+	if why == DropNone {
+		u.record(i, tag)
+	}
+	return why
+}
+
+// take is use without the record.
+func (u *UsedTokens) take(tag TokenTag) (i int, why Drop) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	switch e := u.find(tag); {
-	case e == nil: // it has expired, and its entry was reused
-		return DropTokenTable
-	case e.used: // at another server
-		return DropReqTokenUsed
+	i, ok := u.index.get(tagKey(tag))
+	switch {
+	case !ok: // it has expired, and its entry was reused
+		return i, DropTokenTable
+	case u.entries[i].used: // at another server
+		return i, DropReqTokenUsed
 	}
-	u.markUsed(tag)
-	return DropNone
+	u.entries[i].used, u.entries[i].writing = true, true
+	return i, DropNone
+}
+
+// record writes the record of entry i, which take has marked, without the lock.
+func (u *UsedTokens) record(i int, tag TokenTag) {
+	u.journal.write(i, tag, u.entries[i].expire) // it does not change while writing is set
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.entries[i].writing = false
 }
 
 // mark marks a token as used that was used elsewhere. It reports false when there is no room.
@@ -144,7 +164,7 @@ func (u *UsedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64)
 		i := u.pop()
 		e := &u.entries[i]
 		if e.present {
-			if e.expire > unix { // the clock was set back
+			if e.expire > unix || e.writing { // the clock was set back, or its record is not yet written
 				e.free = false
 				continue
 			}
@@ -161,8 +181,10 @@ func (u *UsedTokens) add(tag TokenTag, from netip.AddrPort, expire, unix uint64)
 func (u *UsedTokens) markUsed(tag TokenTag) {
 	if i, ok := u.index.get(tagKey(tag)); ok {
 		e := &u.entries[i]
-		e.used = true
-		u.journal.write(i, e.tag, e.expire)
+		if !e.used { // else its record is there, or being written
+			e.used = true
+			u.journal.write(i, e.tag, e.expire)
+		}
 	}
 }
 
@@ -174,7 +196,7 @@ func (u *UsedTokens) expired(now time.Duration, unix uint64) {
 	}
 	defer u.mu.Unlock()
 	for i := range u.sweep.next(now, len(u.entries)) {
-		if e := &u.entries[i]; e.present && !e.free && e.expire <= unix {
+		if e := &u.entries[i]; e.present && !e.free && !e.writing && e.expire <= unix {
 			u.release(i)
 		}
 	}
