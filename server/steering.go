@@ -19,14 +19,15 @@ import (
 // sealed one names its session.
 type Steering struct {
 	index   *netcode.Index // made with the first port
-	most    int            // sessions of a port
-	entropy [32]byte       // of netcode, of all ports
+	most    int            // sessions that a port can have
+	entropy [32]byte       // netcode.ServerConfig.Entropy, the same at all ports
 	seed    uint64         // of the hash of sources, see handoverRing.admits
 	workers []steeredWorker
-	rings   []handoverRing // from worker f to worker t: f * workers + t; of a worker to itself: it waits
+	// Element from*len(workers)+to. The ring of a worker to itself holds datagrams for lobbies that move.
+	rings []handoverRing
 }
 
-// steeredWorker is what the workers know of one of them. It is written by that worker alone.
+// steeredWorker is what all workers may read about one worker, which alone writes it.
 type steeredWorker struct {
 	room    [numRoles]atomic.Int32 // slots for more players and spectators
 	handed  meter.Counter
@@ -36,10 +37,10 @@ type steeredWorker struct {
 	_       [64]byte
 }
 
-// MaxWorkers is the most workers of a Steering.
+// MaxWorkers is the largest number of workers of a Steering.
 const MaxWorkers = 64
 
-// Of the index of sessions, beside what netcode keeps there.
+// Kinds of keys in the index of sessions, besides those of netcode.
 const (
 	indexLobby      = netcode.IndexOther + iota // ID of a lobby
 	indexKept                                   // client ID of a player that may reconnect
@@ -55,9 +56,11 @@ const handoverSlots = 4096
 // handoverSlots / workers rounded up to a power of two: 5.6 MB a worker if workers is one, else up to
 // twice that. Untouched pages cost nothing. The collector scans 64 B of a slot.
 func NewSteering(workers, most int) *Steering {
-	if workers < 1 || workers > MaxWorkers || most < 1 {
-		panic(fmt.Sprintf("server: steering of %d workers with %d sessions: expected 1 to %d workers",
-			workers, most, MaxWorkers))
+	if workers < 1 || workers > MaxWorkers {
+		panic(fmt.Sprintf("server: steering of %d workers: expected 1 to %d", workers, MaxWorkers))
+	}
+	if most < 1 {
+		panic(fmt.Sprintf("server: steering of ports with %d sessions: expected 1 or more", most))
 	}
 	s := &Steering{most: most, workers: make([]steeredWorker, workers),
 		rings: make([]handoverRing, workers*workers)}

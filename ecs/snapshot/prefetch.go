@@ -6,17 +6,17 @@ import (
 	"github.com/tickrate/tickrate/internal/prefetch"
 )
 
-// Prefetch asks for the memory that acks and the next snapshot read.
+// Prefetch loads the fields that the next ack and the next snapshot read into the cache.
 func (k *Tracker) Prefetch() {
 	prefetch.Bytes(unsafe.Pointer(k), unsafe.Offsetof(k.sent))
 }
 
-// Prefetch asks for the memory that acks and the next snapshot read.
+// Prefetch loads the fields that the next ack and the next snapshot read into the cache.
 func (h *AckHistory) Prefetch() {
 	prefetch.Bytes(unsafe.Pointer(h), unsafe.Offsetof(h.want))
 }
 
-// Prefetch asks for the memory that acks and the next row read.
+// Prefetch loads the fields that the next ack and the next owner row read into the cache.
 func (o *OwnerWriter) Prefetch() {
 	prefetch.Bytes(unsafe.Pointer(o), unsafe.Offsetof(o.sent)+unsafe.Offsetof(o.sent.ticks))
 }

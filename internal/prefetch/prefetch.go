@@ -1,14 +1,15 @@
-// Package prefetch asks the processor for memory ahead of its use. An address goes in; the cache
-// lines there are on their way when the call returns. Any goroutine may call it.
+// Package prefetch loads memory into the processor's cache before it is used. An address and a
+// length go in; the loads go on after the call has returned. On processors other than amd64 it does
+// nothing. Any goroutine may call it.
 package prefetch
 
 import "unsafe"
 
-// Line is the bytes of a cache line.
+// Line is the size of a cache line, bytes.
 const Line = 64
 
-// Bytes prefetches the lines of the first n bytes at p. Any p is allowed, even one that points to
-// nothing.
+// Bytes prefetches the cache lines of the n bytes from p on. Any address is allowed, nil included:
+// a prefetch never faults.
 func Bytes(p unsafe.Pointer, n uintptr) {
 	first := uintptr(p) % Line
 	lines(p, (first+n+Line-1)/Line)

@@ -31,13 +31,13 @@ type Group struct {
 // Here is the answer of Group.Place for the server that asks.
 const Here = -1
 
-// MaxMembers is the most servers of a group.
+// MaxMembers is the largest number of servers in a group.
 const MaxMembers = 254
 
-// IndexKind is what a key of an Index means.
+// IndexKind says what a key of an Index is.
 type IndexKind uint8
 
-// The kinds. The owner of the servers may use those from IndexOther on.
+// The kinds. Programs that use the servers may have kinds of their own from IndexOther on, four.
 const (
 	IndexAddress   IndexKind = iota // of a session
 	IndexHandshake                  // address of a handshake
@@ -62,7 +62,7 @@ type indexBucket [8]atomic.Uint64
 // NewIndex returns an index for a number of entries. Entropy is secret.
 func NewIndex(entries int, entropy [32]byte) *Index {
 	size := 2
-	for size*2 < entries { // two of eight words of a bucket in use
+	for size*2 < entries { // a bucket of eight words has two in use on average
 		size *= 2
 	}
 	x, rng := &Index{buckets: make([]indexBucket, size)}, rand.NewChaCha8(entropy)
@@ -82,7 +82,8 @@ func (x *Index) RemoveNumber(kind IndexKind, key uint64, member int) {
 	x.remove(kind, numberKey(key), member)
 }
 
-// FindNumber returns a member with a key, another than the one given if there is one.
+// FindNumber returns a member that has an entry for a key. If several have one, it is
+// another than but.
 func (x *Index) FindNumber(kind IndexKind, key uint64, but int) (member int, ok bool) {
 	return x.find(kind, numberKey(key), but)
 }
@@ -131,7 +132,7 @@ func (x *Index) put(kind IndexKind, key tableKey, member int) {
 		if at == nil || free[1] != nil && used[1] < used[0] {
 			at = free[1]
 		}
-		if at == nil { // 16 entries: more than a handful means too small an index
+		if at == nil { // both buckets are full: the index is far too small
 			return
 		}
 		if at.CompareAndSwap(0, word) {
@@ -181,7 +182,8 @@ func (x *Index) has(kind IndexKind, key tableKey, member int) bool {
 	return false
 }
 
-// find returns a member with a key, another than the one given if there is one.
+// find returns a member that has an entry for a key. If several have one, it is
+// another than but.
 func (x *Index) find(kind IndexKind, key tableKey, but int) (member int, ok bool) {
 	word, a, b := x.place(kind, key)
 	for _, bucket := range [2]*indexBucket{a, b} {

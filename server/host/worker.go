@@ -30,7 +30,7 @@ type worker struct {
 
 	departing []*hosted // lobbies that are to end or to move
 	backlog   backlog
-	faulted   uint32 // background.faulted, as far as it was looked at
+	faulted   uint32 // value of background.faulted when it was last read
 	figures   portFigures
 }
 
@@ -53,7 +53,7 @@ func (w *worker) openPort(g netcode.ServerConfig) (err error) {
 	return err
 }
 
-// run plays lobbies until the host stops, and disconnects their players.
+// run plays lobbies until the host stops, then disconnects their players.
 func (w *worker) run(pacer *clock.Pacer) error {
 	made := w.loop.lobbies
 	w.loop.lobbies = nil
@@ -195,8 +195,8 @@ func (w *worker) playShared(now time.Duration, unix int64) error {
 	return err
 }
 
-// playAlone plays n ticks of a lobby alone. A panic, of a tick or of what it left for the background,
-// ends it, and with it the host.
+// playAlone plays n ticks of the lobby of a host that has one. A panic in a tick, or in work that it
+// left for the background, ends the lobby and the host.
 func (w *worker) playAlone(now time.Duration, unix int64, n int) (err error) {
 	x := w.loop.lobbies[0]
 	defer func() {
@@ -225,7 +225,7 @@ func (w *worker) endFaulty() {
 	}
 }
 
-// endFaultyBehind ends the lobbies that have panicked in the background.
+// endFaultyBehind ends the lobbies whose work in the background has panicked.
 func (w *worker) endFaultyBehind(now time.Duration) {
 	n := w.host.encoder.faulted.Load()
 	if n == w.faulted {
@@ -362,7 +362,8 @@ func (w *worker) netcode() *netcode.Server {
 	return w.loop.lobbies[0].lobby.Netcode()
 }
 
-// everySecond logs what was refused.
+// everySecond logs refused datagrams once a second. Worker 0 checks the wall clock and flushes the
+// log, too.
 func (w *worker) everySecond(wall time.Time) {
 	h, at := w.host, w.host.since()
 	w.figures.refused.log(h.log, at, w.netcode().Counters())

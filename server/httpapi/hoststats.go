@@ -8,32 +8,32 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// AllLobbies names all lobbies of a host at once where a lobby has its ID.
+// AllLobbies is the value of ?lobby= that means all lobbies of a host.
 const AllLobbies = "all"
 
-// HostReport is the answer of GET /stats?lobby=all, since POST /stats/reset?lobby=all. Figures of
-// the whole process (CPU, memory, garbage) are the same in all lobbies.
+// HostReport is the answer of GET /stats?lobby=all: figures since POST /stats/reset?lobby=all.
+// Each lobby repeats those of the whole process (CPU, memory, garbage).
 type HostReport struct {
 	Version int              `json:"version"`
 	Loops   []LoopReport     `json:"loops"`   // by worker; empty for a lobby alone
 	Lobbies []metrics.Report `json:"lobbies"` // by ID
 }
 
-// LoopReport is what a loop spends for all of its lobbies together: receiving, opening and sending.
-// A call plays the lobbies of one phase.
+// LoopReport is what the loop of a worker spends for all of its lobbies together: receiving, opening
+// and sending. In a call it plays the lobbies that are due at once.
 type LoopReport struct {
 	Calls uint64         `json:"calls"`
 	Call  metrics.Spread `json:"call_us"` // time elapsed in a call, ticks of its lobbies included
-	// CPU time of one call in 16, µs, without the ticks of its lobbies.
+	// CPU time of a call without the ticks of its lobbies, µs; of about one call in 16, drawn at random.
 	Stages     []metrics.StageCost `json:"stages"`
 	SocketLost uint64              `json:"socket_lost"` // datagrams lost at the socket of the loop
 }
 
-// yieldEvery is the pause between two lobbies: the figures of hundreds of lobbies take longer than
-// a tick, on a processor that the loop needs.
+// yieldEvery is the pause after the figures of each lobby. Those of hundreds of lobbies take longer
+// than a tick, and the loop may need the processor.
 const yieldEvery = time.Millisecond
 
-// serveAll answers /stats and /stats/reset of all lobbies.
+// serveAll answers /stats?lobby=all and /stats/reset?lobby=all. served is false for other requests.
 func (d *directory) serveAll(w http.ResponseWriter, r *http.Request) (served bool) {
 	if r.URL.Query().Get("lobby") != AllLobbies {
 		return false
@@ -51,7 +51,7 @@ func (d *directory) serveAll(w http.ResponseWriter, r *http.Request) (served boo
 	return true
 }
 
-// hiccup is where wake-up delays are counted; nil: nowhere.
+// hiccup returns the histogram of wake-up delays, which all lobbies share; nil if there is none.
 func hiccup(lobbies []*LobbyPages) *meter.Histogram {
 	if len(lobbies) == 0 {
 		return nil
