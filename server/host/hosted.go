@@ -24,17 +24,27 @@ type hosted struct {
 	pace     pace
 	schedule *metrics.Schedule
 	labels   *httpapi.StageLabels
-	dash     *httpapi.DashFeed             // nil: no live page
-	recorder *recorder                     // nil: nothing is recorded
-	status   atomic.Pointer[server.Status] // as of the last second
-	score    atomic.Pointer[scoreboard]    // as of the last second, if there is a query port
-	logged   loggedCounts
-	pages    *httpapi.LobbyPages   // nil: no HTTP port
-	shared   *sharedMap            // the map that it plays; nil: a map of its own
-	content  string                // pack of its maps; "" for the host's own
-	loading  <-chan loadedMap      // the map that it asked for; nil: none
-	ended    chan struct{}         // closed when the lobby has ended
-	fault    atomic.Pointer[fault] // of its work in the background, until somebody has logged it
+	dash     *httpapi.DashFeed   // nil: no live page
+	recorder *recorder           // nil: nothing is recorded
+	pages    *httpapi.LobbyPages // nil: no HTTP port
+	published
+	mapInUse
+	ended chan struct{}         // closed when the lobby has ended
+	fault atomic.Pointer[fault] // the first of its work in the background, until it is logged
+}
+
+// published are figures of a lobby, made once a second.
+type published struct {
+	status atomic.Pointer[server.Status]
+	score  atomic.Pointer[scoreboard] // nil without a query port
+	logged loggedCounts               // belongs to the worker
+}
+
+// mapInUse is what a lobby has of the host's maps. It belongs to the worker, but for content.
+type mapInUse struct {
+	shared  *sharedMap       // the map that it plays; nil: a map of its own
+	content string           // pack of its maps, constant; "" for the host's own
+	loading <-chan loadedMap // the map that it asked for; nil: none
 }
 
 // pace is when a lobby plays, and at which load level. It belongs to its worker.

@@ -56,7 +56,7 @@ var errAlone = errors.New("this server has one lobby alone: start it with --lobb
 // making counts lobbies from the request on. Any goroutine may use it.
 type making struct {
 	mu       sync.Mutex // guards the fields below
-	next     uint32     // ID of the next lobby; no ID is used twice
+	next     uint32     // ID of the next lobby; no two lobbies have had the same
 	reserved int        // lobbies made or being made
 	instance uint32     // of protocol.LobbyRef
 }
@@ -84,6 +84,16 @@ func (m *making) reserve(most int) (id uint32, err error) {
 	m.next++
 	m.reserved++
 	return id, nil
+}
+
+// cancel gives back the room of a lobby that was not made, and its ID unless a later one is taken.
+func (m *making) cancel(id uint32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reserved--
+	if m.next == id+1 {
+		m.next = id
+	}
 }
 
 // release gives back the room of a lobby that has ended.
@@ -178,7 +188,7 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 		}
 		if !added {
 			h.maps.release(shared)
-			h.making.release()
+			h.making.cancel(c.ID)
 		}
 	}()
 	m := h.mapOf(spec, &c)

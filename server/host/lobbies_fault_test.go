@@ -129,6 +129,29 @@ func TestLobbySpecs(t *testing.T) {
 	}
 }
 
+// A lobby that was refused uses up no number.
+func TestRefusedLobbyUsesNoID(t *testing.T) {
+	cfg, _ := lobbiesConfig("mmsg", 1, 3)
+	cfg.Maps = openMap
+	h, stop := running(t, cfg)
+	defer stop()
+	for want := uint32(1); want < 3; want++ {
+		if id, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{Map: "no-such-map"}); err == nil {
+			t.Errorf("lobby %d without a map", id)
+		}
+		if id, err := h.CreateLobby(context.Background(), httpapi.LobbySpec{}); id != want || err != nil {
+			t.Errorf("lobby %d, want %d: %v", id, want, err)
+		}
+	}
+	var m making
+	first, _ := m.reserve(3)
+	second, _ := m.reserve(3)
+	m.cancel(first) // the second one has its number already
+	if third, _ := m.reserve(3); third != second+1 || m.reserved != 2 {
+		t.Errorf("lobby %d after %d, %d reserved", third, second, m.reserved)
+	}
+}
+
 // A lobby on demand runs the files that the others have run.
 func TestLobbyOnDemandRunsFiles(t *testing.T) {
 	cfg, _ := lobbiesConfig("mmsg", 1, 2)
@@ -386,7 +409,7 @@ func TestLobbyOfAnotherPack(t *testing.T) {
 		!strings.Contains(body, `"content":"`+own+`"`) {
 		t.Errorf("the pack of the host by its hash: %d %s", status, body)
 	}
-	if status, body := ask(t, "DELETE", at+"/v1/lobbies/2"); status != http.StatusNoContent {
+	if status, body := ask(t, "DELETE", at+"/v1/lobbies/1"); status != http.StatusNoContent {
 		t.Fatalf("%d %s", status, body)
 	}
 	status, body := postJSON(t, at+"/v1/lobbies", `{"content": "other"}`)
@@ -397,7 +420,7 @@ func TestLobbyOfAnotherPack(t *testing.T) {
 	if x.lobby.Config().Rotation != nil {
 		t.Error("it rotates through maps of the host's pack")
 	}
-	if status, body := postJSON(t, at+"/v1/console?lobby=3", "map arena-64"); status != 200 ||
+	if status, body := postJSON(t, at+"/v1/console?lobby=2", "map arena-64"); status != 200 ||
 		<-asked != "other arena-64" {
 		t.Errorf("%d %s", status, body)
 	}
