@@ -155,7 +155,8 @@ func (r *run) checkClient(i int, c *client.Client) {
 		r.checkKillMessages(i, c)
 		r.checkChat(i, c)
 	}
-	if r.Now() > r.when.settled+2*time.Second && r.Lobby.Match().Tick()%8 == 0 {
+	// A client whose session was lost shows the players of before until the session times out.
+	if r.Now() > max(r.when.settled+2*time.Second, lost) && r.Lobby.Match().Tick()%8 == 0 {
 		r.checkShownPlayers(i, c)
 	}
 	// Delayed datagrams of ticks up to arrived are there by now.
