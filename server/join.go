@@ -149,6 +149,8 @@ func (j *join) newPlayer(r role) netid.ID {
 		return 0
 	case r == roleSpectator:
 		return j.match.JoinSpectator()
+	case j.cfg.groupsTeams():
+		return j.match.JoinFrom(j.cfg.firstSlot(j.match.NextTeam()))
 	}
 	return j.match.Join()
 }
