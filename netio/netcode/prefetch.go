@@ -8,6 +8,8 @@ import (
 	"github.com/tickrate/tickrate/internal/prefetch"
 )
 
+var _ [0]byte = [unsafe.Sizeof(slot{}) % prefetch.Line]byte{} // see slot
+
 // PrefetchAddress loads the entry that At reads for an address into the cache. The three Prefetch
 // calls for a datagram go before its Receive, each some datagrams after the one before: a call
 // reads what the one before it has loaded. They change nothing.

@@ -4,9 +4,6 @@ import (
 	"crypto/cipher"
 	"net/netip"
 	"time"
-	"unsafe"
-
-	"github.com/tickrate/tickrate/internal/prefetch"
 )
 
 // slot is one session. Its number is the client's index on the wire. What a received datagram
@@ -31,8 +28,6 @@ type slot struct {
 	expire       uint64 // of the token, Unix seconds
 	_            [24]byte
 }
-
-var _ [0]byte = [unsafe.Sizeof(slot{}) % prefetch.Line]byte{}
 
 // path is what a slot knows about the address to which its client may move.
 type path struct {
