@@ -77,6 +77,7 @@ func (s *sharedSockets) bind() (int, error) {
 		return -1, err
 	}
 	enableGRO(fd)
+	setDontFragment(fd)
 	_ = unix.BindToDevice(fd, "lo") // otherwise sources are checked all the same
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, clientBuffer*maxSharers) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, clientBuffer*maxSharers)
