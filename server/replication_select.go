@@ -6,7 +6,6 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -63,6 +62,7 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	switch {
 	case c.join.phase != joinDone:
 		v.selection = rowsJoining
+		c.join.sent++
 		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
 	case r.lowDetail():
 		v.selection = rowsLowDetail
@@ -88,36 +88,29 @@ func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 	case j.phase == joinSending:
 		j.phase, j.completeAt = joinUnacked, r.match.Tick()
 	case r.cfg.Relevance == RelevanceGrid && c.acks.sinceResync >= j.completeAt:
-		j.phase = joinDone
+		j.phase, j.sent = joinDone, 0
 	}
 }
 
-// rejoinSeconds is how long after its join burst a client may fall back into it.
-const rejoinSeconds = 2
-
 // joined reports whether a client that sees all players holds enough for blocks alone: the whole
-// world fits into one join snapshot, or the client holds each group whole.
+// world fits into one join snapshot, or the client holds each group whole. A client whose baselines
+// expire, because it acknowledges a part of each snapshot only, falls back into the join burst: else
+// it would be sent most of the world in full each time.
 func (r *replication) joined(c *connReplication) bool {
-	j, t := &c.join, r.match.Tick()
-	switch j.phase {
-	case joinSending:
-		members, most := r.match.Score().Members, r.cfg.JoinBytes-minJoinBytes/2
-		if int(members[0])+int(members[1]) <= 8*most/fullRowBits || r.players.encoder.FullBlocksFit(most) {
-			j.phase = joinDone
-		}
-	case joinUnacked:
-		if !r.lacksGroups(c, 0) {
-			j.phase, j.joinedAt = joinDone, t
-		}
-	case joinDone:
-		// The client's baselines are of a few snapshots only and may expire before it acknowledges
-		// others. If it would be sent more than a join snapshot has, the burst begins again.
-		recent := j.joinedAt != 0 && t-j.joinedAt < rejoinSeconds*tick.Tick(r.cfg.Rules.Rate)
-		if recent && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) {
-			j.phase, j.joinedAt = joinSending, 0
-		}
+	j := &c.join
+	switch {
+	case j.phase == joinSending && r.worldFits(), j.phase == joinUnacked && !r.lacksGroups(c, 0):
+		j.phase, j.sent = joinDone, 0
+	case j.phase == joinDone && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) && !r.worldFits():
+		j.phase = joinSending
 	}
 	return j.phase == joinDone
+}
+
+// worldFits reports whether all players fit into one join snapshot without baselines.
+func (r *replication) worldFits() bool {
+	members, most := r.match.Score().Members, r.cfg.JoinBytes-minJoinBytes/2
+	return int(members[0])+int(members[1]) <= 8*most/fullRowBits || r.players.encoder.FullBlocksFit(most)
 }
 
 // lacksGroups reports whether the groups that the client does not hold whole take more than most
