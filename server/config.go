@@ -73,8 +73,8 @@ type Config struct {
 	ObjectUpdateIntervals netstate.UpdateIntervals
 
 	// NearestPlayers is about how many players are in every snapshot to a client that may see all:
-	// those nearest to it. In a lobby of more than 256 players the others are in every second one.
-	// Default 96, at most 4096; -1 puts all players into every snapshot.
+	// those nearest to it. In a lobby of more than four times as many the others are in every second
+	// one. Default 64, at most 4096; -1 puts all players into every snapshot.
 	NearestPlayers int
 
 	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need

@@ -14,17 +14,16 @@ import (
 // Clients that are sent snapshots of the same intervals have equal parts, and share their blocks.
 type rowTurns struct{ nearest, turns int }
 
-// Rows of a client that is sent all players, in a lobby of more than fullRateMembers players. Two
-// turns are what a client interpolates across without a pause: it shows the players two send
-// intervals late.
+// Rows of a client that is sent all players take turns in a lobby of more than turnsFrom times
+// Config.NearestPlayers. Two turns are what a client interpolates across without a pause: it shows
+// players two send intervals late.
 const (
-	fullRateMembers       = 256
+	turnsFrom             = 4
 	farTurns              = 2
-	defaultNearestPlayers = 96
-	maxNearestPlayers     = 4096
+	defaultNearestPlayers = 64
 )
 
-// lowDetail are the turns under overload.LowDetail. Fewer groups would save nothing: a row costs
+// lowDetailTurns are the turns under overload.LowDetail. Fewer groups would save nothing: a row costs
 // more the longer it waited.
 var lowDetailTurns = rowTurns{nearest: 16, turns: 4}
 
@@ -54,7 +53,7 @@ func (r *replication) takesTurns() bool {
 		return false
 	}
 	members := r.match.Score().Members
-	return int(members[0])+int(members[1]) > fullRateMembers
+	return int(members[0])+int(members[1]) > turnsFrom*r.cfg.NearestPlayers
 }
 
 // selectTurns begins a snapshot of the nearest rows and of the part whose turn it is. visible is nil
@@ -66,8 +65,9 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		n = lowDetailTurns
 		r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	}
+	t := int(r.intervalOf(r.match.Tick())) / int(r.every(c))
 	if v.selection != selection { // the part that other clients get, too
-		v.turn = rowTurn{at: uint8((int(r.intervalOf(r.match.Tick()))/int(r.every(c)) + n.turns - 1) % n.turns)}
+		v.turn = rowTurn{at: uint8((t + n.turns - 1) % n.turns)}
 	}
 	v.selection = selection
 	clear(s.pick)
@@ -103,9 +103,11 @@ type places struct {
 	wide, deep int      // cells
 	first      []uint16 // by cell: index into slots; one more is the end
 	slots      []uint16
-	cell       []uint16 // by slot
+	cell       []uint16 // by slot, noCell for an empty one
 	radius     []uint8  // by cell: the last result of reach
 }
+
+const noCell = 1<<16 - 1
 
 // cellsPerPlayer makes cells so small that a square of them fits most numbers of players well.
 const cellsPerPlayer = 2
@@ -118,6 +120,9 @@ func newPlaces(c *Config) places {
 		wide: int(size.X/edge) + 1, deep: int(size.Z/edge) + 1}
 	p.first, p.radius = make([]uint16, p.wide*p.deep+1), make([]uint8, p.wide*p.deep)
 	p.slots, p.cell = make([]uint16, c.Players), make([]uint16, c.Players)
+	for slot := range p.cell {
+		p.cell[slot] = noCell
+	}
 	return p
 }
 
@@ -128,35 +133,44 @@ func (p *places) cellOf(x, z float32) int {
 	return row*p.wide + column
 }
 
-// fill brings the cells to the newest tick: a counting sort.
+// fill brings the cells to the newest tick.
 func (p *places) fill(r *replication) {
 	frame := r.frame()
 	if p.filled == frame.Tick {
 		return
 	}
 	p.filled = frame.Tick
-	clear(p.first)
 	poses := r.match.Poses()
 	for slot := range poses {
-		pose := &poses[slot]
-		cell := p.cellOf(pose.Pos.X, pose.Pos.Z)
-		p.cell[slot] = uint16(cell)
-		if frame.ID(slot) != 0 {
+		if p.cell[slot] = noCell; frame.ID(slot) != 0 {
+			p.cell[slot] = uint16(p.cellOf(poses[slot].Pos.X, poses[slot].Pos.Z))
+		}
+	}
+	p.sort()
+}
+
+// sort sorts the slots by cell, by counting.
+func (p *places) sort() {
+	clear(p.first)
+	n := uint16(0)
+	for _, cell := range p.cell {
+		if cell != noCell {
 			p.first[cell+1]++
+			n++
 		}
 	}
 	for i := 1; i < len(p.first); i++ {
 		p.first[i] += p.first[i-1]
 	}
-	for slot := len(poses) - 1; slot >= 0; slot-- { // moves the end of each cell to its beginning
-		if frame.ID(slot) != 0 {
-			end := &p.first[p.cell[slot]+1]
+	for slot, cell := range p.cell { // moves the end of each cell to its beginning
+		if cell != noCell {
+			end := &p.first[cell+1]
 			*end--
 			p.slots[*end] = uint16(slot)
 		}
 	}
 	copy(p.first, p.first[1:])
-	p.first[len(p.first)-1] = uint16(frame.Len())
+	p.first[len(p.first)-1] = n
 }
 
 // square is the cells up to radius cells from one: columns x0 to x1-1 of rows z0 to z1-1.
@@ -192,11 +206,13 @@ func (p *places) reach(cell, most int) int {
 // asked for, and at least its cell and those that touch it. All slots of a cell have equal ones.
 func (p *places) addNear(set []uint64, slot, most int) {
 	cell := int(p.cell[slot])
+	if cell == noCell {
+		return
+	}
 	x0, x1, z0, z1 := p.square(cell, p.reach(cell, most))
 	for row := z0 * p.wide; row < z1*p.wide; row += p.wide {
 		for _, near := range p.slots[p.first[row+x0]:p.first[row+x1]] {
 			set[near>>6] |= 1 << (near & 63)
 		}
 	}
-	set[slot>>6] |= 1 << (slot & 63)
 }
