@@ -20,7 +20,8 @@ const (
 	rowsVisible                       // all visible rows
 	rowsScheduled                     // as many as the byte budget carries
 	rowsJoining                       // as many as Config.JoinBytes carry
-	rowsLowDetail                     // the nearest visible rows, and others in turn
+	rowsTurns                         // the nearest rows, and others in turn
+	rowsLowDetail                     // likewise, under overload
 )
 
 // joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or
@@ -37,7 +38,8 @@ const (
 // selectRows selects the player rows of the client's snapshot. The first packet has head bytes
 // already.
 //
-//	all players are visible, no limit    blocks that clients share; no visibility is computed
+//	all players are visible, no limit    blocks that clients share; no visibility is computed; in a
+//	                                     large lobby half of the far players, see rowTurns
 //	some are hidden, no limit            all visible rows; blocks for whole visible groups
 //	byte limit                           as without one if that fits; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
@@ -45,9 +47,14 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
 	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
 	blocks := all && !limited && (c.viewer.spectates || r.joined(c))
-	if r.cfg.Relevance == RelevanceOff || blocks && !r.lowDetail() {
+	turns := blocks && r.takesTurns()
+	if r.cfg.Relevance == RelevanceOff || blocks && !turns && !r.lowDetail() {
 		v.byRow, v.selection = false, rowsAll
 		r.players.packer.Begin(r.players.encoder, c.acks.tracker, 0, r.players.frames.Groups())
+		return
+	}
+	if turns && !r.lowDetail() {
+		r.selectTurns(c, rowsTurns, nil)
 		return
 	}
 	if limited {
@@ -65,8 +72,7 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 		c.join.sent++
 		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
 	case r.lowDetail():
-		v.selection = rowsLowDetail
-		r.selectLowDetail(c, visible)
+		r.selectTurns(c, rowsLowDetail, visible)
 	default:
 		r.beginPlayerRows(c, visible)
 	}
@@ -225,28 +231,5 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	}
 }
 
-// lowDetail reports whether snapshots are of low detail: the lowDetailNearest players that are
-// nearest and, of the others, one group in lowDetailTurns, by turns. Fewer groups would save
-// nothing: a row costs more the longer it waited.
+// lowDetail reports whether snapshots are of low detail, see rowTurns.
 func (r *replication) lowDetail() bool { return r.loadLevel >= overload.LowDetail }
-
-const (
-	lowDetailNearest = 16
-	lowDetailTurns   = 4
-)
-
-var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of each word of a set
-
-// selectLowDetail begins a snapshot of low detail.
-func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
-	p, s := &r.players, &r.players.interest
-	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
-	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
-	turn := uint64(0xffff) << (16 * c.view.detailTurn)
-	c.view.detailTurn = (c.view.detailTurn + 1) % lowDetailTurns
-	for i, w := range visible {
-		s.pick[i] = p.nearest[i] | w&turn
-	}
-	p.packer.Select(s.pick)
-	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
-}
