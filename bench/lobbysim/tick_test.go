@@ -195,9 +195,12 @@ func BenchmarkTick(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			s := &c.Lobby.Stats
-			for _, stage := range []metrics.Stage{metrics.StageReceive, metrics.StageOpen, metrics.StageSeal} {
+			for _, stage := range []metrics.Stage{
+				metrics.StageReceive, metrics.StageOpen, metrics.StageSeal, metrics.StageSnapshot,
+			} {
 				s.Stage[stage].Reset()
 			}
+			bytes, snapshots := s.Count[metrics.BytesOut].Load(), s.Count[metrics.Snapshots].Load()
 			opened, sealed := s.Count[metrics.Received].Load(), s.Count[metrics.Sent].Load()
 			b.ResetTimer()
 			for range b.N {
@@ -216,6 +219,9 @@ func BenchmarkTick(b *testing.B) {
 			b.ReportMetric(each(metrics.StageReceive, s.Count[metrics.Received].Load()-opened), "ns/receive")
 			b.ReportMetric(each(metrics.StageOpen, s.Count[metrics.Received].Load()-opened), "ns/open")
 			b.ReportMetric(each(metrics.StageSeal, s.Count[metrics.Sent].Load()-sealed), "ns/seal")
+			b.ReportMetric(each(metrics.StageSnapshot, (s.Count[metrics.Snapshots].Load()-snapshots)*uint64(n)),
+				"ns/pair")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)*60*8/1000/float64(b.N*n), "kbps/client")
 		})
 	}
 }
