@@ -45,6 +45,7 @@ type replicatedRows struct {
 	packer   snapshot.Packer
 	sums     snapshot.Checksums
 	interest interestSet
+	meanCost int // bits of a weighed row, meanCostShare times the mean over snapshots
 }
 
 // ownerRows encodes the row that only a client's own player has.
