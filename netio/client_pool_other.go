@@ -136,6 +136,16 @@ func (f *ClientPool) Send(i int, data []byte) error {
 	return nil
 }
 
+// SendBatch sends the datagrams of b as Send does, and empties it. It returns the first error and the
+// client that it hit.
+func (f *ClientPool) SendBatch(b *ClientBatch) (client int, err error) {
+	defer b.reset()
+	return f.sendEach(b)
+}
+
+// clientHeaders is unused: each datagram is a system call.
+type clientHeaders struct{}
+
 // Poll calls fn for all datagrams that have arrived, without waiting, and returns their number;
 // more is false. Datagrams of one client come in order. data is valid until fn returns. fn may
 // call Send, Add and Remove, but not Poll.

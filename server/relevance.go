@@ -7,7 +7,9 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
 )
 
 // Relevance says which rows clients are sent.
@@ -149,6 +151,20 @@ func (c *Config) fitGrid() error {
 			g.Cell, g.Wide, g.Deep, maxCells)
 	}
 	return nil
+}
+
+// groupsTeams reports whether the teams of the lobby have slots of their own: a half each. All of a
+// team are visible to it, so their groups go as blocks that its clients share. Fewer slots make no
+// run of blocks.
+func (c *Config) groupsTeams() bool {
+	return c.Relevance == RelevanceGrid && !c.TeamFog &&
+		c.Players >= mode.Teams*snapshot.MinBlockRun*snapshot.GroupRows
+}
+
+// firstSlot is the first slot of a team: of a whole group.
+func (c *Config) firstSlot(team uint8) int {
+	share := (c.Players + mode.Teams - 1) / mode.Teams
+	return int(team) * ((share + snapshot.GroupRows - 1) &^ (snapshot.GroupRows - 1))
 }
 
 // CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a

@@ -369,7 +369,8 @@ func (s *serveSettings) checkEcho() error {
 	case s.query.listen != "":
 		return errors.New("--query: an echo has no query port; leave out one of --query and --echo")
 	}
-	if most := netcode.MaxClients / max(1, s.match.lobbies.Ahead); s.match.players < 1 || s.match.players > most {
+	most := netcode.MaxClients / max(1, s.match.lobbies.Ahead)
+	if s.match.players < 1 || s.match.players > most {
 		return fmt.Errorf("--players %d: expected 1 to %d", s.match.players, most)
 	}
 	return nil

@@ -13,8 +13,6 @@ func (p *Packer) planBlocks(see []uint64) {
 	if !anyWhole(see) {
 		return
 	}
-	for p.nextBaseline() {
-	}
 	if r.spans = r.spans[:0]; p.encoder.stored {
 		r.spans = append(r.spans, Run{Count: r.end})
 	} else {
@@ -24,7 +22,7 @@ func (p *Packer) planBlocks(see []uint64) {
 		for run.Count > 0 {
 			n := 0
 			for n < run.Count && seenWhole(see, run.First+n) &&
-				(run.Baselines[0] != 0 || !r.holdsAny(run.First+n)) {
+				(run.Baselines[0] != 0 || !p.holdsAny(run.First+n)) {
 				n++
 			}
 			if n >= MinBlockRun {
@@ -52,8 +50,10 @@ func anyWhole(see []uint64) bool {
 func seenWhole(see []uint64, g int) bool { return g>>2 < len(see) && rowsOf(see, g) == allRows }
 
 // holdsAny reports whether the client holds any row of a group.
-func (r *rowPlan) holdsAny(g int) bool {
-	for _, b := range r.bases {
+func (p *Packer) holdsAny(g int) bool {
+	for p.nextBaseline() {
+	}
+	for _, b := range p.rows.bases {
 		if rowsOf(b.have, g) != 0 {
 			return true
 		}
