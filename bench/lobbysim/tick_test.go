@@ -194,6 +194,8 @@ func BenchmarkTick(b *testing.B) {
 			s := &c.Lobby.Stats
 			s.Stage[metrics.StageOpen].Reset()
 			s.Stage[metrics.StageSeal].Reset()
+			s.Stage[metrics.StageSnapshot].Reset()
+			bytes, snapshots := s.Count[metrics.BytesOut].Load(), s.Count[metrics.Snapshots].Load()
 			opened, sealed := s.Count[metrics.Received].Load(), s.Count[metrics.Sent].Load()
 			b.ResetTimer()
 			for range b.N {
@@ -211,6 +213,9 @@ func BenchmarkTick(b *testing.B) {
 			}
 			b.ReportMetric(each(metrics.StageOpen, s.Count[metrics.Received].Load()-opened), "ns/open")
 			b.ReportMetric(each(metrics.StageSeal, s.Count[metrics.Sent].Load()-sealed), "ns/seal")
+			b.ReportMetric(each(metrics.StageSnapshot, (s.Count[metrics.Snapshots].Load()-snapshots)*uint64(n)),
+				"ns/pair")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)*60*8/1000/float64(b.N*n), "kbps/client")
 		})
 	}
 }
