@@ -53,7 +53,7 @@ var layers = []layer{
 	{pkg: "compress/dict", may: "klauspost"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/ratelimit crypto"},
+	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
 	{pkg: "protocol", may: "netio/packet"},
 
@@ -123,8 +123,8 @@ var layers = []layer{
 		may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot " +
 			"ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
 	{pkg: "client",
-		may: "internal/ringbuf internal/ratelimit client/clock client/predict client/interpolate " +
-			"client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
+		may: "internal/prefetch internal/ringbuf internal/ratelimit client/clock client/predict " +
+			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
 			"sim/mode sim/netstate sim/replay",
 		tests: "sim/move server netio"},

@@ -1,6 +1,9 @@
 package netio
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrNoClient: a pool has no client with that number.
 var ErrNoClient = errors.New("netio: no such client")
@@ -15,4 +18,49 @@ type ClientPoolStats struct {
 	SendAgain    uint64 // lost: the kernel had no room at that moment
 	SendFailed   uint64 // lost: the kernel refused, usually because the remote port is closed
 	Clients      int    // open now
+}
+
+// ClientBatch is up to BatchSize datagrams of clients of one pool, which leave in few system calls.
+// The zero value is ready. One goroutine owns it.
+type ClientBatch struct {
+	bytes   []byte // of all datagrams, one after another
+	list    []clientDatagram
+	headers clientHeaders
+}
+
+// clientDatagram is a datagram of a batch.
+type clientDatagram struct{ client, end int }
+
+// Add copies data, at most MaxDatagram bytes, as a datagram of client i.
+func (b *ClientBatch) Add(i int, data []byte) {
+	if len(data) > MaxDatagram || b.Full() {
+		panic(fmt.Sprintf("netio: client %d sends %d bytes as datagram %d", i, len(data), len(b.list)))
+	}
+	b.bytes = append(b.bytes, data...)
+	b.list = append(b.list, clientDatagram{i, len(b.bytes)})
+}
+
+// Full reports whether there is no room for another datagram.
+func (b *ClientBatch) Full() bool { return len(b.list) == BatchSize }
+
+// at returns datagram k and its client.
+func (b *ClientBatch) at(k int) (client int, data []byte) {
+	start := 0
+	if k > 0 {
+		start = b.list[k-1].end
+	}
+	return b.list[k].client, b.bytes[start:b.list[k].end]
+}
+
+func (b *ClientBatch) reset() { b.bytes, b.list = b.bytes[:0], b.list[:0] }
+
+// sendEach sends each datagram of a batch by Send and returns the first error with its client.
+func (f *ClientPool) sendEach(b *ClientBatch) (client int, err error) {
+	for k := range b.list {
+		i, data := b.at(k)
+		if bad := f.Send(i, data); bad != nil && err == nil {
+			client, err = i, bad
+		}
+	}
+	return client, err
 }

@@ -15,12 +15,20 @@ import (
 // epollEvents is the most sockets that one epoll_wait returns.
 const epollEvents = 512
 
-// ClientPool is many client sockets, each connected to the same server from its own port. One
-// goroutine owns it; others may Send. An epoll set tells which sockets have datagrams, so a poll
-// costs system calls only for those: one for each, and one for every 512. A socket is watched
-// edge-triggered and emptied each time, so that no call finds nothing.
+// ClientPool is many clients of one server, each with its own address. One goroutine owns it; others
+// may Send.
+//
+// Where the server is on this machine's IPv4 loopback, clients are addresses of few sockets, see
+// sharedSockets. Otherwise each has its own, connected to the server. An epoll set tells which of
+// those have datagrams, so a poll costs system calls only for them: one for each, and one for every
+// 512. A socket is watched edge-triggered and emptied each time, so that no call finds nothing.
 type ClientPool struct {
+	// Ahead, unless nil, is called with a client whose datagrams Poll has and delivers after those of
+	// the next client.
+	Ahead func(i int)
+
 	remote  netip.AddrPort
+	shared  *sharedSockets // nil: a socket for each client
 	epoll   int
 	clients []poolClient
 	free    []int // numbers to reuse, the last one first
@@ -31,7 +39,7 @@ type ClientPool struct {
 	closed  bool
 }
 
-// poolClient is one client's socket. The generation tells an event of the number's former client
+// poolClient is one client and its socket. The generation tells an event of the number's former client
 // from one of the present client.
 type poolClient struct {
 	fd         int // -1: none
@@ -40,12 +48,14 @@ type poolClient struct {
 
 // OpenClientPool opens n clients of the server at remote, numbered from 0.
 func OpenClientPool(remote netip.AddrPort, n int) (*ClientPool, error) {
-	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return nil, fmt.Errorf("netio: clients of %v: %w", remote, os.NewSyscallError("epoll_create1", err))
+	f := &ClientPool{remote: canonical(remote), epoll: -1}
+	if f.shared = newSharedSockets(f.remote); f.shared == nil {
+		epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+		if err != nil {
+			return nil, fmt.Errorf("netio: clients of %v: %w", remote, os.NewSyscallError("epoll_create1", err))
+		}
+		f.epoll, f.events, f.in = epoll, make([]unix.EpollEvent, epollEvents), newGROReceiver(groDepth)
 	}
-	f := &ClientPool{remote: canonical(remote), epoll: epoll, events: make([]unix.EpollEvent, epollEvents),
-		in: newGROReceiver()}
 	for range n {
 		if _, err := f.Add(); err != nil {
 			f.Close()
@@ -75,30 +85,44 @@ func (f *ClientPool) Add() (int, error) {
 }
 
 func (f *ClientPool) open(i int) error {
-	fd, family, err := openUDP(f.remote.Addr())
-	if err != nil {
-		return err
-	}
-	if errno := bindOrConnect(unix.SYS_CONNECT, fd, f.remote, family); errno != 0 {
-		unix.Close(fd)
-		return os.NewSyscallError("connect", errno)
-	}
-	f.in.enable(fd)
-	m := poolClient{fd: fd}
+	m := poolClient{}
 	if i < len(f.clients) {
 		m.generation = f.clients[i].generation + 1
 	}
-	watch := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(i), Pad: m.generation}
-	if err := unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &watch); err != nil {
-		unix.Close(fd)
-		return os.NewSyscallError("epoll_ctl", err)
-	}
-	if i == len(f.clients) {
-		f.clients = append(f.clients, m)
+	var err error
+	if f.shared != nil {
+		m.fd, err = f.shared.open(i)
 	} else {
+		m.fd, err = f.connect(i, m.generation)
+	}
+	switch {
+	case err != nil:
+		return err
+	case i == len(f.clients):
+		f.clients = append(f.clients, m)
+	default:
 		f.clients[i] = m
 	}
 	return nil
+}
+
+// connect opens a socket of client i alone.
+func (f *ClientPool) connect(i int, generation int32) (fd int, err error) {
+	fd, family, err := openUDP(f.remote.Addr())
+	if err != nil {
+		return -1, err
+	}
+	if errno := bindOrConnect(unix.SYS_CONNECT, fd, f.remote, family); errno != 0 {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("connect", errno)
+	}
+	enableGRO(fd)
+	watch := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(i), Pad: generation}
+	if err := unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &watch); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("epoll_ctl", err)
+	}
+	return fd, nil
 }
 
 // Remove closes client i and drops what waits in its socket. It may be called from within Poll.
@@ -109,6 +133,9 @@ func (f *ClientPool) Remove(i int) error {
 	fd := f.clients[i].fd
 	f.clients[i].fd = -1
 	f.free = append(f.free, i)
+	if f.shared != nil {
+		return nil
+	}
 	return unix.Close(fd) // leaves the epoll set with it
 }
 
@@ -124,30 +151,52 @@ func (f *ClientPool) Send(i int, data []byte) error {
 	if len(data) > MaxDatagram {
 		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
 	}
+	if f.shared != nil {
+		return f.shared.send(f, i, data)
+	}
 	for {
 		_, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(f.clients[i].fd),
 			uintptr(unsafe.Pointer(unsafe.SliceData(data))),
 			uintptr(len(data)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
-		switch errno {
-		case 0:
-			f.count.out.Inc()
-			f.count.bytesOut.Add(uint64(len(data)))
-			return nil
-		case unix.EINTR:
-			continue
-		case unix.EAGAIN, unix.ENOBUFS:
-			f.count.sendAgain.Inc()
-			return nil
+		if errno != unix.EINTR {
+			return f.count.sentByClient(1, len(data), errno)
 		}
-		f.count.sendFailed.Inc()
-		return errno
 	}
+}
+
+// sentByClient counts n datagrams that the kernel took, or one that it did not, and returns the
+// error of a refusal.
+func (c *counters) sentByClient(n, bytes int, errno unix.Errno) error {
+	switch errno {
+	case 0:
+		c.out.Add(uint64(n))
+		c.bytesOut.Add(uint64(bytes))
+		return nil
+	case unix.EAGAIN, unix.ENOBUFS:
+		c.sendAgain.Inc()
+		return nil
+	}
+	c.sendFailed.Inc()
+	return errno
+}
+
+// SendBatch sends the datagrams of b as Send does, and empties it. It returns the first error and the
+// client that it hit.
+func (f *ClientPool) SendBatch(b *ClientBatch) (client int, err error) {
+	defer b.reset()
+	if f.shared == nil {
+		return f.sendEach(b)
+	}
+	return f.shared.sendBatch(f, b)
 }
 
 // Poll calls fn for the datagrams that have arrived for at most limit clients, without waiting.
 // It returns their number and whether there may be more. Datagrams of one client come in order.
 // data is valid until fn returns. fn may call Send, Add and Remove, but not Poll.
 func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int, more bool) {
+	if f.shared != nil {
+		return f.shared.poll(f, limit, fn)
+	}
 	for ; limit > 0 && !f.closed; limit-- {
 		if len(f.pending) == 0 {
 			if f.pending = f.wait(); len(f.pending) == 0 {
@@ -156,6 +205,9 @@ func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int
 		}
 		e := f.pending[0]
 		f.pending = f.pending[1:]
+		if f.Ahead != nil && len(f.pending) > 1 {
+			f.Ahead(int(f.pending[1].Fd))
+		}
 		delivered += f.drain(int(e.Fd), e.Pad, fn)
 	}
 	return delivered, !f.closed
@@ -190,7 +242,8 @@ func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte))
 			continue
 		}
 		for k := range n {
-			delivered += f.deliver(i, m, k, fn)
+			f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
+			delivered += f.deliver(i, m, f.in.buffer(k), fn)
 		}
 		if n < groDepth {
 			break
@@ -199,13 +252,11 @@ func (f *ClientPool) drain(i int, generation int32, fn func(i int, data []byte))
 	return delivered
 }
 
-// deliver calls fn for the datagrams of GRO buffer k, which came to client m of number i.
-func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []byte)) (delivered int) {
-	buf, segment := f.in.buffer(k)
-	f.count.bytesIn.Add(uint64(f.in.hdrs[k].n))
+// deliver calls fn for the datagrams of a GRO buffer, which came to client m of number i.
+func (f *ClientPool) deliver(i int, m poolClient, b groBuffer, fn func(i int, data []byte)) (delivered int) {
 	for {
-		data := buf[:min(segment, len(buf))]
-		buf = buf[len(data):]
+		data := b.data[:min(b.segment, len(b.data))]
+		b.data = b.data[len(data):]
 		f.count.in.Inc()
 		switch {
 		case len(data) > MaxDatagram:
@@ -214,7 +265,7 @@ func (f *ClientPool) deliver(i int, m poolClient, k int, fn func(i int, data []b
 			delivered++
 			fn(i, data[:len(data):len(data)])
 		}
-		if len(buf) == 0 {
+		if len(b.data) == 0 {
 			return delivered
 		}
 	}
@@ -227,6 +278,9 @@ func (f *ClientPool) LocalAddr(i int) netip.AddrPort {
 		return netip.AddrPort{}
 	}
 	at, _, _ := localAddr(f.clients[i].fd)
+	if f.shared != nil {
+		return netip.AddrPortFrom(netip.AddrFrom4(f.shared.address(i, f.clients[i].generation)), at.Port())
+	}
 	return at
 }
 
@@ -253,6 +307,9 @@ func (f *ClientPool) Close() error {
 		if f.has(i) {
 			_ = f.Remove(i)
 		}
+	}
+	if f.shared != nil {
+		return f.shared.close()
 	}
 	return unix.Close(f.epoll)
 }

@@ -15,6 +15,8 @@ import (
 // goroutine owns it; others may Send. Without epoll, one goroutine per client reads into a shared
 // queue.
 type ClientPool struct {
+	Ahead func(i int) // not called
+
 	remote  netip.AddrPort
 	clients []*poolClient // nil: none
 	free    []int
@@ -135,6 +137,16 @@ func (f *ClientPool) Send(i int, data []byte) error {
 	f.count.bytesOut.Add(uint64(len(data)))
 	return nil
 }
+
+// SendBatch sends the datagrams of b as Send does, and empties it. It returns the first error and the
+// client that it hit.
+func (f *ClientPool) SendBatch(b *ClientBatch) (client int, err error) {
+	defer b.reset()
+	return f.sendEach(b)
+}
+
+// clientHeaders is unused: each datagram is a system call.
+type clientHeaders struct{}
 
 // Poll calls fn for all datagrams that have arrived, without waiting, and returns their number;
 // more is false. Datagrams of one client come in order. data is valid until fn returns. fn may

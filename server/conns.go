@@ -83,7 +83,9 @@ func (t *connTable) findReconnectable(user uint64, r role) int {
 
 // keeps reports whether the lobby keeps a player of a user for a reconnect.
 func (t *connTable) keeps(user uint64) bool {
-	return slices.ContainsFunc(t.reconnectable, func(slot int32) bool { return t.conns[slot].roster.user == user })
+	return slices.ContainsFunc(t.reconnectable, func(slot int32) bool {
+		return t.conns[slot].roster.user == user
+	})
 }
 
 // spectators counts the spectators, those that may reconnect included.

@@ -124,6 +124,7 @@ type playerRows struct {
 	nearest     []uint64    // result of selectNearest
 	distance    distances
 	overdue     []uint32 // sort keys of pickOverdue
+	places      places
 }
 
 // combatSeconds is how long a player counts as in combat after a hit, on either side of it.
@@ -135,7 +136,7 @@ func (p *playerRows) initInterest(c *Config) {
 	words := p.interest.grid.Words()
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
-	p.distance = newDistances(c.Players)
+	p.distance, p.places = newDistances(c.Players), newPlaces(c)
 	s := &p.interest
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
@@ -211,9 +212,6 @@ func (r *replication) lookAtPlayers(c *connReplication, mode lookMode) []uint64 
 	if v.interest == nil {
 		v.interest = s.views.take(s.grid)
 	}
-	if v.combat == nil {
-		v.combat = make([]uint64, 2*s.grid.Words())
-	}
 	if c.pacing.bucket.Rate() != 0 || c.schedule.sentAt != nil { // it has, or had, a limit
 		r.materializeBlocks(c)
 	}
@@ -281,7 +279,7 @@ func (v *connView) opponents(t tick.Tick, rate tick.Rate) []uint64 {
 
 // noteOpponent notes a hit between the client's player and the player in a slot.
 func (v *connView) noteOpponent(slot int) {
-	if v.interest != nil {
+	if v.combat != nil {
 		v.combat[len(v.combat)/2+slot>>6] |= 1 << (slot & 63)
 	}
 }

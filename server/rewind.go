@@ -140,7 +140,7 @@ func (v *viewResolver) judge(now tick.Tick, limits lagcomp.ClampLimits, late boo
 		}
 		seen := view
 		if late {
-			seen, claimed = v.claimedView(row.Slot, claimed)
+			seen = v.claimedView(&claimed, row.Slot)
 		}
 		limit := oldest
 		if row.Lost {
@@ -158,19 +158,19 @@ func (v *viewResolver) judge(now tick.Tick, limits lagcomp.ClampLimits, late boo
 	}
 }
 
-// claimedView is the view of a target as the client claims it too late. claimed ascends by slot; it
-// returns the rows from the slot on.
-func (v *viewResolver) claimedView(slot int, claimed []snapshot.TargetView) (tick.View, []snapshot.TargetView) {
-	for len(claimed) > 0 && claimed[0].Slot < slot {
-		claimed = claimed[1:]
+// claimedView is the view of a target as the client claims it too late. Slots must ascend from one
+// call to the next, and claimed begins with the first that may be it.
+func (v *viewResolver) claimedView(claimed *[]snapshot.TargetView, slot int) tick.View {
+	for len(*claimed) > 0 && (*claimed)[0].Slot < slot {
+		*claimed = (*claimed)[1:]
 	}
 	switch {
-	case len(claimed) == 0 || claimed[0].Slot > slot:
-		return v.view, claimed
-	case claimed[0].VisibleBefore:
-		return bracket(&claimed[0], v.view, v.gap), claimed
+	case len(*claimed) == 0 || (*claimed)[0].Slot > slot:
+		return v.view
+	case (*claimed)[0].VisibleBefore:
+		return bracket(&(*claimed)[0], v.view, v.gap)
 	}
-	return tick.View{}, claimed
+	return tick.View{}
 }
 
 // bracket is the two snapshots between which a client saw a row. A client interpolates over gap

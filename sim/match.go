@@ -351,7 +351,7 @@ func (m *Match) RequestHero(id netid.ID, hero uint8) bool {
 		return false
 	}
 	v.RequestedHero = hero + 1
-	m.recordChange(ChangeHero, id, int32(hero))
+	m.recordHero(id, hero)
 	return true
 }
 

@@ -77,6 +77,7 @@ func (s *Swarm) churn(i int) error {
 	now := max(s.driver.now, p.at)
 	p.client.Leave(now)
 	s.sender.send(i, now)
+	s.sender.flush()
 	next, err := s.newPlayer(i)
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package swarm
 import (
 	"fmt"
 	"time"
+
+	"github.com/tickrate/tickrate/netio"
 )
 
 // Sent counts what players decided and sent.
@@ -34,14 +36,15 @@ type sender struct {
 	sent      Sent
 	err       error // of the first datagram that could not be sent
 	view      Observation
-	slot      int64 // that is played
-	n         int   // turns since the lateness was recorded last
+	slot      int64               // that is played
+	n         int                 // turns since the lateness was recorded last
+	batches   []netio.ClientBatch // by server: datagrams since then, which were not sent yet
 	sentUntil func() (now, corrected time.Duration)
 }
 
-// chunk is how many turns pass between two readings of the clock: each is as late as the last of
-// them.
-const chunk = 8
+// chunk is how many turns send together and pass between two readings of the clock: each is as late
+// as the last of them.
+const chunk = 16
 
 // begin starts a slot.
 func (h *sender) begin(slot int64) { h.slot, h.n = slot, 0 }
@@ -66,15 +69,30 @@ func (h *sender) step(i int, now, late time.Duration) {
 	}
 }
 
-// send sends player i's datagrams.
+// send adds player i's datagrams to the batch of its server.
 func (h *sender) send(i int, now time.Duration) {
-	out := h.s.players[i].client.Outgoing(now)
+	servers := len(h.s.sockets.pools)
+	if h.batches == nil {
+		h.batches = make([]netio.ClientBatch, servers)
+	}
+	b, out := &h.batches[i%servers], h.s.players[i].client.Outgoing(now)
 	for k := range out.Len() {
 		_, data := out.At(k)
 		h.sent.Sends++
 		h.sent.BytesUp += uint64(len(data))
-		if err := h.s.sockets.send(i, data); err != nil && h.err == nil {
-			h.err = fmt.Errorf("player %d: %w", i, err)
+		if b.Full() {
+			h.flush()
+		}
+		b.Add(i/servers, data)
+	}
+}
+
+// flush sends the batches.
+func (h *sender) flush() {
+	for server := range h.batches {
+		i, err := h.s.sockets.pools[server].SendBatch(&h.batches[server])
+		if err != nil && h.err == nil {
+			h.err = fmt.Errorf("player %d: %w", i*len(h.batches)+server, err)
 		}
 	}
 }
@@ -89,11 +107,13 @@ func (h *sender) observe(i int) *Observation {
 	return &h.view
 }
 
-// recordLate records how long after the start of the slot the turns since its last call ended.
+// recordLate sends the datagrams of the turns since its last call, and records how long after the
+// start of the slot that was done.
 func (h *sender) recordLate() {
 	if h.n == 0 {
 		return
 	}
+	h.flush()
 	now, corrected := h.sentUntil()
 	due := time.Duration(h.slot) * h.s.period()
 	h.s.Figures.Played.RecordN(int64(now-due), int64(h.n))
