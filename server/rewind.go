@@ -124,6 +124,7 @@ func (v *viewResolver) resolve(c *conn, limits lagcomp.ClampLimits) {
 	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
 	oldest, earliest := limits.EarliestInstants(v.tick)
 	shot := lagcomp.Instant(v.view)
+	claimed := v.claimed
 	v.targets = v.targets[:0]
 	for i := range v.rows {
 		row := &v.rows[i]
@@ -133,7 +134,7 @@ func (v *viewResolver) resolve(c *conn, limits lagcomp.ClampLimits) {
 		}
 		seen := view
 		if late {
-			seen = v.claimedView(row.Slot, gap)
+			seen = v.claimedView(&claimed, row.Slot, gap)
 		}
 		limit := oldest
 		if row.Lost {
@@ -151,17 +152,19 @@ func (v *viewResolver) resolve(c *conn, limits lagcomp.ClampLimits) {
 	}
 }
 
-// claimedView is the view of a target as the client claims it too late.
-func (v *viewResolver) claimedView(slot int, gap tick.Tick) tick.View {
-	for i := range v.claimed {
-		switch row := &v.claimed[i]; {
-		case row.Slot == slot && row.VisibleBefore:
-			return bracket(row, v.view, gap)
-		case row.Slot == slot:
-			return tick.View{}
-		}
+// claimedView is the view of a target as the client claims it too late. Slots must ascend from one
+// call to the next, and claimed begins with the first that may be it.
+func (v *viewResolver) claimedView(claimed *[]snapshot.TargetView, slot int, gap tick.Tick) tick.View {
+	for len(*claimed) > 0 && (*claimed)[0].Slot < slot {
+		*claimed = (*claimed)[1:]
 	}
-	return v.view
+	switch {
+	case len(*claimed) == 0 || (*claimed)[0].Slot > slot:
+		return v.view
+	case (*claimed)[0].VisibleBefore:
+		return bracket(&(*claimed)[0], v.view, gap)
+	}
+	return tick.View{}
 }
 
 // bracket is the two snapshots between which a client saw a row. A client interpolates over gap

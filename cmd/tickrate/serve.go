@@ -310,7 +310,10 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	}
 	// Plain values; server.Config.Check refuses those out of range.
 	l.Kbps, l.ContentKbps, l.ChecksumEvery = n.kbps, n.contentKbps, n.checksum
-	l.ViewDistance, l.TeamFog = float32(r.viewDistance), r.teamFog
+	l.ViewDistance, l.TeamFog, l.NearestPlayers = float32(r.viewDistance), r.teamFog, r.nearest
+	if l.NearestPlayers == 0 {
+		l.NearestPlayers = -1
+	}
 	l.Spectators, l.SpectateAll, l.ShotLogSize = m.spectators, m.spectateAll, s.shotLog
 	l.IdleWarn, l.IdleKick, l.SleepWhenEmpty = m.idleWarn, m.idleKick, !m.noIdleSleep
 	l.SendInterval = n.sendInterval
