@@ -202,7 +202,7 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	if m.reserve {
 		s.players.interest.reserve(cfg.Players)
 		s.objects.interest.reserve(cfg.Players)
-		if cfg.Record == nil && cfg.givesKillcams() {
+		if cfg.Record == nil && cfg.reservesKillcams() {
 			s.recorder.make(&s.cfg, s.match)
 		}
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -99,6 +100,9 @@ func (c Config) withRelevance() (Config, error) {
 	case c.JoinBytes != 0 && (c.JoinBytes < minJoinBytes || c.JoinBytes > maxJoinBytes):
 		return c, fmt.Errorf("%d bytes of a join snapshot: expected %d to %d",
 			c.JoinBytes, minJoinBytes, maxJoinBytes)
+	case c.NearestPlayers < -1 || c.NearestPlayers > MaxPlayers:
+		return c, fmt.Errorf("%d nearest players: expected 1 to %d, or -1 for all",
+			c.NearestPlayers, MaxPlayers)
 	case c.ChecksumEvery < -1 || c.ChecksumEvery > 1<<16:
 		return c, fmt.Errorf("checksum every %d snapshots: expected 1 to %d, or -1 for none",
 			c.ChecksumEvery, 1<<16)
@@ -108,6 +112,7 @@ func (c Config) withRelevance() (Config, error) {
 	if err := c.fitGrid(); err != nil {
 		return c, err
 	}
+	c.NearestPlayers = cmp.Or(c.NearestPlayers, defaultNearestPlayers)
 	if c.Hysteresis == 0 {
 		c.Hysteresis = DefaultHysteresis
 	}
