@@ -103,7 +103,7 @@ func (r *connReplication) clear(cfg *Config) {
 	a := &r.acks
 	*a = connAcks{
 		tracker: a.tracker, packets: a.packets, owner: a.owner,
-		objects: objectAcks{tracker: a.objects.tracker},
+		objects: objectAcks{tracker: a.objects.tracker, unchanged: a.objects.unchanged[:0]},
 	}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}

@@ -46,6 +46,7 @@ type replicatedRows struct {
 	packer   snapshot.Packer
 	sums     snapshot.Checksums
 	interest interestSet
+	meanCost int // bits of a weighed row, meanCostShare times the mean over snapshots
 }
 
 // unsentFrame is a ring of one frame, for a tick that is not sent.
