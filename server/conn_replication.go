@@ -27,6 +27,7 @@ type connAcks struct {
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
 	unacked         int                   // snapshots sent since the last acknowledged one
 	resyncRequested bool                  // the client cannot decode its snapshots
+	resyncBackoff   uint8                 // times that the wait for the next restart has doubled
 	resyncedAt      tick.Tick             // last restart without baselines
 	objects         objectAcks            // baselines of object rows
 }
@@ -64,7 +65,7 @@ type connView struct {
 // connJoin is the state of the join burst.
 type connJoin struct {
 	phase      joinPhase
-	joinedAt   tick.Tick // when the burst ended, if it ended by acks
+	sent       uint16    // snapshots of the burst
 	completeAt tick.Tick // first snapshot that left out nothing
 }
 
@@ -102,7 +103,7 @@ func (r *connReplication) clear(cfg *Config) {
 	a := &r.acks
 	*a = connAcks{
 		tracker: a.tracker, packets: a.packets, owner: a.owner,
-		objects: objectAcks{tracker: a.objects.tracker},
+		objects: objectAcks{tracker: a.objects.tracker, unchanged: a.objects.unchanged[:0]},
 	}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}

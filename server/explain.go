@@ -29,7 +29,7 @@ const (
 	ReasonNew                     // the entity is newer than the snapshot
 	ReasonSpectator               // the entity is a spectator, which no client is sent
 	ReasonStale                   // an object: sent as it was when its kind was last due
-	ReasonUnchanged               // an object: the client holds all objects as they are
+	ReasonUnchanged               // an object: the client holds it as it is, or was just sent it
 	ReasonNoSlot                  // an object: all slots for flights are taken
 	ReasonNoEntity                // no such entity
 	ReasonNoClient                // no such client, or a player without one
@@ -53,7 +53,7 @@ var reasonTexts = [NumReasons]struct{ name, text string }{
 	ReasonNew:              {"new", "it is newer than the client's newest snapshot"},
 	ReasonSpectator:        {"spectator", "it is a spectator, which no client is sent"},
 	ReasonStale:            {"stale", "it was sent as it was when its kind was last due"},
-	ReasonUnchanged:        {"unchanged", "the client holds it as it is: no object has changed"},
+	ReasonUnchanged:        {"unchanged", "the client holds it as it is, or was just sent it"},
 	ReasonNoSlot:           {"no_slot", "all slots for flights are taken: it waits for one"},
 	ReasonNoEntity:         {"no_entity", "there is no such entity"},
 	ReasonNoClient:         {"no_client", "there is no such client"},

@@ -46,6 +46,7 @@ type replicatedRows struct {
 	packer   snapshot.Packer
 	sums     snapshot.Checksums
 	interest interestSet
+	meanCost int // bits of a weighed row, meanCostShare times the mean over snapshots
 }
 
 // unsentFrame is a ring of one frame, for a tick that is not sent.
@@ -215,17 +216,26 @@ func (r *replication) endSnapshot(c *connReplication) {
 	r.objects.markSent(c)
 }
 
-// resyncEvery is the minimum time between two baseline drops for one client: snapshots without
-// baselines cost bytes.
-const resyncEvery = 250 * time.Millisecond
+// Snapshots without baselines cost bytes. Two baseline drops of one client are at least resyncEvery
+// apart. Each drop that follows soon after another doubles the wait, up to maxResyncBackoff times.
+const (
+	resyncEvery      = 250 * time.Millisecond
+	maxResyncBackoff = 4
+)
 
 // resync drops the client's baselines if it asked for that, and reports whether it did.
 func (r *replication) resync(c *connReplication) (dropped bool) {
-	t := r.match.Tick()
-	if !c.acks.resyncRequested || t < c.acks.resyncedAt+r.ticks(resyncEvery) {
+	a, t := &c.acks, r.match.Tick()
+	wait := r.ticks(resyncEvery) << a.resyncBackoff
+	if !a.resyncRequested || t < a.resyncedAt+wait {
 		return false
 	}
-	c.acks.resyncRequested, c.acks.resyncedAt = false, t
+	if t >= a.resyncedAt+8*wait {
+		a.resyncBackoff = 0
+	} else {
+		a.resyncBackoff = min(a.resyncBackoff+1, maxResyncBackoff)
+	}
+	a.resyncRequested, a.resyncedAt = false, t
 	c.dropBaselines()
 	r.stats.Count[metrics.Resyncs].Inc()
 	return true

@@ -162,6 +162,8 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 			return ReasonRange
 		}
 		return ReasonOccluded
+	case slot>>6 < len(a.unchanged) && a.unchanged[slot>>6]>>(slot&63)&1 != 0:
+		return ReasonUnchanged
 	case c.pacing.bucket.Rate() != 0:
 		return ReasonBudget
 	}

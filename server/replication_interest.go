@@ -27,6 +27,7 @@ type interestSet struct {
 	empty   []uint64 // slots without a row
 	scratch []uint64 // result of withEmpty and occupied
 	cost    []uint16 // bits of each row for the client at hand
+	among   []uint64 // rows that were weighed for the client at hand
 	pick    []uint64 // rows chosen for the client at hand
 	sent    []uint64 // rows that the packer says it has sent
 }
@@ -48,7 +49,7 @@ func newInterestSet(c *Config, slots int) interestSet {
 		ids: make([]netid.ID, slots), team: make([]uint8, slots),
 		x: make([]float32, slots), z: make([]float32, slots),
 		empty: make([]uint64, words), scratch: make([]uint64, words),
-		cost: make([]uint16, words*64), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
+		cost: make([]uint16, words*64), among: make([]uint64, words), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
 	}
 }
 
@@ -123,7 +124,8 @@ type playerRows struct {
 	none        []uint64    // the empty set
 	nearest     []uint64    // result of selectNearest
 	distance    distances
-	overdue     []uint32 // sort keys of pickOverdue
+	overdue     []uint32 // sort keys of findOverdue
+	first       []uint64 // the same rows as a set
 	places      places
 }
 
@@ -136,7 +138,7 @@ func (p *playerRows) initInterest(c *Config) {
 	words := p.interest.grid.Words()
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
-	p.distance, p.places = newDistances(c.Players), newPlaces(c)
+	p.first, p.distance, p.places = make([]uint64, words), newDistances(c.Players), newPlaces(c)
 	s := &p.interest
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)

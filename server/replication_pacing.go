@@ -150,18 +150,20 @@ func (r *replication) hasBytes(now time.Duration, c *connReplication) bool {
 
 // After unackedLimit snapshots without an ack, snapshots without baselines are sent every
 // unackedSpacing only: each is many times as large as others, and a client must not get them by
-// withholding acks.
+// withholding acks. So are those of a join burst that has lasted for burstLimit snapshots, the life
+// of a baseline: a client that acknowledges a part of each snapshot only never ends its burst.
 const (
 	unackedLimit   = 32
+	burstLimit     = snapshot.MaxAge
 	unackedSpacing = 250 * time.Millisecond
 )
 
-// unackedTooLong reports whether a client that acknowledges nothing has to wait for its next
-// snapshot.
+// unackedTooLong reports whether a client that acknowledges nothing, or too little to end its join
+// burst, has to wait for its next snapshot.
 func (r *replication) unackedTooLong(c *connReplication) bool {
 	t, acked := r.match.Tick(), c.acks.sinceResync
 	hasBaselines := acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval)
-	if c.acks.unacked <= unackedLimit || hasBaselines {
+	if c.join.sent <= burstLimit && (c.acks.unacked <= unackedLimit || hasBaselines) {
 		return false
 	}
 	return t-c.pacing.sent < r.ticks(unackedSpacing)

@@ -14,6 +14,7 @@ import (
 // encoder serves all clients of a lobby. It allocates only when a frame meets more distinct
 // baselines than any before, or more long rows.
 type Encoder struct {
+	Coded   Coded // since NewEncoder
 	codec   codec
 	groups  int // of a frame
 	counts  *schema.Counts
@@ -22,18 +23,26 @@ type Encoder struct {
 	rangeRows
 	stored bool // rows have no baselines (schema.Stored)
 
-	frame  *Frame
-	ring   *Ring
-	inUse  int // groups that ever held an entity
-	caches []*encodeCache
-	used   int           // caches of this frame
-	run    []byte        // of Run
-	reader sectionReader // of Explain
+	frame   *Frame
+	ring    *Ring
+	inUse   int // groups that ever held an entity
+	caches  []*encodeCache
+	used    int    // caches of this frame
+	run     []byte // of Run
+	changes changeLog
+	reader  sectionReader // of Explain
 
 	noFit struct { // the last result of FullBlocksFit, if it was no
 		most int       // bytes; 0: it was yes
 		at   tick.Tick // of the frame
 	}
+}
+
+// Coded counts what an encoder has coded for all clients together.
+type Coded struct {
+	Baselines uint64 // distinct sets of baselines, summed over the frames
+	Blocks    uint64 // groups
+	Rows      uint64 // single rows
 }
 
 // encodeCache holds the blocks and rows of one frame against one set of baselines.
@@ -204,6 +213,7 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	}
 	c := e.caches[e.used]
 	e.used++
+	e.Coded.Baselines++
 	if c.room < e.inUse {
 		c.reserve(e, min(2*e.inUse, e.groups))
 	}
@@ -267,6 +277,7 @@ func (e *Encoder) group(c *encodeCache, g int) rowGroup {
 
 func (e *Encoder) encode(c *encodeCache, g int) {
 	off := len(c.buf)
+	e.Coded.Blocks++
 	x := e.group(c, g)
 	switch e.codec.form(&x) {
 	case rangeBlock:

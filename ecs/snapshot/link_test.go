@@ -451,7 +451,7 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 				if seed%2 == 0 {
 					s.p.BeginRows(s.e, s.k, see)
 				} else {
-					fixed[i] = s.p.Costs(s.e, s.k, see, s.cost)
+					_, fixed[i] = s.p.Costs(s.e, s.k, see, s.cost)
 					s.p.Select(pick)
 				}
 				for !s.p.Done() {

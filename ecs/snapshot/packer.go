@@ -15,7 +15,7 @@ import (
 // snapshots. One that may not gets BeginRows. For one with a byte budget, Costs bounds the cost of
 // each row and Select leaves rows out:
 //
-//	fixed := packer.Costs(encoder, tracker, see, cost)
+//	total, fixed := packer.Costs(encoder, tracker, see, cost)
 //	pick = ...              // most important first, while the sum of cost stays within budget-fixed
 //	packer.Select(pick)
 //	for !packer.Done() { ... }     // in the order of slots
