@@ -53,7 +53,7 @@ type components struct {
 // hooks are set by the owner of a match. They change the match only through their answers.
 type hooks struct {
 	hitFilter    func(w *lagcomp.Sweep, id uint32) bool // see SetHitFilter
-	viewResolver func(s *Shot) ([]TargetView, []uint64) // see SetViewResolver
+	viewResolver ViewResolver                           // see SetViewResolver
 	inputLog     *TickInputs                            // see SetInputLog
 	shotLog      *lagcomp.ShotLog                       // see SetShotLog; nil: no records
 }
