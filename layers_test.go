@@ -53,7 +53,7 @@ var layers = []layer{
 	{pkg: "compress/dict", may: "klauspost"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/ratelimit crypto"},
+	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
 	{pkg: "protocol", may: "netio/packet"},
 
@@ -84,7 +84,7 @@ var layers = []layer{
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim",
 		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +
-			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche"},
+			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio internal/prefetch arche"},
 	// how players aim, of a match or of its recording
 	{pkg: "sim/aim",
 		may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"},
@@ -123,8 +123,8 @@ var layers = []layer{
 		may: "internal/ringbuf client/clock client/predict ecs/geom ecs/netid ecs/schema ecs/snapshot " +
 			"ecs/tick sim sim/ability sim/arena sim/netstate sim/object"},
 	{pkg: "client",
-		may: "internal/ringbuf internal/ratelimit client/clock client/predict client/interpolate " +
-			"client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
+		may: "internal/prefetch internal/ringbuf internal/ratelimit client/clock client/predict " +
+			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
 			"sim/mode sim/netstate sim/replay",
 		tests: "sim/move server netio"},

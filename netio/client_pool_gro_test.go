@@ -2,6 +2,8 @@ package netio
 
 import (
 	"bytes"
+	"errors"
+	"net"
 	"testing"
 	"time"
 )
@@ -9,7 +11,15 @@ import (
 // Datagrams that a server sends as a GSO batch arrive as the same datagrams: their bounds, their
 // order and their clients.
 func TestPoolSplitsGSOBatches(t *testing.T) {
-	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	t.Run("shared sockets", func(t *testing.T) { splitsGSOBatches(t, "127.0.0.1:0") })
+	t.Run("a socket each", func(t *testing.T) {
+		ipv6Loopback(t)
+		splitsGSOBatches(t, "[::1]:0")
+	})
+}
+
+func splitsGSOBatches(t *testing.T, server string) {
+	c := mustListen(t, ListenMmsg, server, Config{})
 	f := mustPool(t, c.LocalAddr(), 3)
 	var want [3][][]byte
 	var b Batch
@@ -96,5 +106,76 @@ func TestPoolPollDoesNotAllocate(t *testing.T) {
 		}
 	}); n != 0 || got == 0 {
 		t.Errorf("%v allocations a poll, %d datagrams", n, got)
+	}
+}
+
+// A batch is the same datagrams as so many sends: each comes from its client's address, in order.
+func TestPoolSendsBatches(t *testing.T) {
+	for _, server := range []string{"127.0.0.1:0", "[::1]:0"} {
+		if server[0] == '[' {
+			ipv6Loopback(t)
+		}
+		const clients = BatchSize / 2
+		c := mustListen(t, ListenMmsg, server, Config{})
+		f := mustPool(t, c.LocalAddr(), clients)
+		if err := f.Remove(3); err != nil {
+			t.Fatal(err)
+		}
+		var b ClientBatch
+		for k := range BatchSize {
+			b.Add(k%clients, []byte{byte(k % clients), byte(k / clients)})
+		}
+		if i, err := f.SendBatch(&b); i != 3 || !errors.Is(err, ErrNoClient) || b.Full() {
+			t.Errorf("client %d failed: %v", i, err)
+		}
+		var heard [clients]byte
+		var in Batch
+		receive(t, c, &in, BatchSize-2, func(d Datagram) {
+			if i := d.Data[0]; d.Addr != f.LocalAddr(int(i)) || d.Data[1] != heard[i] {
+				t.Errorf("%v sent %v after %d of it", d.Addr, d.Data, heard[i])
+			}
+			heard[d.Data[0]]++
+		})
+		for i, n := range heard {
+			if n != 2 && i != 3 || i == 3 && n != 0 {
+				t.Errorf("client %d: %d arrived", i, n)
+			}
+		}
+		if s := f.Stats(); s.DatagramsOut != BatchSize-2 || s.BytesOut != 2*(BatchSize-2) {
+			t.Errorf("counted %+v", s)
+		}
+		if n := testing.AllocsPerRun(20, func() {
+			b.Add(0, []byte("x"))
+			b.Add(1, []byte("y"))
+			_, _ = f.SendBatch(&b)
+		}); n != 0 {
+			t.Errorf("%v allocations a batch", n)
+		}
+	}
+}
+
+// A datagram from another address than the server's is no client's.
+func TestPoolIgnoresOthers(t *testing.T) {
+	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
+	f := mustPool(t, c.LocalAddr(), 2)
+	other, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if _, err := other.WriteToUDPAddrPort([]byte("forged"), f.LocalAddr(1)); err != nil {
+		t.Fatal(err)
+	}
+	var b Batch
+	b.Add([]byte("true"), f.LocalAddr(1))
+	if err := c.Send(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got := poll(t, f, 1, func(i int, data []byte) {
+		if i != 1 || string(data) != "true" {
+			t.Errorf("client %d got %q", i, data)
+		}
+	}); got != 1 {
+		t.Errorf("%d datagrams", got)
 	}
 }

@@ -77,6 +77,7 @@ func (s *sharedSockets) bind() (int, error) {
 		return -1, err
 	}
 	enableGRO(fd)
+	setDontFragment(fd)
 	_ = unix.BindToDevice(fd, "lo") // otherwise sources are checked all the same
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, clientBuffer*maxSharers) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, clientBuffer*maxSharers)
@@ -237,6 +238,11 @@ func (s *sharedSockets) poll(f *ClientPool, limit int,
 		}
 		k := s.next
 		s.next++
+		if ahead := k + 2; f.Ahead != nil && ahead < s.got {
+			if i, _ := s.client(s.from, s.in.buffer(ahead).to); f.has(i) {
+				f.Ahead(i)
+			}
+		}
 		f.count.bytesIn.Add(uint64(s.in.hdrs[k].n))
 		b := s.in.buffer(k)
 		i, generation := s.client(s.from, b.to)

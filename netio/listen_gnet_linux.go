@@ -16,8 +16,8 @@ import (
 // gnet event loop that gathers datagrams in a ring. Receive takes them from the ring, and reads
 // the socket itself when the ring is empty. gnet shares its port (SO_REUSEPORT), and a second
 // server on it would take half of the datagrams. So ListenGnet first binds the port without
-// sharing, unless Config.ReusePort is set, and returns an error with the address if that fails. Two servers that start within the
-// same few microseconds can still get the same port.
+// sharing, unless Config.ReusePort is set, and returns an error with the address if that fails. Two
+// servers that start within the same few microseconds can still get the same port.
 func ListenGnet(addr string, cfg Config) (Conn, error) { return listenGnet(addr, cfg, nil) }
 
 // listenGnet puts wrap, if any, between the loop and its handler.

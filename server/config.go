@@ -72,6 +72,11 @@ type Config struct {
 	// default netstate.DefaultUpdateIntervals.
 	ObjectUpdateIntervals netstate.UpdateIntervals
 
+	// NearestPlayers is about how many players are in every snapshot to a client that may see all:
+	// those nearest to it. In a lobby of more than four times as many the others are in every second
+	// one. Default 64, at most 4096; -1 puts all players into every snapshot.
+	NearestPlayers int
+
 	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need
 	// RelevanceGrid.
 	Relevance    Relevance

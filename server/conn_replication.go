@@ -27,6 +27,7 @@ type connAcks struct {
 	sinceResync     tick.Tick             // likewise since the last restart without baselines
 	unacked         int                   // snapshots sent since the last acknowledged one
 	resyncRequested bool                  // the client cannot decode its snapshots
+	resyncBackoff   uint8                 // times that the wait for the next restart has doubled
 	resyncedAt      tick.Tick             // last restart without baselines
 	objects         objectAcks            // baselines of object rows
 }
@@ -58,13 +59,13 @@ type connView struct {
 	viewpoint  int32            // slot that the newest snapshot was seen from, -1 for none
 	selection  rowSelection     // of the newest snapshot
 	byRow      bool             // the snapshot being written lists rows
-	detailTurn uint8            // next quarter of the rows under overload.LowDetail
+	turn       rowTurn          // of the newest snapshot, if its rows took turns
 }
 
 // connJoin is the state of the join burst.
 type connJoin struct {
 	phase      joinPhase
-	joinedAt   tick.Tick // when the burst ended, if it ended by acks
+	sent       uint16    // snapshots of the burst
 	completeAt tick.Tick // first snapshot that left out nothing
 }
 
@@ -102,7 +103,7 @@ func (r *connReplication) clear(cfg *Config) {
 	a := &r.acks
 	*a = connAcks{
 		tracker: a.tracker, packets: a.packets, owner: a.owner,
-		objects: objectAcks{tracker: a.objects.tracker},
+		objects: objectAcks{tracker: a.objects.tracker, unchanged: a.objects.unchanged[:0]},
 	}
 	r.checksum = connChecksum{countdown: cfg.ChecksumEvery}
 	r.view = connView{combat: r.view.combat}
@@ -138,6 +139,9 @@ func (r *connReplication) makeMemory(cfg *Config) {
 	r.acks.tracker.KeepHistory(r.acks.packets)
 	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)
 	r.acks.objects = newObjectAcks(cfg)
+	if cfg.Relevance != RelevanceOff {
+		r.view.combat = make([]uint64, 2*((cfg.Players+63)/64))
+	}
 }
 
 // reserve makes the memory that a client needs where not all rows are sent to all clients.
@@ -147,9 +151,7 @@ func (r *connReplication) reserve(cfg *Config) {
 	}
 	r.acks.tracker.Reserve()
 	r.acks.objects.tracker.Reserve()
-	words := (cfg.Players + 63) / 64
-	r.view.combat = make([]uint64, 2*words)
 	if cfg.Kbps != 0 {
-		r.schedule.alloc(words)
+		r.schedule.alloc((cfg.Players + 63) / 64)
 	}
 }

@@ -1,11 +1,6 @@
 package server
 
-import (
-	"slices"
-	"unsafe"
-
-	"github.com/tickrate/tickrate/internal/prefetch"
-)
+import "slices"
 
 // connTable has the connections of a lobby. A slot of the match is also that of the player's
 // connection.
@@ -30,21 +25,12 @@ func (t *connTable) prefetch() {
 		return
 	}
 	for _, slot := range t.live {
-		c := &t.conns[slot]
-		prefetch.Bytes(unsafe.Pointer(&c.session.stats), hotConn)
+		t.conns[slot].prefetch()
 	}
 	for _, slot := range t.live {
-		c := &t.conns[slot]
-		c.session.peer.Prefetch()
-		c.repl.acks.tracker.Prefetch()
-		c.repl.acks.packets.Prefetch()
-		c.repl.acks.owner.Prefetch()
+		t.conns[slot].prefetchParts()
 	}
 }
-
-// hotConn is the bytes of a connection from its stats on that every tick reads.
-const hotConn = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals) -
-	unsafe.Offsetof(connSession{}.stats)
 
 // attach makes a slot live.
 func (t *connTable) attach(slot int32) {
@@ -83,7 +69,9 @@ func (t *connTable) findReconnectable(user uint64, r role) int {
 
 // keeps reports whether the lobby keeps a player of a user for a reconnect.
 func (t *connTable) keeps(user uint64) bool {
-	return slices.ContainsFunc(t.reconnectable, func(slot int32) bool { return t.conns[slot].roster.user == user })
+	return slices.ContainsFunc(t.reconnectable, func(slot int32) bool {
+		return t.conns[slot].roster.user == user
+	})
 }
 
 // spectators counts the spectators, those that may reconnect included.

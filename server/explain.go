@@ -22,13 +22,14 @@ const (
 	ReasonClipped                 // the client's bandwidth carries fewer rows
 	ReasonBudget                  // the snapshot was full; the entity waits and gains priority
 	ReasonJoining                 // likewise in the join burst
+	ReasonTurn                    // a large lobby: others are nearer, and it was not the entity's turn
 	ReasonLowDetail               // overload: others are nearer, and it was not the entity's turn
 	ReasonFreeCamera              // the client is a free-camera spectator
 	ReasonViewpointChanged        // the client spectates another player since that snapshot
 	ReasonNew                     // the entity is newer than the snapshot
 	ReasonSpectator               // the entity is a spectator, which no client is sent
 	ReasonStale                   // an object: sent as it was when its kind was last due
-	ReasonUnchanged               // an object: the client holds all objects as they are
+	ReasonUnchanged               // an object: the client holds it as it is, or was just sent it
 	ReasonNoSlot                  // an object: all slots for flights are taken
 	ReasonNoEntity                // no such entity
 	ReasonNoClient                // no such client, or a player without one
@@ -45,13 +46,14 @@ var reasonTexts = [NumReasons]struct{ name, text string }{
 	ReasonClipped:          {"clipped", "the client's bandwidth carries fewer rows, and others are nearer"},
 	ReasonBudget:           {"budget", "the byte budget was spent on entities of higher priority"},
 	ReasonJoining:          {"joining", "entities of higher priority took the bytes of the join burst"},
+	ReasonTurn:             {"turn", "its turn is not now: in a large lobby far players are in every second snapshot"},
 	ReasonLowDetail:        {"low_detail", "the lobby is overloaded, and it was not its turn"},
 	ReasonFreeCamera:       {"free_camera", "the client is a free-camera spectator"},
 	ReasonViewpointChanged: {"viewpoint_changed", "the client spectates another player since then"},
 	ReasonNew:              {"new", "it is newer than the client's newest snapshot"},
 	ReasonSpectator:        {"spectator", "it is a spectator, which no client is sent"},
 	ReasonStale:            {"stale", "it was sent as it was when its kind was last due"},
-	ReasonUnchanged:        {"unchanged", "the client holds it as it is: no object has changed"},
+	ReasonUnchanged:        {"unchanged", "the client holds it as it is, or was just sent it"},
 	ReasonNoSlot:           {"no_slot", "all slots for flights are taken: it waits for one"},
 	ReasonNoEntity:         {"no_entity", "there is no such entity"},
 	ReasonNoClient:         {"no_client", "there is no such client"},

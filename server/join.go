@@ -149,6 +149,8 @@ func (j *join) newPlayer(r role) netid.ID {
 		return 0
 	case r == roleSpectator:
 		return j.match.JoinSpectator()
+	case j.cfg.groupsTeams():
+		return j.match.JoinFrom(j.cfg.firstSlot(j.match.NextTeam()))
 	}
 	return j.match.Join()
 }
@@ -210,6 +212,9 @@ func (j *join) begin(now time.Duration, c *conn, client int) {
 	c.open(now, j.l)
 	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
 	j.forgetSlot(c.id.Index())
+	if inbox := j.match.CommandBuffer(c.id); inbox != nil { // spectators have none
+		inbox.DropWaiting() // those of the session before
+	}
 	w := j.welcome(c)
 	_ = c.session.peer.QueueReliable(w.Append(j.message[:0])) // the queue is empty
 }

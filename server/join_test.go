@@ -222,6 +222,32 @@ func TestReconnectableMakeRoomForMany(t *testing.T) {
 	}
 }
 
+// Commands that a client sent ahead are not played once another session has taken the player over.
+func TestTakeoverDropsWaitingCommands(t *testing.T) {
+	l := newTestLobby(t, Config{Rules: sim.Rules{Rate: 20}})
+	c := l.joinedClient()
+	c.playTicks(10)
+	old, ahead := c.id(), l.lobby.match.Tick()+64
+	c.sendSections(section(sim.Command{Tick: ahead, MoveMag: 255})...)
+	l.ticks(30)
+	used := l.lobby.match.CommandBuffer(old).Count.Used
+	c.rebind("10.9.0.2:5000")
+	c.beginConnect(nil)
+	for range 40 {
+		c.update()
+		l.tick()
+		c.receive()
+	}
+	inbox := l.lobby.match.CommandBuffer(c.id())
+	if c.id() != old || l.count(metrics.Reconnected) != 1 || l.lobby.match.Tick() < ahead {
+		t.Fatalf("%v, was %v; %d reconnected, tick %d of %d", c.id(), old, l.count(metrics.Reconnected),
+			l.lobby.match.Tick(), ahead)
+	}
+	if inbox.Count.Used != used || inbox.Lead(l.lobby.match.Tick()) >= 0 {
+		t.Errorf("%d commands used of %d, lead %d", inbox.Count.Used, used, inbox.Lead(l.lobby.match.Tick()))
+	}
+}
+
 // A fresh token of a client whose session was silent for a second takes the session over, from
 // another address. The player stays, and the old session is gone.
 func TestTakeover(t *testing.T) {

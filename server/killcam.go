@@ -55,6 +55,10 @@ func (c *Config) givesKillcams() bool {
 	return c.Killcam == KillcamOn
 }
 
+// reservesKillcams reports whether the recording for killcams has its memory before a client asks
+// for one. That takes milliseconds and megabytes, but in a lobby of up to maxTogether slots.
+func (c *Config) reservesKillcams() bool { return c.givesKillcams() && !c.sendsTogether() }
+
 // killcams is the state of a lobby's killcams.
 type killcams struct {
 	viewers int       // connections that want killcams

@@ -98,10 +98,12 @@ func (l *Lobby) ShotLog() *lagcomp.ShotLog { return l.rewind.log }
 // between ticks.
 func (l *Lobby) Frame(t tick.Tick) *snapshot.Frame {
 	r := &l.replication
-	if t == l.match.Tick() && t != 0 && r.frame() == nil {
-		r.capturePlayers()
+	if f := r.players.frames.At(t); f != nil || t != l.match.Tick() || t == 0 {
+		return f
 	}
-	return r.players.frames.At(t)
+	into := r.players.unsentFrame(netstate.Public, l.cfg.Players)
+	r.capturePlayers(into)
+	return into.At(t)
 }
 
 // CountSymbols adds every symbol that the lobby codes from now on to n, for netstate.Train. n may
@@ -137,11 +139,13 @@ func (l *Lobby) Sent(id netid.ID) tick.Tick {
 
 // ObjectFrame is Frame for objects.
 func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame {
-	r := &l.replication
-	if t == l.match.Tick() && t != 0 && r.objects.frames.At(t) == nil {
-		r.captureObjects()
+	o := l.replication.objects
+	if f := o.frames.At(t); f != nil || t != l.match.Tick() || t == 0 {
+		return f
 	}
-	return r.objects.frames.At(t)
+	f := o.unsentFrame(netstate.Objects, netstate.ObjectSlots(l.cfg.Players)).Begin(t)
+	o.fill(f, l.match)
+	return f
 }
 
 // queueUpdateIntervals tells a connection that has become ready how often objects are sent.

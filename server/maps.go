@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -181,7 +180,7 @@ type mapState struct {
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
 func newMapState(c Config) *mapState {
 	s := &mapState{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
-	s.players.frames = snapshot.NewRing(netstate.Public, c.Players, snapshot.Window*c.SendInterval+1, 1)
+	s.players.frames = newFrames(&c, netstate.Public, c.Players, c.Players)
 	if c.Relevance != RelevanceOff {
 		s.players.initInterest(&s.cfg)
 	}
@@ -203,7 +202,7 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	if m.reserve {
 		s.players.interest.reserve(cfg.Players)
 		s.objects.interest.reserve(cfg.Players)
-		if cfg.Record == nil && cfg.givesKillcams() {
+		if cfg.Record == nil && cfg.reservesKillcams() {
 			s.recorder.make(&s.cfg, s.match)
 		}
 	}

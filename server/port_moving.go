@@ -9,8 +9,8 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
-// Moving is a lobby with its sessions on the way from one Port to another. It belongs to whoever
-// holds it: one worker detaches, another attaches.
+// Moving is a lobby with its sessions on the way from one Port to another. One worker detaches it,
+// another attaches it, and only one of them uses it at a time.
 type Moving struct {
 	lobby    *Lobby
 	sessions []movingSession

@@ -198,13 +198,7 @@ func TestPortFillsLobbies(t *testing.T) {
 		c.beginConnect(nil)
 		all = append(all, c)
 	}
-	for range 20 {
-		for _, c := range all {
-			c.update()
-			c.receive()
-		}
-		p.tick()
-	}
+	connectAll(all, 20, p.tick)
 	for i, h := range p.hosts {
 		if n := len(h.lobby.live); n != 3 || h.count(metrics.RejectedFull) != 0 {
 			t.Errorf("lobby %d has %d players, %d were rejected", i, n, h.count(metrics.RejectedFull))
@@ -432,5 +426,16 @@ func TestPortTickAllocatesNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations in a tick of two lobbies", n)
+	}
+}
+
+// connectAll plays ticks in which all clients go on with their handshakes.
+func connectAll(all []*testClient, ticks int, tick func()) {
+	for range ticks {
+		for _, c := range all {
+			c.update()
+			c.receive()
+		}
+		tick()
 	}
 }

@@ -77,9 +77,16 @@ func (j *chunkJob) encode() {
 	}
 }
 
-// reserve allocates what recordings of the match need, unless the map came with it.
+// reserve allocates what recordings of the match need, unless the map came with it, or the lobby is
+// small: the tick in which a client first wants killcams then makes it, within 2 ms.
 func (r *recording) reserve() {
-	if r.spare.of != r.match && (r.cfg.Record != nil || r.cfg.givesKillcams()) {
+	if r.cfg.Record != nil || r.cfg.reservesKillcams() {
+		r.makeSpare()
+	}
+}
+
+func (r *recording) makeSpare() {
+	if r.spare.of != r.match {
 		r.spare.make(&r.cfg, r.match)
 	}
 }
@@ -96,7 +103,7 @@ func (s *spareRecorder) make(c *Config, m *sim.Match) {
 
 // start starts to record the match as it stands, right after a tick or before the first.
 func (r *recording) start() {
-	r.reserve()
+	r.makeSpare()
 	if r.spare.of != r.match || !r.spare.rec.Approach(r.match) || r.spare.rec.Start(r.match) != nil {
 		return // not yet, or a player joins or leaves: the next tick tries again
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // The memory of recordings comes with a map, which is prepared outside of ticks. It comes if
-// everything is recorded, and if killcams may be wanted and memory is reserved.
+// everything is recorded, and if killcams may be wanted in a large lobby and memory is reserved.
 func TestRecorderComesWithTheMap(t *testing.T) {
 	for i, c := range []struct {
 		cfg     Config
@@ -15,9 +15,10 @@ func TestRecorderComesWithTheMap(t *testing.T) {
 		want    bool
 	}{
 		{Config{Record: func(RecordingChunk) {}}, false, true},
-		{Config{}, true, true},
-		{Config{}, false, false},
-		{Config{Killcam: KillcamOff}, true, false},
+		{Config{Players: maxTogether + 1}, true, true},
+		{Config{Players: maxTogether + 1}, false, false},
+		{Config{Players: maxTogether + 1, Killcam: KillcamOff}, true, false},
+		{Config{}, true, false},
 	} {
 		l := newTestLobby(t, c.cfg)
 		if c.reserve {

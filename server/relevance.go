@@ -1,13 +1,16 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/interest"
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/mode"
 )
 
 // Relevance says which rows clients are sent.
@@ -97,6 +100,9 @@ func (c Config) withRelevance() (Config, error) {
 	case c.JoinBytes != 0 && (c.JoinBytes < minJoinBytes || c.JoinBytes > maxJoinBytes):
 		return c, fmt.Errorf("%d bytes of a join snapshot: expected %d to %d",
 			c.JoinBytes, minJoinBytes, maxJoinBytes)
+	case c.NearestPlayers < -1 || c.NearestPlayers > MaxPlayers:
+		return c, fmt.Errorf("%d nearest players: expected 1 to %d, or -1 for all",
+			c.NearestPlayers, MaxPlayers)
 	case c.ChecksumEvery < -1 || c.ChecksumEvery > 1<<16:
 		return c, fmt.Errorf("checksum every %d snapshots: expected 1 to %d, or -1 for none",
 			c.ChecksumEvery, 1<<16)
@@ -106,6 +112,7 @@ func (c Config) withRelevance() (Config, error) {
 	if err := c.fitGrid(); err != nil {
 		return c, err
 	}
+	c.NearestPlayers = cmp.Or(c.NearestPlayers, defaultNearestPlayers)
 	if c.Hysteresis == 0 {
 		c.Hysteresis = DefaultHysteresis
 	}
@@ -149,6 +156,20 @@ func (c *Config) fitGrid() error {
 			g.Cell, g.Wide, g.Deep, maxCells)
 	}
 	return nil
+}
+
+// groupsTeams reports whether the teams of the lobby have slots of their own: a half each. All of a
+// team are visible to it, so their groups go as blocks that its clients share. Fewer slots make no
+// run of blocks.
+func (c *Config) groupsTeams() bool {
+	return c.Relevance == RelevanceGrid && !c.TeamFog &&
+		c.Players >= mode.Teams*snapshot.MinBlockRun*snapshot.GroupRows
+}
+
+// firstSlot is the first slot of a team: of a whole group.
+func (c *Config) firstSlot(team uint8) int {
+	share := (c.Players + mode.Teams - 1) / mode.Teams
+	return int(team) * ((share + snapshot.GroupRows - 1) &^ (snapshot.GroupRows - 1))
 }
 
 // CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a

@@ -41,10 +41,20 @@ type replication struct {
 // and what decides which clients get them.
 type replicatedRows struct {
 	frames   *snapshot.Ring
+	unsent   *snapshot.Ring // a frame of a tick that is not sent, for Lobby.Frame; nil: none was asked for
 	encoder  *snapshot.Encoder
 	packer   snapshot.Packer
 	sums     snapshot.Checksums
 	interest interestSet
+	meanCost int // bits of a weighed row, meanCostShare times the mean over snapshots
+}
+
+// unsentFrame is a ring of one frame, for a tick that is not sent.
+func (k *replicatedRows) unsentFrame(s schema.Schema, slots int) *snapshot.Ring {
+	if k.unsent == nil {
+		k.unsent = snapshot.NewRing(s, slots, 1, 1)
+	}
+	return k.unsent
 }
 
 // ownerRows encodes the row that only a client's own player has.
@@ -81,13 +91,14 @@ func (r *replication) setMatch(s *mapState) {
 	r.players.encoder, r.players.packer, r.players.sums = encoder, packer, sums
 }
 
-// capture writes the frames of the tick that was just played, unless no snapshot of it can be due.
-// Launches are noted in every tick all the same, as they are part of rows.
-func (r *replication) capture(batch bool, connections int) {
+// capture writes the frames of the tick that was just played, unless no snapshot of it can be due:
+// in a small lobby, before the last tick of a batch. Launches are noted in every tick all the same,
+// as they are part of rows.
+func (r *replication) capture(ticks, connections int) {
 	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
-	due := batch || connections > 0 && r.sends()
+	due := connections > 0 && r.batchTicks == ticks && r.sends() || ticks > 1 && !r.cfg.sendsTogether()
 	if due {
-		r.capturePlayers()
+		r.capturePlayers(r.players.frames)
 	}
 	switch {
 	case due:
@@ -103,9 +114,9 @@ func (r *replication) captureObjects() {
 	r.stats.Count[metrics.ProjectilesNoSlot].Add(r.objects.table.dropped)
 }
 
-// capturePlayers writes the frame of players, from the poses recorded for lag compensation.
-func (r *replication) capturePlayers() {
-	frame := r.players.frames.Begin(r.match.Tick())
+// capturePlayers writes a frame of players, from the poses recorded for lag compensation.
+func (r *replication) capturePlayers(into *snapshot.Ring) {
+	frame := into.Begin(r.match.Tick())
 	var row [netstate.PublicFields]int32
 	acts, poses := r.match.AbilityStates(), r.match.Poses()
 	for slot := range poses {
@@ -205,17 +216,26 @@ func (r *replication) endSnapshot(c *connReplication) {
 	r.objects.markSent(c)
 }
 
-// resyncEvery is the minimum time between two baseline drops for one client: snapshots without
-// baselines cost bytes.
-const resyncEvery = 250 * time.Millisecond
+// Snapshots without baselines cost bytes. Two baseline drops of one client are at least resyncEvery
+// apart. Each drop that follows soon after another doubles the wait, up to maxResyncBackoff times.
+const (
+	resyncEvery      = 250 * time.Millisecond
+	maxResyncBackoff = 4
+)
 
 // resync drops the client's baselines if it asked for that, and reports whether it did.
 func (r *replication) resync(c *connReplication) (dropped bool) {
-	t := r.match.Tick()
-	if !c.acks.resyncRequested || t < c.acks.resyncedAt+r.ticks(resyncEvery) {
+	a, t := &c.acks, r.match.Tick()
+	wait := r.ticks(resyncEvery) << a.resyncBackoff
+	if !a.resyncRequested || t < a.resyncedAt+wait {
 		return false
 	}
-	c.acks.resyncRequested, c.acks.resyncedAt = false, t
+	if t >= a.resyncedAt+8*wait {
+		a.resyncBackoff = 0
+	} else {
+		a.resyncBackoff = min(a.resyncBackoff+1, maxResyncBackoff)
+	}
+	a.resyncRequested, a.resyncedAt = false, t
 	c.dropBaselines()
 	r.stats.Count[metrics.Resyncs].Inc()
 	return true

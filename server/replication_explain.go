@@ -54,6 +54,8 @@ func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot i
 		return ReasonNoSnapshot
 	case sent:
 		return ReasonSent
+	case v.selection == rowsTurns:
+		return ReasonTurn
 	case v.viewpoint < 0 && (v.selection != rowsScheduled || clipped()):
 		return ReasonFreeCamera
 	case v.viewpoint != c.viewer.slot: // the view has been reset
@@ -160,6 +162,8 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 			return ReasonRange
 		}
 		return ReasonOccluded
+	case slot>>6 < len(a.unchanged) && a.unchanged[slot>>6]>>(slot&63)&1 != 0:
+		return ReasonUnchanged
 	case c.pacing.bucket.Rate() != 0:
 		return ReasonBudget
 	}

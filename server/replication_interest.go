@@ -27,6 +27,7 @@ type interestSet struct {
 	empty   []uint64 // slots without a row
 	scratch []uint64 // result of withEmpty and occupied
 	cost    []uint16 // bits of each row for the client at hand
+	among   []uint64 // rows that were weighed for the client at hand
 	pick    []uint64 // rows chosen for the client at hand
 	sent    []uint64 // rows that the packer says it has sent
 }
@@ -48,7 +49,7 @@ func newInterestSet(c *Config, slots int) interestSet {
 		ids: make([]netid.ID, slots), team: make([]uint8, slots),
 		x: make([]float32, slots), z: make([]float32, slots),
 		empty: make([]uint64, words), scratch: make([]uint64, words),
-		cost: make([]uint16, words*64), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
+		cost: make([]uint16, words*64), among: make([]uint64, words), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
 	}
 }
 
@@ -123,7 +124,9 @@ type playerRows struct {
 	none        []uint64    // the empty set
 	nearest     []uint64    // result of selectNearest
 	distance    distances
-	overdue     []uint32 // sort keys of pickOverdue
+	overdue     []uint32 // sort keys of findOverdue
+	first       []uint64 // the same rows as a set
+	places      places
 }
 
 // combatSeconds is how long a player counts as in combat after a hit, on either side of it.
@@ -135,7 +138,7 @@ func (p *playerRows) initInterest(c *Config) {
 	words := p.interest.grid.Words()
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
-	p.distance = newDistances(c.Players)
+	p.first, p.distance, p.places = make([]uint64, words), newDistances(c.Players), newPlaces(c)
 	s := &p.interest
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
@@ -211,9 +214,6 @@ func (r *replication) lookAtPlayers(c *connReplication, mode lookMode) []uint64 
 	if v.interest == nil {
 		v.interest = s.views.take(s.grid)
 	}
-	if v.combat == nil {
-		v.combat = make([]uint64, 2*s.grid.Words())
-	}
 	if c.pacing.bucket.Rate() != 0 || c.schedule.sentAt != nil { // it has, or had, a limit
 		r.materializeBlocks(c)
 	}
@@ -281,7 +281,7 @@ func (v *connView) opponents(t tick.Tick, rate tick.Rate) []uint64 {
 
 // noteOpponent notes a hit between the client's player and the player in a slot.
 func (v *connView) noteOpponent(slot int) {
-	if v.interest != nil {
+	if v.combat != nil {
 		v.combat[len(v.combat)/2+slot>>6] |= 1 << (slot & 63)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -70,20 +71,27 @@ func usualSets(slots int) int {
 	return (slots + 3) / 4
 }
 
+// newFrames makes the ring of the frames of one kind of rows, with values of usual slots.
+func newFrames(c *Config, s schema.Schema, usual, slots int) *snapshot.Ring {
+	r := snapshot.NewGrowingRing(s, usual, slots, c.ringFrames(), c.ringInterval())
+	r.Offset(c.ringOffset())
+	return r
+}
+
 func newObjectRows(c *Config, m *sim.Match) *objectRows {
-	slots, frames := netstate.ObjectSlots(c.Players), snapshot.Window*c.SendInterval+1
+	slots := netstate.ObjectSlots(c.Players)
 	usual := usualFlights * c.Players
 	for _, class := range netstate.StaticClasses() {
 		usual += class.Count(m)
 	}
 	o := &objectRows{
 		replicatedRows: replicatedRows{
-			frames:  snapshot.NewGrowingRing(netstate.Objects, usual, slots, frames, 1),
+			frames:  newFrames(c, netstate.Objects, usual, slots),
 			encoder: snapshot.NewEncoder(c.Models.Objects, slots),
 		},
 		table:           objectTable{slots: make([]objectSlot, slots), used: make([]uint64, (slots+63)/64)},
 		updateIntervals: c.ObjectUpdateIntervals, interval: tick.Tick(c.SendInterval),
-		versions: make([]frameVersion, frames),
+		versions: make([]frameVersion, snapshot.Window*c.SendInterval+1),
 	}
 	for i := range o.table.flights {
 		o.table.flights[i] = make([]int16, 0, 4*slots)
@@ -92,6 +100,7 @@ func newObjectRows(c *Config, m *sim.Match) *objectRows {
 	o.encoder.Reserve(usualSets(c.Players), usual)
 	if c.Relevance != RelevanceOff {
 		o.encoder.ReserveRows()
+		o.encoder.ReserveChanges()
 		o.initInterest(c, slots)
 	}
 	return o
@@ -149,9 +158,15 @@ func (o *objectRows) flying(m *sim.Match) bool {
 
 // capture writes the frame of the tick that was just played.
 func (o *objectRows) capture(m *sim.Match) {
-	t, before := m.Tick(), o.frame
-	f := o.frames.BeginCopy(t)
-	o.frame = f
+	before := o.frame
+	o.frame = o.frames.BeginCopy(m.Tick())
+	o.fill(o.frame, m)
+	o.noteVersion(o.frame, before)
+}
+
+// fill writes the rows of the newest tick into its frame.
+func (o *objectRows) fill(f *snapshot.Frame, m *sim.Match) {
+	t := m.Tick()
 	o.beginSpace(t)
 	o.table.dropped = 0
 	if m != o.match { // no slot's object is of this match
@@ -162,7 +177,6 @@ func (o *objectRows) capture(m *sim.Match) {
 	o.captureProjectiles(f, all.Projectiles, m.Game().ProjectileKinds)
 	o.captureGrenades(f, all.Grenades)
 	o.table.freeSlots(t)
-	o.noteVersion(f, before)
 }
 
 // captureStatic writes the objects that the map places.

@@ -16,6 +16,7 @@ type objectSpace struct {
 	first   []int16  // by player: slot of its first flight, -1 for none
 	next    []int16  // by slot: next flight of the same owner
 	visible []uint64 // result of lookAtObjects
+	own     []uint64 // result of ownFlights
 }
 
 // initInterest allocates the interest set of the objects.
@@ -24,6 +25,7 @@ func (o *objectRows) initInterest(c *Config, slots int) {
 	s, words := &o.interest, o.interest.grid.Words()
 	o.space = objectSpace{
 		pos: make([]geom.Vec3, slots), public: make([]uint64, words), visible: make([]uint64, words),
+		own:   make([]uint64, words),
 		first: make([]int16, c.Players), next: make([]int16, slots),
 	}
 	cfg := s.grid.Config()
@@ -132,6 +134,16 @@ func (r *replication) lookAtObjects(c *connReplication, mode lookMode) []uint64 
 		d.visible[own>>6] |= 1 << (own & 63)
 	}
 	return d.visible
+}
+
+// addObjectPriority makes up for a look without priorities, for a client whose budget turned out too
+// small.
+func (r *replication) addObjectPriority(c *connReplication) {
+	if slot := int(c.viewer.slot); slot >= 0 {
+		from := r.eye(slot, lookPriority)
+		v := interest.Viewer{Slot: -1, X: from.X, Z: from.Z, DirX: from.DirX, DirZ: from.DirZ}
+		c.acks.objects.view.AddPriority(r.objects.interest.grid, v, nil)
+	}
 }
 
 // materialize sets the priorities to what they would be had the last snapshot of blocks gone row by

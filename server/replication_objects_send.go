@@ -40,13 +40,15 @@ type objectAcks struct {
 	blocksSince tick.Tick // first of the snapshots in blocks up to the newest, 0: the newest is not
 	allSentAt   tick.Tick // newest snapshot in blocks, if none went row by row since; else 0
 	full        bool      // the last snapshot by rows had no room for all
+	tight       bool      // nor had it room for those that the client holds as they are
+	unchanged   []uint64  // rows that the newest snapshot left out because the client holds them
 	wholeAcked  tick.Tick // newest snapshot in blocks that was acknowledged whole, 0: none
 }
 
 func newObjectAcks(c *Config) objectAcks {
 	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
 	k.SingleBaseline() // a flight is sent once: its row is not predicted
-	return objectAcks{tracker: k}
+	return objectAcks{tracker: k, unchanged: make([]uint64, 0, (netstate.ObjectSlots(c.Players)+63)/64)}
 }
 
 // reset empties the acks for a new client. The memory stays.
@@ -55,7 +57,7 @@ func (a *objectAcks) reset() {
 		a.view.Reset()
 	}
 	a.tracker.Reset()
-	*a = objectAcks{tracker: a.tracker, view: a.view}
+	*a = objectAcks{tracker: a.tracker, view: a.view, unchanged: a.unchanged[:0]}
 }
 
 // dropBaselines makes the next snapshots begin anew.
@@ -138,7 +140,7 @@ func (o *objectRows) unchanged(a *objectAcks, t tick.Tick) bool {
 // in blocks.
 func (r *replication) beginObjects(c *connReplication, room int) {
 	o, a, t := r.objects, &c.acks.objects, r.match.Tick()
-	o.part = objectPart{}
+	o.part, a.unchanged = objectPart{}, a.unchanged[:0]
 	if a.selection = objectsNone; o.frames.Groups() == 0 {
 		return
 	}
@@ -156,19 +158,23 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 		return
 	}
 	a.blocksSince, a.wholeAcked, a.selection = 0, 0, objectsBudget
-	mode := lookVisible
-	if limited || !a.joined {
-		mode = lookPriority
-	}
-	visible := r.lookAtObjects(c, mode)
-	if grid && mode == lookVisible {
-		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(visible))
+	switch {
+	case limited:
+		o.part.byRow = true
+		r.scheduleObjects(c, room)
+	case a.joined && grid:
+		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(r.lookAtObjects(c, lookVisible)))
 		a.selection = objectsVisible
-	} else if o.part.byRow, a.full = true, o.fitBudget(c, visible, 8*room); a.full {
+	default:
+		o.part.byRow = true
+		a.full = o.fitBudget(c, r.lookAtObjects(c, lookPriority), 8*room)
+		if !a.full && a.completeAt == 0 && grid {
+			a.completeAt = t
+		}
+	}
+	if a.full && o.part.byRow {
 		a.completeAt = 0
 		r.stats.Count[metrics.ObjectsOverBudget].Inc()
-	} else if a.completeAt == 0 && grid && !limited {
-		a.completeAt = t
 	}
 	o.part.open = !o.packer.Done()
 }
@@ -182,7 +188,7 @@ func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	case r.cfg.Relevance == RelevanceOff || !limited && (a.caughtUp(o, room) || r.objectBlocksFit()):
 		o.packer.Begin(o.encoder, a.tracker, 0, groups)
 		return true
-	case !limited || a.full:
+	case !limited || a.tight:
 		return false
 	}
 	return o.packer.BeginWithin(o.encoder, a.tracker, 0, groups, 8*room)
@@ -194,15 +200,76 @@ func (r *replication) objectBlocksFit() bool {
 	return r.objects.encoder.FullBlocksFit(r.cfg.JoinBytes - minJoinBytes)
 }
 
+// scheduleObjects begins a part about the visible objects of a limited client, in room bytes. While
+// all of them fit, they are sent as without a limit, and no priorities are kept. Then those that the
+// client does not hold as they are, by priority.
+func (r *replication) scheduleObjects(c *connReplication, room int) {
+	o, a, most := r.objects, &c.acks.objects, 8*room
+	mode := lookPriority
+	if !a.tight {
+		mode = lookVisible
+	}
+	visible := r.lookAtObjects(c, mode)
+	if !a.tight {
+		_, ok := o.beginAll(a, visible, most)
+		if a.full = !ok; ok {
+			return
+		}
+		r.addObjectPriority(c)
+	}
+	o.packer.BeginChanged(o.encoder, a.tracker, visible, c.acks.sinceResync)
+	a.noteUnchanged(o.packer.Unchanged())
+	total, left, _ := o.weigh(a.view, o.packer.Planned(), o.ownFlights(c), weighing{most, a.full})
+	a.tight = total+refreshBits*popcount(a.unchanged) > left
+	if a.full = total > left; a.full {
+		o.selectObjects(c, left)
+	}
+}
+
+// refreshBits is about what an object takes that the client holds as it is.
+const refreshBits = 24
+
+// noteUnchanged keeps the rows that the snapshot leaves out because the client needs no more of
+// them.
+func (a *objectAcks) noteUnchanged(rows []uint64) {
+	a.unchanged = append(a.unchanged[:0], rows...)
+}
+
 // fitBudget begins a part about the visible objects in most bits: the client's own flights
 // first, then by priority. It reports whether some have to wait.
 func (o *objectRows) fitBudget(c *connReplication, visible []uint64, most int) (leftOut bool) {
-	s, d, a := &o.interest, &o.space, &c.acks.objects
-	total, room := s.costs(&o.replicatedRows, a.tracker, visible, most)
-	if total+blockOverheadBits*o.frames.Groups() <= room {
-		o.packer.BeginRows(o.encoder, a.tracker, s.withEmpty(visible))
-		return false
+	left, ok := o.beginAll(&c.acks.objects, visible, most)
+	if !ok {
+		o.selectObjects(c, left)
 	}
+	return !ok
+}
+
+// beginAll begins a part about all visible objects, and reports whether they fit in most bits; left
+// is what these leave for rows.
+func (o *objectRows) beginAll(a *objectAcks, visible []uint64, most int) (left int, ok bool) {
+	o.packer.BeginSelect(o.encoder, a.tracker, visible)
+	total, left, _ := o.weigh(a.view, visible, nil, weighing{most: most})
+	if total+blockOverheadBits*o.frames.Groups() <= left {
+		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(visible))
+	}
+	return left, total <= left
+}
+
+// ownFlights is the set of the flights of the client's player. It is valid until the next call.
+func (o *objectRows) ownFlights(c *connReplication) []uint64 {
+	d := &o.space
+	clear(d.own)
+	for slot := d.first[c.viewer.player.Index()]; slot >= 0; slot = d.next[slot] {
+		d.own[slot>>6] |= 1 << (slot & 63)
+	}
+	return d.own[:len(o.packer.Planned())]
+}
+
+// selectObjects selects weighed objects in room bits: the client's own flights first, then by
+// priority.
+func (o *objectRows) selectObjects(c *connReplication, room int) {
+	s, d, a := &o.interest, &o.space, &c.acks.objects
 	clear(s.pick)
 	left, own := room, max(room, 8*ownFlightsBytes)
 	for slot := d.first[c.viewer.player.Index()]; slot >= 0; slot = d.next[slot] {
@@ -213,16 +280,17 @@ func (o *objectRows) fitBudget(c *connReplication, visible []uint64, most int) (
 			s.pick[slot>>6] |= 1 << (slot & 63)
 		}
 	}
-	a.view.Select(s.cost, max(left, 0))
+	a.view.SelectAmong(s.among, s.cost, max(left, 0))
 	s.pickSelected(a.view.Selected())
 	o.packer.Select(s.pick)
-	return total > room
 }
 
 // markSent resets the priority of the objects that the snapshot has sent.
 func (o *objectRows) markSent(c *connReplication) {
 	if o.part.open && o.part.byRow {
-		c.acks.objects.view.MarkSent(o.packer.SentRows(o.interest.sent[:0]))
+		a := &c.acks.objects
+		a.view.MarkSent(o.packer.SentRows(o.interest.sent[:0]))
+		a.view.MarkSent(a.unchanged)
 	}
 }
 

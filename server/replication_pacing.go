@@ -47,13 +47,13 @@ func (r *replication) intervalOf(t tick.Tick) uint16 {
 }
 
 // snapshotDue reports whether it is the client's turn in this tick, see turn. In a batch of several
-// ticks a client is due if its turn was in any of them, but at most once an interval: it could not
-// tell two snapshots of one interval apart as baselines.
+// ticks a client is due if its turn was in any of them. A client of a large lobby is due at most
+// once an interval: it could not tell two snapshots of one interval apart as baselines.
 func (r *replication) snapshotDue(c *connReplication) bool {
 	t, turn, interval := uint32(r.match.Tick()), r.turn(c), uint32(r.cfg.SendInterval)
 	period := interval * uint32(r.every(c))
-	if r.batchTicks <= 1 {
-		return (t+turn)%period == 0
+	if r.cfg.sendsTogether() || r.batchTicks <= 1 {
+		return (t+turn)%period < uint32(r.batchTicks)
 	}
 	sent := uint32(c.pacing.sent)
 	return (t+turn)/period != (sent+turn)/period && t/interval != sent/interval
@@ -63,24 +63,48 @@ func (r *replication) snapshotDue(c *connReplication) bool {
 // each they fit one batch of datagrams.
 const maxTogether = netio.BatchSize / 2
 
+// sendsTogether reports whether all snapshots of an interval are due in one tick.
+func (c *Config) sendsTogether() bool { return c.Players <= maxTogether }
+
 // turn is the number of ticks by which a client's snapshots come before those of slot 0. The clients
 // of a large lobby take turns by slot, so that each tick sends an equal part of the snapshots. Those
 // of a small lobby are due in one tick: they share rows coded once, and the ticks between send
 // nothing. Small lobbies of one host take turns by ID.
 func (r *replication) turn(c *connReplication) uint32 {
-	if r.cfg.Players > maxTogether {
+	if !r.cfg.sendsTogether() {
 		return uint32(c.viewer.player.Index())
 	}
-	return r.turnTogether()
+	return r.cfg.turnTogether()
 }
 
 // turnTogether is turn for the clients of a small lobby.
-func (r *replication) turnTogether() uint32 { return r.cfg.ID * idSpread >> 16 }
+func (c *Config) turnTogether() uint32 { return c.ID * idSpread >> 16 }
 
-// sends reports whether a snapshot may be due in a batch of the one newest tick.
+// sends reports whether a snapshot of the newest tick, the last of a batch, may be due.
 func (r *replication) sends() bool {
-	return r.cfg.Players > maxTogether ||
-		(uint32(r.match.Tick())+r.turnTogether())%uint32(r.cfg.SendInterval) == 0
+	return !r.cfg.sendsTogether() ||
+		(uint32(r.match.Tick())+r.cfg.turnTogether())%uint32(r.cfg.SendInterval) < uint32(r.batchTicks)
+}
+
+// ringInterval is the number of ticks of which a ring of frames keeps one, and ringFrames is how many
+// frames it has. A small lobby captures only the last tick of a batch in which snapshots are due: at
+// most one in each interval, as intervals begin with the tick that is due (ringOffset).
+func (c *Config) ringInterval() tick.Tick {
+	if c.sendsTogether() {
+		return tick.Tick(c.SendInterval)
+	}
+	return 1
+}
+
+func (c *Config) ringFrames() int {
+	return snapshot.Window*c.SendInterval/int(c.ringInterval()) + 1
+}
+
+func (c *Config) ringOffset() tick.Tick {
+	if c.sendsTogether() {
+		return tick.Tick(c.turnTogether())
+	}
+	return 0
 }
 
 // idSpread is odd and spreads adjacent IDs over all turns of an interval.
@@ -126,18 +150,20 @@ func (r *replication) hasBytes(now time.Duration, c *connReplication) bool {
 
 // After unackedLimit snapshots without an ack, snapshots without baselines are sent every
 // unackedSpacing only: each is many times as large as others, and a client must not get them by
-// withholding acks.
+// withholding acks. So are those of a join burst that has lasted for burstLimit snapshots, the life
+// of a baseline: a client that acknowledges a part of each snapshot only never ends its burst.
 const (
 	unackedLimit   = 32
+	burstLimit     = snapshot.MaxAge
 	unackedSpacing = 250 * time.Millisecond
 )
 
-// unackedTooLong reports whether a client that acknowledges nothing has to wait for its next
-// snapshot.
+// unackedTooLong reports whether a client that acknowledges nothing, or too little to end its join
+// burst, has to wait for its next snapshot.
 func (r *replication) unackedTooLong(c *connReplication) bool {
 	t, acked := r.match.Tick(), c.acks.sinceResync
 	hasBaselines := acked != 0 && t-acked <= tick.Tick(snapshot.MaxAge*r.cfg.SendInterval)
-	if c.acks.unacked <= unackedLimit || hasBaselines {
+	if c.join.sent <= burstLimit && (c.acks.unacked <= unackedLimit || hasBaselines) {
 		return false
 	}
 	return t-c.pacing.sent < r.ticks(unackedSpacing)

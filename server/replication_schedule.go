@@ -183,25 +183,32 @@ func (q *rowSchedule) markSent(rows []uint64, interval uint16) {
 	}
 }
 
-// pickOverdue picks the visible rows that have waited for too long, the longest wait first, while
-// they fit. It returns the bits that are left. The costs of picked rows become 0.
-func (r *replication) pickOverdue(c *connReplication, visible []uint64, left int) int {
-	q, s, p := &c.schedule, &r.players.interest, &r.players
+// findOverdue finds the visible rows that have waited for too long.
+func (r *replication) findOverdue(c *connReplication, visible []uint64) {
+	q, p := &c.schedule, &r.players
+	p.overdue = p.overdue[:0]
+	clear(p.first)
 	if q.sentAt == nil || c.pacing.bucket.Rate() == 0 {
-		return left
+		return
 	}
 	now := r.intervalOf(r.match.Tick())
 	_, wait := r.waitLimits(c)
 	limit := uint16(wait * int(r.every(c)))
-	p.overdue = p.overdue[:0]
 	for i, w := range visible {
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			if waited := now - q.sentAt[slot]; waited >= limit && s.cost[slot] != 0 {
-				p.overdue = append(p.overdue, uint32(^waited)<<16|uint32(slot))
+		for sentAt := (*[64]uint16)(q.sentAt[i*64:]); w != 0; w &= w - 1 {
+			bit := bits.TrailingZeros64(w)
+			if waited := now - sentAt[bit&63]; waited >= limit {
+				p.overdue = append(p.overdue, uint32(^waited)<<16|uint32(i*64+bit))
+				p.first[i] |= w & -w
 			}
 		}
 	}
+}
+
+// pickOverdue picks the rows of findOverdue, the longest wait first, while they fit. It returns the
+// bits that are left. The costs of picked rows become 0.
+func (p *playerRows) pickOverdue(left int) int {
+	s := &p.interest
 	slices.Sort(p.overdue)
 	for _, key := range p.overdue {
 		slot := int(key & 0xffff)

@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/snapshot"
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -21,7 +21,8 @@ const (
 	rowsVisible                       // all visible rows
 	rowsScheduled                     // as many as the byte budget carries
 	rowsJoining                       // as many as Config.JoinBytes carry
-	rowsLowDetail                     // the nearest visible rows, and others in turn
+	rowsTurns                         // the nearest rows, and others in turn
+	rowsLowDetail                     // likewise, under overload
 )
 
 // joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or
@@ -38,7 +39,8 @@ const (
 // selectRows selects the player rows of the client's snapshot. The first packet has head bytes
 // already.
 //
-//	all players are visible, no limit    blocks that clients share; no visibility is computed
+//	all players are visible, no limit    blocks that clients share; no visibility is computed; in a
+//	                                     large lobby half of the far players, see rowTurns
 //	some are hidden, no limit            all visible rows; blocks for whole visible groups
 //	byte limit                           as without one if that fits; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
@@ -46,9 +48,14 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
 	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
 	blocks := all && !limited && (c.viewer.spectates || r.joined(c))
-	if r.cfg.Relevance == RelevanceOff || blocks && !r.lowDetail() {
+	turns := blocks && r.takesTurns()
+	if r.cfg.Relevance == RelevanceOff || blocks && !turns && !r.lowDetail() {
 		v.byRow, v.selection = false, rowsAll
 		r.players.packer.Begin(r.players.encoder, c.acks.tracker, 0, r.players.frames.Groups())
+		return
+	}
+	if turns && !r.lowDetail() {
+		r.selectTurns(c, rowsTurns, nil)
 		return
 	}
 	if limited {
@@ -63,10 +70,10 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	switch {
 	case c.join.phase != joinDone:
 		v.selection = rowsJoining
+		c.join.sent++
 		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
 	case r.lowDetail():
-		v.selection = rowsLowDetail
-		r.selectLowDetail(c, visible)
+		r.selectTurns(c, rowsLowDetail, visible)
 	default:
 		r.beginPlayerRows(c, visible)
 	}
@@ -88,36 +95,29 @@ func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 	case j.phase == joinSending:
 		j.phase, j.completeAt = joinUnacked, r.match.Tick()
 	case r.cfg.Relevance == RelevanceGrid && c.acks.sinceResync >= j.completeAt:
-		j.phase = joinDone
+		j.phase, j.sent = joinDone, 0
 	}
 }
 
-// rejoinSeconds is how long after its join burst a client may fall back into it.
-const rejoinSeconds = 2
-
 // joined reports whether a client that sees all players holds enough for blocks alone: the whole
-// world fits into one join snapshot, or the client holds each group whole.
+// world fits into one join snapshot, or the client holds each group whole. A client whose baselines
+// expire, because it acknowledges a part of each snapshot only, falls back into the join burst: else
+// it would be sent most of the world in full each time.
 func (r *replication) joined(c *connReplication) bool {
-	j, t := &c.join, r.match.Tick()
-	switch j.phase {
-	case joinSending:
-		members, most := r.match.Score().Members, r.cfg.JoinBytes-minJoinBytes/2
-		if int(members[0])+int(members[1]) <= 8*most/fullRowBits || r.players.encoder.FullBlocksFit(most) {
-			j.phase = joinDone
-		}
-	case joinUnacked:
-		if !r.lacksGroups(c, 0) {
-			j.phase, j.joinedAt = joinDone, t
-		}
-	case joinDone:
-		// The client's baselines are of a few snapshots only and may expire before it acknowledges
-		// others. If it would be sent more than a join snapshot has, the burst begins again.
-		recent := j.joinedAt != 0 && t-j.joinedAt < rejoinSeconds*tick.Tick(r.cfg.Rules.Rate)
-		if recent && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) {
-			j.phase, j.joinedAt = joinSending, 0
-		}
+	j := &c.join
+	switch {
+	case j.phase == joinSending && r.worldFits(), j.phase == joinUnacked && !r.lacksGroups(c, 0):
+		j.phase, j.sent = joinDone, 0
+	case j.phase == joinDone && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) && !r.worldFits():
+		j.phase = joinSending
 	}
 	return j.phase == joinDone
+}
+
+// worldFits reports whether all players fit into one join snapshot without baselines.
+func (r *replication) worldFits() bool {
+	members, most := r.match.Score().Members, r.cfg.JoinBytes-minJoinBytes/2
+	return int(members[0])+int(members[1]) <= 8*most/fullRowBits || r.players.encoder.FullBlocksFit(most)
 }
 
 // lacksGroups reports whether the groups that the client does not hold whole take more than most
@@ -175,33 +175,71 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 		r.beginPlayerRows(c, visible)
 		return false
 	}
-	total, left := s.costs(&p.replicatedRows, c.acks.tracker, visible, most)
-	if total+asBlocks <= left { // also as blocks, which clients share
+	p.packer.BeginSelect(p.encoder, c.acks.tracker, visible)
+	r.findOverdue(c, visible)
+	total, left, all := p.weigh(c.view.interest, visible, p.first, weighing{most, c.schedule.full})
+	if all && total+asBlocks <= left { // also as blocks, which clients share
 		r.beginPlayerRows(c, visible)
 		return false
 	}
-	if total <= left {
+	if all && total <= left {
 		return false
 	}
 	clear(s.pick)
-	left = r.pickOverdue(c, visible, left)
-	c.view.interest.Select(s.cost, left)
+	left = p.pickOverdue(left)
+	c.view.interest.SelectAmong(s.among, s.cost, left)
 	s.pickSelected(c.view.interest.Selected())
 	p.packer.Select(s.pick)
 	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	return true
 }
 
-// costs computes the cost of each visible row. It returns their sum and what most bits leave for
-// them.
-func (s *interestSet) costs(
-	p *replicatedRows, tracker *snapshot.Tracker, visible []uint64, most int,
-) (total, left int) {
-	fixed := p.packer.Costs(p.encoder, tracker, visible, s.cost)
-	for _, n := range s.cost[:len(visible)*64] {
-		total += int(n)
+// weighing is the room for the rows of a snapshot. If the last snapshot was full, not all rows are
+// weighed.
+type weighing struct {
+	most int // bits
+	full bool
+}
+
+const (
+	meanCostShare = 64                 // the newest snapshot has this part of the mean
+	leastMeanCost = 16 * meanCostShare // that is assumed
+)
+
+// weigh computes the costs of rows that the packer has planned. Where the last snapshot was full, it
+// weighs those of the highest priority, and the rows of first, until they exceed the room: others
+// cannot be chosen. It returns the sum of the costs, the room in bits that is left for them, and
+// whether all rows were weighed.
+func (p *replicatedRows) weigh(
+	view *interest.Client, rows, first []uint64, w weighing,
+) (total, left int, all bool) {
+	s, n := &p.interest, popcount(rows)
+	count := max(w.most, 0)*meanCostShare/max(p.meanCost, leastMeanCost)*5/4 + snapshot.GroupRows
+	if !w.full {
+		count = n
 	}
-	return total, most - fixed
+	for ; ; count *= 2 {
+		if all = count >= n; all {
+			copy(s.among, rows)
+		} else {
+			view.Shortlist(s.among, rows, count)
+			for i, f := range first {
+				s.among[i] |= f
+			}
+		}
+		sum, fixed := p.packer.Weigh(s.among[:len(rows)], s.cost)
+		p.noteCost(sum, popcount(s.among[:len(rows)]))
+		if left = w.most - fixed; all || sum > left {
+			return sum, left, all
+		}
+	}
+}
+
+// noteCost adds the weight of rows to the mean.
+func (p *replicatedRows) noteCost(bits, rows int) {
+	if rows > 0 {
+		p.meanCost += bits/rows - p.meanCost/meanCostShare
+	}
 }
 
 // pickSelected adds a set to the picked rows.
@@ -232,28 +270,5 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	}
 }
 
-// lowDetail reports whether snapshots are of low detail: the lowDetailNearest players that are
-// nearest and, of the others, one group in lowDetailTurns, by turns. Fewer groups would save
-// nothing: a row costs more the longer it waited.
+// lowDetail reports whether snapshots are of low detail, see rowTurns.
 func (r *replication) lowDetail() bool { return r.loadLevel >= overload.LowDetail }
-
-const (
-	lowDetailNearest = 16
-	lowDetailTurns   = 4
-)
-
-var _ [snapshot.GroupRows - 64/lowDetailTurns]struct{} // a turn is a group of each word of a set
-
-// selectLowDetail begins a snapshot of low detail.
-func (r *replication) selectLowDetail(c *connReplication, visible []uint64) {
-	p, s := &r.players, &r.players.interest
-	p.packer.Costs(p.encoder, c.acks.tracker, visible, s.cost)
-	p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), lowDetailNearest)
-	turn := uint64(0xffff) << (16 * c.view.detailTurn)
-	c.view.detailTurn = (c.view.detailTurn + 1) % lowDetailTurns
-	for i, w := range visible {
-		s.pick[i] = p.nearest[i] | w&turn
-	}
-	p.packer.Select(s.pick)
-	r.stats.Count[metrics.SnapshotsOverBudget].Inc()
-}

@@ -30,7 +30,7 @@ type handoverRing struct {
 }
 
 // A ring that is more than half full takes from a source one of sourceShare slots until it is no
-// more: whoever floods in the name of one player leaves room for the others.
+// more: a flood in the name of one player leaves room for the others.
 const (
 	sourceShare  = 32
 	sourceCounts = 256

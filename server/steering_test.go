@@ -308,13 +308,7 @@ func TestSteeringFillsLobbies(t *testing.T) {
 		c.beginConnect(nil)
 		all = append(all, c)
 	}
-	for range 200 {
-		for _, c := range all {
-			c.update()
-			c.receive()
-		}
-		w.tick()
-	}
+	connectAll(all, 200, w.tick)
 	for i, h := range w.hosts {
 		if n := len(h.lobby.live); n != 3 {
 			t.Errorf("lobby %d has %d players", i, n)

@@ -58,8 +58,8 @@ func (l *Lobby) advance(now time.Duration, sock netio.Conn, n int) error {
 		return nil
 	}
 	for l.replication.batchTicks = 1; ; l.replication.batchTicks++ {
-		l.play(now)                               // command -> sim -> history
-		l.replication.capture(n > 1, len(l.live)) // history -> snapshot
+		l.play(now)                           // command -> sim -> history
+		l.replication.capture(n, len(l.live)) // history -> snapshot
 		if l.replication.batchTicks == n {
 			break
 		}
@@ -78,7 +78,8 @@ func (l *Lobby) advance(now time.Duration, sock netio.Conn, n int) error {
 func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
-	for _, slot := range l.live {
+	for i, slot := range l.live {
+		l.prefetchClampLimits(i)
 		l.rewind.updateClampLimits(now, &l.conns[slot], oldest)
 	}
 	l.match.Begin()

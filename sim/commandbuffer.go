@@ -110,3 +110,7 @@ func (b *CommandBuffer) Lead(t tick.Tick) int8 {
 // reset empties the buffer for a new player whose first tick is after t: commands up to t are
 // stale.
 func (b *CommandBuffer) reset(t tick.Tick) { *b = CommandBuffer{taken: t} }
+
+// DropWaiting removes the commands that wait, for another client of the same player. What the player
+// did last and the counts stay.
+func (b *CommandBuffer) DropWaiting() { b.ring, b.newest = [bufferTicks]Command{}, 0 }

@@ -102,6 +102,21 @@ func (m *Match) recordChange(k ChangeKind, id netid.ID, value int32) {
 	}
 }
 
+// recordHero records a request for a hero. Of the requests of a player in one tick the last counts,
+// so that a flood of them takes one entry.
+func (m *Match) recordHero(id netid.ID, hero uint8) {
+	if d := m.inputLog; d != nil {
+		d.beginTick()
+		for i := range d.Changes {
+			if c := &d.Changes[i]; c.Kind == ChangeHero && c.ID == id {
+				c.Value = int32(hero)
+				return
+			}
+		}
+	}
+	m.recordChange(ChangeHero, id, int32(hero))
+}
+
 // addHidden records a target that the hit filter denied.
 func (d *TickInputs) addHidden(s *lagcomp.Sweep, id uint32) {
 	d.Hidden = append(d.Hidden, HiddenTarget{s.Except, id})

@@ -386,3 +386,16 @@ func TestRulesThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A player that asks for heroes many times in a tick takes one entry of a recording: the last.
+func TestHeroRequestsTakeOneEntry(t *testing.T) {
+	s := newScene(t, 1, Rules{Game: quick(func(*Game) {})}, plain(t))
+	var d TickInputs
+	s.SetInputLog(&d)
+	for n := range 1000 {
+		s.RequestHero(s.ids[0], uint8(n)&1*Robot)
+	}
+	if len(d.Changes) != 1 || d.Changes[0] != (Change{ChangeHero, s.ids[0], Robot}) {
+		t.Errorf("%d changes: %v", len(d.Changes), d.Changes[:min(len(d.Changes), 4)])
+	}
+}

@@ -35,6 +35,11 @@ func TestSeeds(t *testing.T) {
 		play(t, n)
 		return
 	}
+	inProcesses(t, "count", n)
+}
+
+// inProcesses plays n seeds by a process for each processor: the test at hand, with flag -dst.number.
+func inProcesses(t *testing.T, number string, n uint64) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +48,9 @@ func TestSeeds(t *testing.T) {
 	var all sync.WaitGroup
 	for part := range processes {
 		all.Go(func() {
-			args := []string{"-test.run=^TestSeeds$", "-test.count=1", "-test.timeout=0",
+			args := []string{"-test.run=^" + t.Name() + "$", "-test.count=1", "-test.timeout=0",
 				"-test.paniconexit0",
-				fmt.Sprint("-dst.first=", *first+part), fmt.Sprint("-dst.count=", n-part),
+				fmt.Sprint("-dst.first=", *first+part), fmt.Sprintf("-dst.%s=%d", number, n-part),
 				fmt.Sprint("-dst.every=", processes)}
 			if out, err := exec.CommandContext(t.Context(), self, args...).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)

@@ -33,8 +33,11 @@ func (h *host) startFault(f *fault) {
 }
 
 // makeLobby makes a lobby while the others play.
-func (h *host) makeLobby(f *fault) *hosted {
-	l, err := h.add(h.nextID, drawLobby(f.rng, false))
+func (h *host) makeLobby(f *fault) *hosted { return h.make(drawLobby(f.rng, false)) }
+
+// make makes a lobby of a plan; nil after a failure.
+func (h *host) make(plan LobbyPlan) *hosted {
+	l, err := h.add(h.nextID, plan)
 	if err != nil {
 		h.fail(NoPanic, "no lobby: %v", err)
 		return nil
@@ -101,14 +104,7 @@ func (h *host) replace(l *hosted, f *fault) bool {
 	}
 	plan := l.plan
 	plan.Players = 0
-	made, err := h.add(h.nextID, plan)
-	if err != nil {
-		h.fail(NoPanic, "no lobby: %v", err)
-		return false
-	}
-	h.nextID++
-	h.lobbies = append(h.lobbies, made)
-	return true
+	return h.make(plan) != nil
 }
 
 // changeLobby has a client go to another lobby: after a goodbye, or while its session lasts.

@@ -2,11 +2,6 @@ package dst
 
 import (
 	"flag"
-	"fmt"
-	"os"
-	"os/exec"
-	"runtime"
-	"sync"
 	"testing"
 )
 
@@ -35,22 +30,5 @@ func TestHosts(t *testing.T) {
 		}
 		return
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	processes := min(uint64(runtime.GOMAXPROCS(0)), n)
-	var all sync.WaitGroup
-	for part := range processes {
-		all.Go(func() {
-			args := []string{"-test.run=^TestHosts$", "-test.count=1", "-test.timeout=0",
-				"-test.paniconexit0",
-				fmt.Sprint("-dst.first=", *first+part), fmt.Sprint("-dst.hosts=", n-part),
-				fmt.Sprint("-dst.every=", processes)}
-			if out, err := exec.CommandContext(t.Context(), self, args...).CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
-	}
-	all.Wait()
+	inProcesses(t, "hosts", n)
 }

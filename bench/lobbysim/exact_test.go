@@ -57,6 +57,7 @@ type exactCase struct {
 	codec   schema.Codec
 	every   int
 	rewind  int32 // longest rewind in milliseconds
+	nearest int   // players in every snapshot
 }
 
 // exactCases covers every named link, with and without a budget, on an open map and in a town with
@@ -74,6 +75,7 @@ func exactCases() (all []exactCase) {
 			exactCase{name: p.Name + ", town, 32 kbit/s", link: p.Profile, rewind: rewind, clients: 48,
 				town: true, kbps: 32},
 			exactCase{name: p.Name + ", crowd", link: p.Profile, rewind: rewind, clients: 100},
+			exactCase{name: p.Name + ", turns", link: p.Profile, rewind: rewind, clients: 48, nearest: 4},
 		)
 	}
 	mobile := impair.Presets()[2]
@@ -148,7 +150,7 @@ type shotComparer struct {
 // compareShots plays a case until a number of shots is compared.
 func compareShots(t *testing.T, c exactCase, seed uint64, shots int) exactCount {
 	t.Helper()
-	cfg := server.Config{Players: c.clients + 4, ShotLogSize: 64, Kbps: c.kbps, Codec: c.codec,
+	cfg := server.Config{Players: c.clients + 4, ShotLogSize: 64, Kbps: c.kbps, Codec: c.codec, NearestPlayers: c.nearest,
 		Rules: sim.Rules{Seed: seed, RespawnMillis: 1000, RewindMillis: c.rewind, Mix: true,
 			Game: rapidFire()}}
 	if c.town {

@@ -1,15 +1,17 @@
 package lobbysim
 
 import (
+	"context"
 	"fmt"
-	"github.com/tickrate/tickrate/client"
 	"runtime"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -64,6 +66,7 @@ func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func()
 	}
 	measuring = true
 	if _, bench := t.(*testing.B); bench {
+		hugepage.CollapseHeap(context.Background(), func() {}) // as serve does
 		kept.name, kept.Sim, kept.around = t.Name(), b, &around
 	}
 	return b
@@ -177,8 +180,8 @@ func steadyTick(t *testing.T, cfg server.Config) {
 
 // BenchmarkTick measures a whole tick of a lobby in which all players see each other: CPU time from
 // datagrams in to datagrams out, without the system calls, beside the tick's period as its limit.
-// The cost of opening and sealing one datagram is beside it: all but the handshakes' part of the
-// stages of these names.
+// The cost of receiving, opening and sealing one datagram is beside it: all but the handshakes' part
+// of the stages of these names.
 func BenchmarkTick(b *testing.B) {
 	for _, n := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
@@ -192,8 +195,12 @@ func BenchmarkTick(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			s := &c.Lobby.Stats
-			s.Stage[metrics.StageOpen].Reset()
-			s.Stage[metrics.StageSeal].Reset()
+			for _, stage := range []metrics.Stage{
+				metrics.StageReceive, metrics.StageOpen, metrics.StageSeal, metrics.StageSnapshot,
+			} {
+				s.Stage[stage].Reset()
+			}
+			bytes, snapshots := s.Count[metrics.BytesOut].Load(), s.Count[metrics.Snapshots].Load()
 			opened, sealed := s.Count[metrics.Received].Load(), s.Count[metrics.Sent].Load()
 			b.ResetTimer()
 			for range b.N {
@@ -209,31 +216,45 @@ func BenchmarkTick(b *testing.B) {
 			each := func(stage metrics.Stage, datagrams uint64) float64 {
 				return s.Stage[stage].Mean() * float64(b.N) / float64(max(1, datagrams))
 			}
+			b.ReportMetric(each(metrics.StageReceive, s.Count[metrics.Received].Load()-opened), "ns/receive")
 			b.ReportMetric(each(metrics.StageOpen, s.Count[metrics.Received].Load()-opened), "ns/open")
 			b.ReportMetric(each(metrics.StageSeal, s.Count[metrics.Sent].Load()-sealed), "ns/seal")
+			b.ReportMetric(each(metrics.StageSnapshot, (s.Count[metrics.Snapshots].Load()-snapshots)*uint64(n)),
+				"ns/pair")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)*60*8/1000/float64(b.N*n), "kbps/client")
 		})
 	}
 }
 
-// BenchmarkRelevance measures a whole tick of 500 players by what decides which rows a client gets:
-// all rows, in blocks that clients share; rows that a grid and the walls of a town leave visible;
-// those under a byte limit.
+// BenchmarkRelevance measures a whole tick of some players by what decides which rows a client
+// gets: all rows, in blocks that clients share; rows that a grid and the walls of a town leave
+// visible; those under a byte limit. The wide town is that of the scenario of that name.
 func BenchmarkRelevance(b *testing.B) {
-	const n = 500
+	open := func(c server.Config) func(testing.TB) server.Config {
+		return func(testing.TB) server.Config { return c }
+	}
+	town := func(c server.Config) func(testing.TB) server.Config {
+		return func(t testing.TB) server.Config { return inTown(t, c) }
+	}
 	for _, way := range []struct {
-		name string
-		cfg  server.Config
+		name    string
+		players int
+		cfg     func(testing.TB) server.Config
 	}{
-		{"open/all", server.Config{Relevance: server.RelevanceAll}},
-		{"open/grid", server.Config{Relevance: server.RelevanceGrid}},
-		{"town/all", inTown(b, server.Config{Relevance: server.RelevanceAll})},
-		{"town/grid", inTown(b, server.Config{})},
-		{"town/grid/kbps=128", inTown(b, server.Config{Kbps: 128})},
+		{"open/all", 500, open(server.Config{Relevance: server.RelevanceAll})},
+		{"open/grid", 500, open(server.Config{Relevance: server.RelevanceGrid})},
+		{"town/all", 500, town(server.Config{Relevance: server.RelevanceAll})},
+		{"town/grid", 500, town(server.Config{})},
+		{"town/grid/kbps=128", 500, town(server.Config{Kbps: 128})},
+		{"wide/players=640", 640, func(t testing.TB) server.Config { return wideTown(t, 640) }},
 	} {
-		cfg := way.cfg
 		b.Run(way.name, func(b *testing.B) {
 			var spent time.Duration
-			c := newFullLobbyWith(b, n, cfg, func(tick func() error) error {
+			var cfg server.Config
+			if kept.name != b.Name() { // else the lobby is there
+				cfg = way.cfg(b)
+			}
+			c := newFullLobbyWith(b, way.players, cfg, func(tick func() error) error {
 				from := clock.ThreadCPU()
 				err := tick()
 				spent += clock.ThreadCPU() - from
@@ -251,15 +272,26 @@ func BenchmarkRelevance(b *testing.B) {
 				}
 			}
 			b.StopTimer()
-			sent := s.Count[metrics.Snapshots].Load() - snapshots
+			sent := float64(max(1, s.Count[metrics.Snapshots].Load()-snapshots))
+			rows, each := inSight(c), s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/sent
 			b.ReportMetric(float64(spent)/float64(b.N), "cpu-ns/tick")
 			b.ReportMetric(100*float64(spent)/float64(b.N)*60/1e9, "%core@60Hz")
-			b.ReportMetric(s.Stage[metrics.StageSnapshot].Mean()*float64(b.N)/float64(max(1, sent)),
-				"ns/snapshot")
-			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/float64(max(1, sent)),
-				"B/snapshot")
-			b.ReportMetric(inSight(c), "rows")
+			b.ReportMetric(each, "ns/snapshot")
+			b.ReportMetric(each/rows, "ns/visible-pair")
+			b.ReportMetric(float64(s.Count[metrics.BytesOut].Load()-bytes)/sent, "B/snapshot")
+			b.ReportMetric(rows, "rows")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// wideTown is a lobby as the scenario wide has it: a town four times as large as usual.
+func wideTown(t testing.TB, players int) server.Config {
+	t.Helper()
+	town := arena.Town(4*players, 11)
+	table, err := pvs.Build(town, pvs.Fit(town, pvs.CellFor(town)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server.Config{Arena: town, Relevance: server.RelevanceGrid, PVS: table, ViewDistance: 60}
 }

@@ -266,3 +266,13 @@ func TestVerdictsAmongWalls(t *testing.T) {
 		}
 	}
 }
+
+// Where walls hide players, each team has a half of the slots: its groups are blocks for all of it.
+func TestTeamsHaveGroups(t *testing.T) {
+	b := newFullLobbyWith(t, 128, server.Config{Relevance: server.RelevanceGrid}, nil)
+	for slot, p := range b.Lobby.Match().Poses() {
+		if p.ID != 0 && int(p.Team()) != slot/64 {
+			t.Errorf("slot %d has a player of team %d", slot, p.Team())
+		}
+	}
+}

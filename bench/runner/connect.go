@@ -19,7 +19,9 @@ import (
 func Connect(ctx context.Context, s *swarm.Swarm, clients int, arrival time.Duration) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
-	err := s.Run(ctx, 15*time.Second+arrival, func() bool { return s.Joined() == clients || s.Err() != nil || silent() })
+	err := s.Run(ctx, 15*time.Second+arrival, func() bool {
+		return s.Joined() == clients || s.Err() != nil || silent()
+	})
 	switch {
 	case err != nil:
 		return err

@@ -46,7 +46,7 @@ type Search struct {
 	Limit     time.Duration  // end of the last step, from the start of the search; 0: no limit
 	// Sizes are multiples of it: players of a lobby where lobbies grow; default 1.
 	Each int
-	// Sizes are so many lobbies of Each players, in words.
+	// Reports name a size as a number of lobbies of Each players.
 	Lobbies bool
 
 	good     measure.Step   // largest passing step

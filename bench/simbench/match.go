@@ -53,8 +53,8 @@ func Decode(s scenario.Scenario) client.Decode {
 	return client.DecodeOwn
 }
 
-// blindBrains are brains of which those of players that decode acks alone play at random, as in a
-// live swarm.
+// blindBrains replaces the brains of players that decode nothing but acks by random ones, as a live
+// swarm does.
 func blindBrains(s scenario.Scenario, all func(n int) swarm.Brain) func(n int) swarm.Brain {
 	if Decode(s) != client.DecodeAcks {
 		return all

@@ -17,6 +17,7 @@ type driver struct {
 	lost      time.Duration // run delay in the slot
 	debt      time.Duration // time spent sending since everything that had arrived was received
 	delay     *clock.RunDelay
+	readAt    time.Duration // when delay was read last
 	corrected clock.StealCorrected
 	slotsOn   [maxCPUs]int // slots that started on each processor
 
@@ -80,8 +81,13 @@ func (s *Swarm) beginSlot(due, begun time.Duration, slept bool) {
 	}
 }
 
+// minDelayRead is the least time between two readings of the run delay while the driver works: no
+// run delay is longer than the time since the last reading.
+const minDelayRead = 100 * time.Microsecond
+
 // readRunDelay is the run delay since the last call.
 func (s *Swarm) readRunDelay() time.Duration {
+	s.driver.readAt = s.driver.pacer.Now()
 	d := s.driver.delay.Read(time.Duration(s.driver.backupAside.Load()))
 	s.Figures.RunDelay.add(d)
 	s.driver.lost += d
@@ -90,7 +96,11 @@ func (s *Swarm) readRunDelay() time.Duration {
 
 // worked records that the driver worked until now.
 func (s *Swarm) worked(now time.Duration) {
-	s.driver.corrected.Work(now, s.readRunDelay())
+	var taken time.Duration
+	if now-s.driver.readAt >= minDelayRead {
+		taken = s.readRunDelay()
+	}
+	s.driver.corrected.Work(now, taken)
 	s.driver.setBeat(now)
 }
 

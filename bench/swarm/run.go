@@ -125,13 +125,28 @@ func (s *Swarm) playShare() {
 	s.played[share] = now
 	s.sender.begin(s.driver.slot)
 	early := int64(now + period/16) // a clock may run faster by a twentieth than expected
+	s.ready = s.ready[:0]
 	for i := share; i < len(s.players); i += int(shares) {
 		if early >= s.turns.due[i].Load() {
-			s.sender.step(i, now, late)
-			s.sample(i)
+			s.ready = append(s.ready, i)
 		}
 	}
+	for k, i := range s.ready {
+		if k+2 < len(s.ready) {
+			s.prefetch(s.ready[k+2])
+		}
+		s.sender.step(i, now, late)
+		s.sample(i)
+	}
 	s.sender.recordLate()
+}
+
+// prefetch asks for the memory of player i, which has its turn after the next player, and for the
+// rest of that of the player before i.
+func (s *Swarm) prefetch(i int) {
+	s.players[i].client.PrefetchConn()
+	s.players[s.ahead].client.Prefetch()
+	s.ahead = i
 }
 
 // receiveUntil receives until the instant end, after a slot that took the time sent to send. Once a

@@ -26,6 +26,8 @@ type Swarm struct {
 	content contentCache
 	vision  vision
 	played  [maxShares]time.Duration // by share of the players: when they had their last turn
+	ready   []int                    // players with a turn in the slot
+	ahead   int                      // player that was prefetched last
 	tickDue bool                     // work that is done once a tick waits
 	err     error
 }
@@ -51,6 +53,9 @@ func Open(cfg Config) (*Swarm, error) {
 		handle := func(i int, data []byte) { s.receive(i*servers+server, data) }
 		if err := s.sockets.open(at, (cfg.Players-server+servers-1)/servers, handle); err != nil {
 			return nil, errors.Join(err, s.close())
+		}
+		if cfg.Decode != client.DecodeAcks { // otherwise the backup may be at a player
+			s.sockets.pools[server].Ahead = func(i int) { s.prefetch(i*servers + server) }
 		}
 	}
 	for i := range s.players {

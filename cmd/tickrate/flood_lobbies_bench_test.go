@@ -104,7 +104,8 @@ func floodLobbies(b *testing.B, r ready, kind string, rate int) {
 		b.Fatal(err)
 	}
 	const players = duelLobbies * duelPlayers
-	s, err := swarm.Open(swarm.Config{Server: k.at, Players: players, Full: 1, Rate: duelRate, Token: k.Token})
+	s, err := swarm.Open(swarm.Config{Server: k.at, Players: players, Full: 1, Rate: duelRate,
+		Token: k.Token})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -142,13 +142,14 @@ func TestForeignCrowdThroughLoss(t *testing.T) {
 		t.Skip("a process and seconds of real sockets")
 	}
 	const clients, lobbies = 4000, 8
-	r, backend := crowdServer(t, "--echo", "--players", fmt.Sprint(clients/lobbies), "--lobbies", fmt.Sprint(lobbies))
+	r, backend := crowdServer(t, "--echo", "--players", fmt.Sprint(clients/lobbies),
+		"--lobbies", fmt.Sprint(lobbies))
 	w := newForeignCrowd(t, backend, 1, clients, 0.3)
 	took := w.connect(t)
 	var s host.EchoReport
 	statsOf(t, r, &s)
-	t.Logf("%d clients in after %v, of them %v without stalls: half %v, 99 %% %v; %d datagrams dropped by the "+
-		"kernel", clients, w.in[clients-1], took, w.in[clients/2], w.in[clients*99/100], s.Socket.KernelDrops)
+	t.Logf("%d clients in after %v, of them %v without stalls: half %v, 99 %% %v; %d datagrams dropped "+
+		"by the kernel", clients, w.in[clients-1], took, w.in[clients/2], w.in[clients*99/100], s.Socket.KernelDrops)
 	if took > 5*time.Second {
 		t.Errorf("the last of %d clients was in after %v: %v", clients, took, s.Drops)
 	}

@@ -85,8 +85,10 @@ func TestThreat40Lobby(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	for _, flags := range [][]string{{"--socket", "gnet", "--players", "16"}, {"--socket", "mmsg", "--players", "16"},
-		{"--players", "4", "--lobbies", "100", "--lobby-workers", "2"}} {
+	for _, flags := range [][]string{
+		{"--socket", "gnet", "--players", "16"}, {"--socket", "mmsg", "--players", "16"},
+		{"--players", "4", "--lobbies", "100", "--lobby-workers", "2"},
+	} {
 		socket := strings.Join(flags, " ")
 		cmd, r := readyServer(t, command(t, append([]string{"serve", "--ready", "--map", "arena-16",
 			"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"}, flags...)...))

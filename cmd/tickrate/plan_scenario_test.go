@@ -95,11 +95,11 @@ func TestScenarioKeys(t *testing.T) {
 		reported[s.Name] = true
 	}
 	for _, key := range []string{
-		"lobby.players", "lobby.lobbies", "lobby.process_per_lobby", "lobby.grow", "lobby.most", "lobby.map", "lobby.spread",
-		"lobby.view_distance", "lobby.relevance", "lobby.mode", "lobby.spectators",
+		"lobby.players", "lobby.lobbies", "lobby.process_per_lobby", "lobby.grow", "lobby.most",
+		"lobby.map", "lobby.spread", "lobby.view_distance", "lobby.relevance", "lobby.mode", "lobby.spectators",
 		"rates.tick_hz", "rates.send_every_ticks", "rates.kbps",
-		"play.seed", "play.traces", "play.full", "play.decode", "play.arrival", "play.leaves_per_minute", "play.hot_spot",
-		"play.hot_spot_metres", "play.bursts_per_second",
+		"play.seed", "play.traces", "play.full", "play.decode", "play.arrival", "play.leaves_per_minute",
+		"play.hot_spot", "play.hot_spot_metres", "play.bursts_per_second",
 		"play.throws_per_second", "network.link", "network.socket", "network.encryption", "network.codec",
 		"process.gomaxprocs", "process.gogc",
 		"about", "measure.slo", "measure.duration", "measure.warmup", "measure.repeat",

@@ -310,7 +310,10 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 	}
 	// Plain values; server.Config.Check refuses those out of range.
 	l.Kbps, l.ContentKbps, l.ChecksumEvery = n.kbps, n.contentKbps, n.checksum
-	l.ViewDistance, l.TeamFog = float32(r.viewDistance), r.teamFog
+	l.ViewDistance, l.TeamFog, l.NearestPlayers = float32(r.viewDistance), r.teamFog, r.nearest
+	if l.NearestPlayers == 0 {
+		l.NearestPlayers = -1
+	}
 	l.Spectators, l.SpectateAll, l.ShotLogSize = m.spectators, m.spectateAll, s.shotLog
 	l.IdleWarn, l.IdleKick, l.SleepWhenEmpty = m.idleWarn, m.idleKick, !m.noIdleSleep
 	l.SendInterval = n.sendInterval
@@ -369,7 +372,8 @@ func (s *serveSettings) checkEcho() error {
 	case s.query.listen != "":
 		return errors.New("--query: an echo has no query port; leave out one of --query and --echo")
 	}
-	if most := netcode.MaxClients / max(1, s.match.lobbies.Ahead); s.match.players < 1 || s.match.players > most {
+	most := netcode.MaxClients / max(1, s.match.lobbies.Ahead)
+	if s.match.players < 1 || s.match.players > most {
 		return fmt.Errorf("--players %d: expected 1 to %d", s.match.players, most)
 	}
 	return nil

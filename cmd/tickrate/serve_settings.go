@@ -75,6 +75,7 @@ type replicationSettings struct {
 	pvsCache     string  // folder; "" for none
 	viewDistance float64 // metres; 0 for no limit
 	teamFog      bool
+	nearest      int // players in every snapshot of a large lobby; 0 for all
 }
 
 // tickSettings are the settings of the tick loop, its workers and its memory.
@@ -119,6 +120,7 @@ var settingKeys = []struct{ key, flag string }{
 
 	{"replication.relevance", "relevance"}, {"replication.view_distance", "view-distance"},
 	{"replication.team_fog", "team-fog"}, {"replication.pvs_cache", "pvs-cache"},
+	{"replication.nearest_players", "nearest-players"},
 
 	{"tick.max_steps", "max-steps"}, {"tick.max_batch", "max-batch"}, {"tick.workers", "tick-workers"},
 	{"tick.huge_pages", "huge-pages"}, {"tick.prefault", "prefault"}, {"tick.hiccup", "hiccup"},
@@ -238,6 +240,9 @@ func (r *replicationSettings) register(fl *pflag.FlagSet) {
 		"`metres` beyond which players are not sent; 0 for no limit")
 	fl.BoolVar(&r.teamFog, "team-fog", false,
 		"apply range and visibility to one's own team too; otherwise it is always sent")
+	fl.IntVar(&r.nearest, "nearest-players", 64, "about how many `players` are in every snapshot: the nearest, "+
+		"in a lobby of more than four times as many that all see each other; others are in every second one; "+
+		"0 for all")
 	fl.StringVar(&r.pvsCache, "pvs-cache", "",
 		"`folder` that keeps the potentially visible sets of maps between runs; default none")
 }

@@ -11,10 +11,15 @@ import (
 // It sorts nothing. A histogram of costs by the highest 8 bits of priorities, and one by the lower
 // bits of the rows at the limit, give the priority down to which all rows fit.
 func (c *Client) Select(cost []uint16, budget int) (used int) {
+	return c.SelectAmong(c.visible, cost, budget)
+}
+
+// SelectAmong is Select of visible rows of a set.
+func (c *Client) SelectAmong(rows []uint64, cost []uint16, budget int) (used int) {
 	var costs [256]int32
 	shift := c.coarseShift()
 	c.threshold = 0
-	if total := c.sumCosts(cost, &costs, shift); total <= budget {
+	if total := c.sumCosts(rows, cost, &costs, shift); total <= budget {
 		return total
 	}
 	value, room := threshold(&costs, budget)
@@ -27,6 +32,35 @@ func (c *Client) Select(cost []uint16, budget int) (used int) {
 	c.threshold = value
 	c.splitTies(uint16(value))
 	return budget - room + c.selectTies(cost, room)
+}
+
+// Shortlist fills set with the rows of the highest priority: at least count of rows, or all, with
+// all that have the priority of the last. A Select of more rows chooses none but these if their
+// costs exceed its budget.
+func (c *Client) Shortlist(set, rows []uint64, count int) {
+	low, high := 0, 256<<c.coarseShift() // enough rows have low or more; too few have high or more
+	for low < high-1 {
+		n, value := 0, (low+high)/2
+		for i, w := range rows {
+			if w != 0 {
+				set[i] = w & atLeast((*[16]uint64)(c.priority[i*16:]), uint16(value))
+				n += bits.OnesCount64(set[i])
+			}
+		}
+		switch {
+		case n < count:
+			high = value
+		case n <= count+count/4:
+			low, high = value, value
+		default:
+			low = value
+		}
+	}
+	for i, w := range rows {
+		if set[i] = w; w != 0 && low > 0 {
+			set[i] = w & atLeast((*[16]uint64)(c.priority[i*16:]), uint16(low))
+		}
+	}
 }
 
 // coarseShift is how many bits the highest priority has beyond 8.
@@ -43,10 +77,11 @@ func (c *Client) coarseShift() int {
 	return max(bits.Len16(uint16(any|any>>16))-8, 0)
 }
 
-// sumCosts adds up the costs of the visible rows, in total and by priority >> shift, and selects
-// the rows that cost anything.
-func (c *Client) sumCosts(cost []uint16, costs *[256]int32, shift int) (total int) {
-	for i, w := range c.visible {
+// sumCosts adds up the costs of rows, in total and by priority >> shift, and selects the rows that
+// cost anything.
+func (c *Client) sumCosts(rows []uint64, cost []uint16, costs *[256]int32, shift int) (total int) {
+	clear(c.selected[min(len(rows), len(c.selected)):])
+	for i, w := range rows {
 		some := uint64(0)
 		if w != 0 {
 			lanes, cost := (*[16]uint64)(c.priority[i*16:]), (*[64]uint16)(cost[i*64:])

@@ -227,7 +227,8 @@ func (c *crowd) rows(sees [][]uint64) (bytes int) {
 func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 	c.encoder.Begin(c.now, c.ring)
 	for i, k := range c.trackers {
-		left := half - c.packer.Costs(c.encoder, k, sees[i], cost)
+		_, fixed := c.packer.Costs(c.encoder, k, sees[i], cost)
+		left := half - fixed
 		pick := [(crowdSlots + 63) / 64]uint64{}
 		for slot, n := range cost {
 			if n != 0 && left >= int(n) {

@@ -4,15 +4,41 @@ package snapshot
 // other baselines than its first row has, and padding.
 const PacketOverheadBits = 8*RunBytes + baseBits + 7
 
-// Costs is BeginRows for a client that may get only some of its visible rows. It fills cost, by
-// slot, with the most bits that each row can add, 0 for rows that are not visible or not there.
-// What Next writes takes at most fixed bits plus the costs of the selected rows, and
-// PacketOverheadBits for each packet after the first.
-func (p *Packer) Costs(e *Encoder, k *Tracker, see []uint64, cost []uint16) (fixed int) {
+// Costs is BeginSelect and Weigh of all rows.
+func (p *Packer) Costs(e *Encoder, k *Tracker, see []uint64, cost []uint16) (total, fixed int) {
+	p.BeginSelect(e, k, see)
+	return p.Weigh(p.rows.planned, cost)
+}
+
+// BeginSelect is BeginRows for a client that may get only some of its visible rows. Weigh and then
+// Select must follow.
+func (p *Packer) BeginSelect(e *Encoder, k *Tracker, see []uint64) {
 	p.planRows(e, k, see)
 	p.runs = p.runs[:0]
+	r := &p.rows
+	r.planned = append(r.planned[:0], r.send...)
+}
+
+// Planned is the rows that the client may be sent. It belongs to the packer.
+func (p *Packer) Planned() []uint64 { return p.rows.planned }
+
+// Weigh leaves out the planned rows that are not in among, a bit per slot, and fills cost, by slot,
+// with the most bits that each other row can add; 0 for all others. What Next writes takes at most
+// fixed bits plus the costs of the selected rows, and PacketOverheadBits for each packet after the
+// first. The sum of all costs is total. It may be called again for other rows.
+func (p *Packer) Weigh(among []uint64, cost []uint16) (total, fixed int) {
+	r := &p.rows
+	for i, w := range r.planned {
+		if i >= len(among) {
+			w = 0
+		} else {
+			w &= among[i]
+		}
+		r.send[i] = w
+	}
+	r.bases, r.age = r.bases[:0], 0
 	p.resolveBaselines()
-	return p.costs(see, cost)
+	return p.costs(cost)
 }
 
 // Select leaves out the rows that are not in pick, a bit per slot. The client keeps what it has of
@@ -39,7 +65,7 @@ func (p *Packer) Select(pick []uint64) {
 // switchBits is the cost of a row without the commonest baseline: to name its own, and to go back.
 const switchBits = 2 * baseBits
 
-func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
+func (p *Packer) costs(cost []uint16) (total, fixed int) {
 	r := &p.rows
 	major := 0
 	for a := range r.bases {
@@ -53,7 +79,7 @@ func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
 			beside[a&31] += switchBits
 		}
 	}
-	clear(cost[:len(see)*64])
+	clear(cost[:min(len(cost), len(r.send)*64)])
 	removed := 0
 	for _, w := range r.entries {
 		if w&hidden != 0 {
@@ -66,9 +92,11 @@ func (p *Packer) costs(see []uint64, cost []uint16) (fixed int) {
 		if s == 0 {
 			s = p.encoder.row(b.cache, slot)
 		}
-		cost[slot] = uint16(s.size()) + beside[a&31]
+		n := uint16(s.size()) + beside[a&31]
+		cost[slot] = n
+		total += int(n)
 	}
-	return p.encoder.overheadBits(len(r.entries), removed, r.end)
+	return total, p.encoder.overheadBits(len(r.entries), removed, r.end)
 }
 
 // overheadBits bounds the bits of a snapshot beside its visible rows, for a number of entries.

@@ -14,6 +14,7 @@ import (
 // encoder serves all clients of a lobby. It allocates only when a frame meets more distinct
 // baselines than any before, or more long rows.
 type Encoder struct {
+	Coded   Coded // since NewEncoder
 	codec   codec
 	groups  int // of a frame
 	counts  *schema.Counts
@@ -22,18 +23,26 @@ type Encoder struct {
 	rangeRows
 	stored bool // rows have no baselines (schema.Stored)
 
-	frame  *Frame
-	ring   *Ring
-	inUse  int // groups that ever held an entity
-	caches []*encodeCache
-	used   int           // caches of this frame
-	run    []byte        // of Run
-	reader sectionReader // of Explain
+	frame   *Frame
+	ring    *Ring
+	inUse   int // groups that ever held an entity
+	caches  []*encodeCache
+	used    int    // caches of this frame
+	run     []byte // of Run
+	changes changeLog
+	reader  sectionReader // of Explain
 
 	noFit struct { // the last result of FullBlocksFit, if it was no
 		most int       // bytes; 0: it was yes
 		at   tick.Tick // of the frame
 	}
+}
+
+// Coded counts what an encoder has coded for all clients together.
+type Coded struct {
+	Baselines uint64 // distinct sets of baselines, summed over the frames
+	Blocks    uint64 // groups
+	Rows      uint64 // single rows
 }
 
 // encodeCache holds the blocks and rows of one frame against one set of baselines.
@@ -42,7 +51,7 @@ type encodeCache struct {
 	frames    baselineFrames
 	made      []bool // by group
 	blocks    []span // by group, into buf
-	whole     bool   // the blocks of all groups lie in order, one after the other
+	from, to  int    // blocks of these groups lie in order, one after the other
 	idle      idleRuns
 	room      int // groups that buf has room for
 	buf       []byte
@@ -102,9 +111,13 @@ func (e *Encoder) Tick() tick.Tick { return e.frame.Tick }
 // frame. A Tracker names no others as long as the ring reaches back MaxAge intervals. The block
 // belongs to the encoder and is valid until the next Begin.
 func (e *Encoder) Group(g int, base Baselines) []byte {
-	c := e.cache(base)
+	return e.block(e.cache(base), g)
+}
+
+// block is Group for a cache.
+func (e *Encoder) block(c *encodeCache, g int) []byte {
 	switch {
-	case c.whole && c.idle.left[g] > 0:
+	case c.from <= g && g < c.to && c.idle.left[g] > 0:
 		return idleBlock[:]
 	case !c.made[g]:
 		e.encode(c, g)
@@ -127,27 +140,31 @@ func (e *Encoder) Run(first, count int, base Baselines) []byte {
 
 func (e *Encoder) whole(base Baselines) *encodeCache {
 	c := e.cache(base)
-	e.makeWhole(c, math.MaxInt)
+	e.makeOrdered(c, 0, e.inUse, math.MaxInt)
 	return c
 }
 
-// makeWhole codes all groups one after the other, unless they take more than most bytes. It then
-// stops there, and returns false: for blocks that share no bytes.
-func (e *Encoder) makeWhole(c *encodeCache, most int) bool {
-	if c.whole {
-		return e.inUse == 0 || c.size(0, e.inUse) <= most
+// ordered reports whether the blocks of groups first to end-1 lie one after the other.
+func (c *encodeCache) ordered(first, end int) bool { return c.from <= first && end <= c.to }
+
+// makeOrdered codes groups first to end-1 one after the other, unless they take more than most
+// bytes. It then stops there, and returns false: for blocks that share no bytes.
+func (e *Encoder) makeOrdered(c *encodeCache, first, end, most int) bool {
+	if c.ordered(first, end) {
+		return first == end || c.size(first, end-first) <= most
 	}
+	c.from, c.to = 0, 0
 	c.idle.begin(e.codec.idleStep(c.base))
 	start := len(c.buf)
-	for g := range e.inUse {
+	for g := first; g < end; g++ {
 		// Again if made before: a run is contiguous, and blocks lent out must stay.
 		e.encode(c, g)
 		if c.joinIdle(g); len(c.buf)-start > most {
 			return false
 		}
 	}
-	c.countIdle(e.inUse)
-	c.whole = true
+	c.countIdle(first, end)
+	c.from, c.to = first, end
 	return true
 }
 
@@ -163,7 +180,7 @@ func (e *Encoder) FullBlocksFit(most int) bool {
 	if e.codec.forms[1] != zstdBlock || recent && most <= e.noFit.most {
 		return false
 	}
-	fit := e.makeWhole(e.cache(Baselines{}), most)
+	fit := e.makeOrdered(e.cache(Baselines{}), 0, e.inUse, most)
 	if e.noFit.most = 0; !fit {
 		e.noFit.most, e.noFit.at = most, e.frame.Tick
 	}
@@ -196,10 +213,12 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	}
 	c := e.caches[e.used]
 	e.used++
+	e.Coded.Baselines++
 	if c.room < e.inUse {
 		c.reserve(e, min(2*e.inUse, e.groups))
 	}
-	c.base, c.frames, c.whole, c.buf, c.byRow = base, h, false, c.buf[:0], false
+	c.base, c.frames, c.buf, c.byRow = base, h, c.buf[:0], false
+	c.from, c.to = 0, 0
 	clear(c.made)
 	if h.frames[0] != nil && (!h.spacing.Single() || e.codec.corrected != 0) {
 		if c.predicted == nil {
@@ -258,6 +277,7 @@ func (e *Encoder) group(c *encodeCache, g int) rowGroup {
 
 func (e *Encoder) encode(c *encodeCache, g int) {
 	off := len(c.buf)
+	e.Coded.Blocks++
 	x := e.group(c, g)
 	switch e.codec.form(&x) {
 	case rangeBlock:

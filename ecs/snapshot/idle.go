@@ -70,10 +70,10 @@ func (c *encodeCache) joinIdle(g int) {
 	x.left[g] = 1
 }
 
-// countIdle completes idle.left for groups.
-func (c *encodeCache) countIdle(groups int) {
-	left := c.idle.left[:groups]
-	for g := groups - 2; g >= 0; g-- {
+// countIdle completes idle.left for groups first to end-1.
+func (c *encodeCache) countIdle(first, end int) {
+	left := c.idle.left[:end]
+	for g := end - 2; g >= first; g-- {
 		if left[g] > 0 && c.blocks[g+1].off == c.blocks[g+1].end {
 			left[g] = left[g+1] + 1
 		}

@@ -71,6 +71,7 @@ const (
 	sightWhole = iota // everything, as Begin
 	sightRows
 	sightWeighed
+	sightPart  // BeginPart
 	sightMixed // one of them, by chance
 )
 
@@ -81,7 +82,7 @@ func (l *lifeModel) mayNotSeeAll(share, flips float64) {
 	for i, c := range l.clients {
 		c.sight = &sight{
 			sees: newSomeSlots(l.rng, slots, share, flips), picks: newSomeSlots(l.rng, slots, 0.5, 0.3),
-			mode: sightRows + i%3, cost: make([]uint16, (slots+63)/64*64), seen: map[tick.Tick][]uint64{},
+			mode: sightRows + i%4, cost: make([]uint16, (slots+63)/64*64), seen: map[tick.Tick][]uint64{},
 		}
 	}
 }
@@ -103,6 +104,16 @@ func (l *lifeModel) look(c *lifeClient, t tick.Tick) (whole bool) {
 	c.sight.seen[t] = see
 	if mode == sightRows {
 		l.packer.BeginRows(l.encoder, c.tracker, see)
+		return false
+	}
+	if mode == sightPart {
+		groups := l.ring.Groups()
+		part := Part{Visible: see, Picked: c.sight.picks.next(), Spacing: 1 + l.rng.IntN(3)}
+		part.First = l.rng.IntN(groups + 2)
+		if part.End = part.First + l.rng.IntN(groups+2); setSize(see) == l.world.slots() && l.rng.IntN(2) == 0 {
+			part.Visible = nil
+		}
+		l.packer.BeginPart(l.encoder, c.tracker, &part)
 		return false
 	}
 	l.packer.Costs(l.encoder, c.tracker, see, c.sight.cost)
@@ -440,7 +451,7 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 				if seed%2 == 0 {
 					s.p.BeginRows(s.e, s.k, see)
 				} else {
-					fixed[i] = s.p.Costs(s.e, s.k, see, s.cost)
+					_, fixed[i] = s.p.Costs(s.e, s.k, see, s.cost)
 					s.p.Select(pick)
 				}
 				for !s.p.Done() {

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"math"
+
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -9,10 +11,11 @@ import (
 // snapshot, a datagram is one header and one copy. A Packer serves client after client; it
 // allocates nothing once it has met the longest list of runs.
 //
-// A client that may see everything gets Begin. One that may not gets BeginRows. For one with a
-// byte budget, Costs bounds the cost of each row and Select leaves rows out:
+// A client that may see everything gets Begin, or BeginPart where some rows wait for its next
+// snapshots. One that may not gets BeginRows. For one with a byte budget, Costs bounds the cost of
+// each row and Select leaves rows out:
 //
-//	fixed := packer.Costs(encoder, tracker, see, cost)
+//	total, fixed := packer.Costs(encoder, tracker, see, cost)
 //	pick = ...              // most important first, while the sum of cost stays within budget-fixed
 //	packer.Select(pick)
 //	for !packer.Done() { ... }     // in the order of slots
@@ -21,6 +24,8 @@ type Packer struct {
 	interval tick.Tick
 	runs     []Run
 	next     int // index into runs: the runs before are packed, this one perhaps in part
+	first    int // of the groups that are likely to go as blocks: up to end-1
+	end      int
 	rows     rowPlan
 }
 
@@ -68,20 +73,31 @@ func (p *Packer) blocks(e *Encoder, k *Tracker, first, end int) {
 func (p *Packer) bytes(run Run) (n int) {
 	for ; run.Count > 0; run.Count -= MaxRun {
 		count := min(run.Count, MaxRun)
-		if n += RunBytes; p.few(count) {
-			for g := range count {
-				n += len(p.encoder.Group(run.First+g, run.Baselines))
-			}
+		c := p.encoder.cache(run.Baselines)
+		if n += RunBytes; p.order(c, run.First, count) {
+			n += c.size(run.First, count)
 		} else {
-			n += p.encoder.whole(run.Baselines).size(run.First, count)
+			for g := range count {
+				n += len(p.encoder.block(c, run.First+g))
+			}
 		}
 		run.First += count
 	}
 	return n
 }
 
-// few reports whether a run of this length is coded group by group: it has less than half of all.
-func (p *Packer) few(groups int) bool { return 2*groups < p.encoder.inUse }
+// order makes the blocks of a run lie one after the other, with all that are likely to be sent. It
+// returns false, and the run is coded group by group, if the run has less than half of those, or if
+// other blocks of the cache lie in order already.
+func (p *Packer) order(c *encodeCache, first, count int) bool {
+	switch whole := p.end-p.first == p.encoder.inUse; {
+	case c.ordered(first, first+count):
+		return true
+	case 2*count < p.end-p.first, c.to != 0 && !whole:
+		return false
+	}
+	return p.encoder.makeOrdered(c, p.first, p.end, math.MaxInt)
+}
 
 func (p *Packer) start(e *Encoder, k *Tracker) {
 	if e.Tick() != k.now {
@@ -91,6 +107,7 @@ func (p *Packer) start(e *Encoder, k *Tracker) {
 		panic("snapshot: ring too short for the baselines that a tracker names")
 	}
 	p.encoder, p.interval, p.next = e, k.interval, 0
+	p.first, p.end = 0, e.inUse
 }
 
 // Done reports whether everything is packed.
@@ -138,10 +155,10 @@ func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 		return dst, 0
 	}
 	run.Count = min(run.Count, MaxRun)
-	if p.few(run.Count) {
-		return p.packBlocks(dst, room, run)
+	c := p.encoder.cache(run.Baselines)
+	if !p.order(c, run.First, run.Count) {
+		return p.packBlocks(dst, room, run, c)
 	}
-	c := p.encoder.whole(run.Baselines)
 	if run.Count = c.fit(run.First, run.Count, room); run.Count == 0 {
 		return dst, 0
 	}
@@ -150,13 +167,13 @@ func (p *Packer) pack(dst []byte, room int, run Run) (out []byte, count int) {
 }
 
 // packBlocks is pack for a run of few groups: it codes only what it sends.
-func (p *Packer) packBlocks(dst []byte, room int, run Run) (out []byte, count int) {
+func (p *Packer) packBlocks(dst []byte, room int, run Run, c *encodeCache) (out []byte, count int) {
 	head := len(dst)
 	dst = AppendRun(dst, run, p.encoder.Tick(), p.interval)
 	step, most := p.encoder.codec.idleStep(run.Baselines)
 	idle := 0 // groups that share the last byte
 	for count < run.Count {
-		block := p.encoder.Group(run.First+count, run.Baselines)
+		block := p.encoder.block(c, run.First+count)
 		switch {
 		case len(block) > 1 || block[0] != 0 || step == 0:
 			idle = 0

@@ -12,7 +12,35 @@ import (
 // as it may still show the row, that its slot is empty.
 func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
 	p.planRows(e, k, see)
-	p.planBlocks(see)
+	p.planBlocks(see, 0, p.rows.end, k.step())
+	p.resolveBaselines()
+}
+
+// Part is which of its visible rows a client's snapshot has. Of the others the client keeps what
+// it has. Sets have a bit per slot.
+type Part struct {
+	Visible    []uint64 // nil: all rows
+	Picked     []uint64 // rows that are sent
+	First, End int      // groups that are sent with all visible rows
+	Spacing    int      // the client's snapshots from one of these groups to its next
+}
+
+// BeginPart is BeginRows with a part of the visible rows. Visible rows of the groups go as blocks
+// against baselines that lie Spacing snapshots apart, so that all clients with such a part share
+// them.
+func (p *Packer) BeginPart(e *Encoder, k *Tracker, part *Part) {
+	visible := part.Visible
+	if visible == nil {
+		visible = e.frame.occupied
+	}
+	p.planRows(e, k, visible)
+	r, end := &p.rows, min(part.End, p.rows.end)
+	first := min(part.First, end)
+	for i := range r.send {
+		r.send[i] &= part.Picked[i] | groupMask(i, first, end)
+	}
+	p.first, p.end = first, end
+	p.planBlocks(part.Visible, first, end, k.spacedStep(part.Spacing))
 	p.resolveBaselines()
 }
 

@@ -4,27 +4,26 @@ package snapshot
 // rows than as a run.
 const MinBlockRun = 4
 
-// planBlocks takes the groups that can go as blocks out of the rows. Where the client holds rows
-// of a group but no snapshot of all of it, the group's empty slots are sent, too: the
-// acknowledgement then makes it a whole snapshot.
-func (p *Packer) planBlocks(see []uint64) {
+// planBlocks takes those of groups first to end-1 that can go as blocks out of the rows: their rows
+// are all visible, as all are if see is nil. Their baselines lie step intervals apart. Where the
+// client holds rows of a group but no snapshot of all of it, the group's empty slots are sent, too:
+// the acknowledgement then makes it a whole snapshot.
+func (p *Packer) planBlocks(see []uint64, first, end int, step uint8) {
 	r := &p.rows
 	p.runs, r.spans = sized(p.runs, r.end)[:0], sized(r.spans, r.end)[:0]
-	if !anyWhole(see) {
+	if first == end || see != nil && !anyWhole(see) {
 		return
 	}
-	for p.nextBaseline() {
-	}
 	if r.spans = r.spans[:0]; p.encoder.stored {
-		r.spans = append(r.spans, Run{Count: r.end})
+		r.spans = append(r.spans, Run{First: first, Count: end - first})
 	} else {
-		r.spans = r.tracker.Runs(r.spans, 0, r.end)
+		r.spans = r.tracker.runs(r.spans, first, end, step)
 	}
 	for _, run := range r.spans {
 		for run.Count > 0 {
 			n := 0
 			for n < run.Count && seenWhole(see, run.First+n) &&
-				(run.Baselines[0] != 0 || !r.holdsAny(run.First+n)) {
+				(run.Baselines[0] != 0 || !p.holdsAny(run.First+n)) {
 				n++
 			}
 			if n >= MinBlockRun {
@@ -49,11 +48,15 @@ func anyWhole(see []uint64) bool {
 	return false
 }
 
-func seenWhole(see []uint64, g int) bool { return g>>2 < len(see) && rowsOf(see, g) == allRows }
+func seenWhole(see []uint64, g int) bool {
+	return see == nil || g>>2 < len(see) && rowsOf(see, g) == allRows
+}
 
 // holdsAny reports whether the client holds any row of a group.
-func (r *rowPlan) holdsAny(g int) bool {
-	for _, b := range r.bases {
+func (p *Packer) holdsAny(g int) bool {
+	for p.nextBaseline() {
+	}
+	for _, b := range p.rows.bases {
 		if rowsOf(b.have, g) != 0 {
 			return true
 		}

@@ -11,6 +11,9 @@ type rowPlan struct {
 	send    []uint64 // rows that are sent as they are
 	remove  []uint64 // rows that are sent as empty
 	spans   []Run    // memory of planBlocks
+	planned []uint64 // of BeginSelect: send before rows were left out
+
+	unchanged, sentOnce []uint64 // of omitUnchanged
 	baselineSearch
 	rowRun
 }
@@ -98,7 +101,7 @@ func (p *Packer) planRows(e *Encoder, k *Tracker, see []uint64) {
 		remove[words-1] &= in
 	}
 	r.bases, r.age, r.step = r.bases[:0], 0, k.step()
-	r.wholeSets = sized(r.wholeSets, (len(baselineAges)+2*deepAge*maxStep)*words)
+	r.wholeSets = sized(r.wholeSets, Window*words)
 	r.wholeSetOf, r.wholeSetsLen = [Window]int8{}, 0
 }
 

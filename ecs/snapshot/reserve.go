@@ -7,10 +7,11 @@ func (p *Packer) Reserve(slots int) {
 	words := (groups + wordGroups - 1) / wordGroups
 	r := &p.rows
 	p.runs, r.spans = make([]Run, 0, 2*groups), make([]Run, 0, 2*groups)
-	for _, set := range []*[]uint64{&r.send, &r.remove, &r.uncommon, &r.rest, &r.hits} {
+	for _, set := range []*[]uint64{&r.send, &r.remove, &r.uncommon, &r.rest, &r.hits, &r.unchanged,
+		&r.sentOnce, &r.planned} {
 		*set = make([]uint64, words)
 	}
-	r.wholeSets = make([]uint64, (len(baselineAges)+2*deepAge*maxStep)*words)
+	r.wholeSets = make([]uint64, Window*words)
 	r.bases = make([]rowBaseline, 0, 2*len(baselineAges)+1)
 	r.baseOf, r.entries = make([]uint8, words*64), make([]planEntry, words*64+64)
 	r.buf = make([]byte, 0, 1<<12)

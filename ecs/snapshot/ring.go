@@ -15,7 +15,8 @@ type Ring struct {
 	frames   []*Frame
 	newest   *Frame
 	interval tick.Tick
-	groups   int // ever in use, without the newest frame
+	offset   tick.Tick // added to a tick before it is divided into intervals
+	groups   int       // ever in use, without the newest frame
 }
 
 // NewRing returns a ring of frames that are interval ticks apart; slots is rounded up to whole
@@ -41,8 +42,12 @@ func NewGrowingRing(s schema.Schema, usual, slots, frames int, interval tick.Tic
 	return r
 }
 
+// Offset moves the edges of intervals: tick t counts as tick t+offset. A ring with an interval keeps
+// one frame of each, the one begun last. Call it before the first frame.
+func (r *Ring) Offset(offset tick.Tick) { r.offset = offset }
+
 func (r *Ring) slot(t tick.Tick) *Frame {
-	return r.frames[uint32(t/r.interval)%uint32(len(r.frames))]
+	return r.frames[uint32((t+r.offset)/r.interval)%uint32(len(r.frames))]
 }
 
 // Begin empties and returns the frame for tick t, which replaces the oldest one. It is valid until

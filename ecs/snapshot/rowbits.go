@@ -104,6 +104,7 @@ func made(rows []rowBits) (set uint16) {
 func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
+	e.Coded.Rows += uint64(bits.OnesCount16(which))
 	var ends [GroupRows]uint32
 	w := bitSink{buf: buf[at:cap(buf)], emptyBits: 1, ends: &ends}
 	if e.codec.ranged() {

@@ -266,7 +266,8 @@ func TestRowsEqualNaive(t *testing.T) {
 						named = s.base
 					}
 				}
-				fixed, bound := p.Costs(e, k, see, cost), e.MaxBits(setSize(see))
+				_, fixed := p.Costs(e, k, see, cost)
+				bound := e.MaxBits(setSize(see))
 				for _, n := range cost {
 					bound -= int(n)
 				}
@@ -359,7 +360,7 @@ func TestBeginRowsWithin(t *testing.T) {
 			p.BeginRows(e, k, see)
 			bound, runs := p.mostBits(), len(p.runs)
 			blocks += runs
-			weighed := p.Costs(e, k, see, cost)
+			_, weighed := p.Costs(e, k, see, cost)
 			for _, n := range cost {
 				weighed += int(n)
 			}

@@ -170,6 +170,14 @@ func (k *Tracker) step() uint8 {
 	return 0
 }
 
+// spacedStep is step for groups that the client gets every spacing snapshots.
+func (k *Tracker) spacedStep(spacing int) uint8 {
+	if n := int(k.step()) * spacing; n <= maxStep {
+		return uint8(n)
+	}
+	return 0
+}
+
 // olderBaselines finds the intervals of the two snapshots before the one of an age, a step apart
 // each. ok is false if that one stays alone.
 func (k *Tracker) olderBaselines(age, step uint8) (middle, oldest int, ok bool) {
@@ -185,13 +193,16 @@ func (k *Tracker) olderBaselines(age, step uint8) (middle, oldest int, ok bool) 
 // Runs appends the baselines of the groups first to end-1 to dst, equal neighbours together,
 // ascending. While all groups share their baselines, as they do without loss, it costs a few
 // instructions per 64 groups.
-func (k *Tracker) Runs(dst []Run, first, end int) []Run {
+func (k *Tracker) Runs(dst []Run, first, end int) []Run { return k.runs(dst, first, end, k.step()) }
+
+// runs is Runs with baselines that lie step intervals apart, 0 for one baseline each.
+func (k *Tracker) runs(dst []Run, first, end int, step uint8) []Run {
 	if first >= end {
 		return dst
 	}
 	clear(k.rest)
 	setRange(k.rest, first, end)
-	start, step := len(dst), k.step()
+	start := len(dst)
 	for _, age := range baselineAges {
 		row, ok := k.aged(age)
 		if !ok {

@@ -6,6 +6,9 @@ import (
 	"math"
 	"net/netip"
 	"time"
+	"unsafe"
+
+	"github.com/tickrate/tickrate/internal/prefetch"
 )
 
 // ClientConfig configures a Client.
@@ -238,3 +241,8 @@ func (c *Client) Slots() uint32 { return c.slots }
 
 // Counters returns the client's counters; read them between calls.
 func (c *Client) Counters() *Counters { return &c.counters }
+
+// Prefetch asks for the memory that every datagram reads.
+func (c *Client) Prefetch() {
+	prefetch.Bytes(unsafe.Pointer(c), unsafe.Offsetof(c.attempt)+unsafe.Offsetof(c.attempt.answer))
+}

@@ -46,7 +46,9 @@ func (s *Server) Adopt(m *MovingSession, from int) (client int) {
 
 // SendMoving is Send for a session that another member has released and this one has not adopted. It
 // returns the sealed datagram.
-func (s *Server) SendMoving(now time.Duration, m *MovingSession, payload []byte, out *Outbox) ([]byte, error) {
+func (s *Server) SendMoving(
+	now time.Duration, m *MovingSession, payload []byte, out *Outbox,
+) ([]byte, error) {
 	switch c := &m.slot; {
 	case len(payload) < 1 || len(payload) > MaxPayload:
 		return nil, ErrPayload

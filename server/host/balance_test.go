@@ -453,11 +453,7 @@ func TestThreat32PanicAfterAMove(t *testing.T) {
 	}
 	well.plays(t)
 	stop()
-	for _, what := range []string{"planted within", "planted between", "planted behind"} {
-		if s := log.String(); !strings.Contains(s, what) {
-			t.Errorf("no %q in the log: %s", what, s)
-		}
-	}
+	logs(t, log, "planted within", "planted between", "planted behind")
 }
 
 // What a lobby has left for the background when it moves runs in its order, and a panic of it ends the

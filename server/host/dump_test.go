@@ -65,7 +65,8 @@ func TestThreat32PanicLeavesADump(t *testing.T) {
 			recorded, _, _ = strings.Cut(rest, ",")
 		}
 	}
-	for _, want := range []string{"lobby      1, \"dumped\"", "planted fault", "seed       ", "arena-16, sha256 ",
+	for _, want := range []string{"lobby      1, \"dumped\"", "planted fault", "seed       ",
+		"arena-16, sha256 ",
 		"config     sha256 ", "dump_test.go", "commands that wait"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the dump lacks %q:\n%s", want, text)

@@ -343,7 +343,8 @@ func TestLobbiesShareMaps(t *testing.T) {
 	if make("3"); reads != 2 {
 		t.Errorf("%d reads of a map that no lobby played any more", reads)
 	}
-	if status, body := postJSON(t, at+"/v1/lobbies", `{"map": "no-such-map"}`); status != http.StatusBadRequest {
+	status, body := postJSON(t, at+"/v1/lobbies", `{"map": "no-such-map"}`)
+	if status != http.StatusBadRequest {
 		t.Errorf("a map that is not there: %d %s", status, body)
 	}
 	if status, body := postJSON(t, at+"/v1/lobbies", `{"players": 5}`); status != http.StatusBadRequest {
@@ -383,7 +384,8 @@ func TestLobbiesOnTheConsole(t *testing.T) {
 	lines, typed := io.Pipe()
 	cfg.Console.Input = lines
 	h, stop := running(t, cfg)
-	for _, line := range []string{"lobbies", "lobby 1 say to one", "lobby 7", "lobby 1", "server.name second"} {
+	for _, line := range []string{"lobbies", "lobby 1 say to one",
+		"lobby 7", "lobby 1", "server.name second"} {
 		if _, err := io.WriteString(typed, line+"\n"); err != nil {
 			t.Fatal(err)
 		}
@@ -401,7 +403,13 @@ func TestLobbiesOnTheConsole(t *testing.T) {
 	})
 	_ = typed.Close()
 	stop()
-	for _, want := range []string{"lobby 1: 0 of 4 players", "no such lobby; lobbies lists", "lines go to lobby 1"} {
+	logs(t, log, "lobby 1: 0 of 4 players", "no such lobby; lobbies lists", "lines go to lobby 1")
+}
+
+// logs fails unless a log has all texts.
+func logs(t *testing.T, log *lockedLog, texts ...string) {
+	t.Helper()
+	for _, want := range texts {
 		if s := log.String(); !strings.Contains(s, want) {
 			t.Errorf("the log lacks %q: %s", want, s)
 		}

@@ -135,8 +135,8 @@ func (d *directory) serveLobby(w http.ResponseWriter, r *http.Request) {
 	p.mux.ServeHTTP(w, r)
 }
 
-// metrics answers a scrape with the figures of the shared port and of all lobbies, of which the first
-// fullLobbies, or the N of ?full=N, have all metrics; or with those of the one in ?lobby=N.
+// metrics answers a scrape with the figures of the shared port and of all lobbies. The first
+// fullLobbies, or the N of ?full=N, have all metrics, the others a few. ?lobby=N selects one.
 func (d *directory) metrics(usual http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, q := d.collector(1), r.URL.Query()

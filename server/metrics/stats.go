@@ -67,7 +67,7 @@ func NewHistograms(timed bool) *Histograms {
 		RTT: seconds.Another(), RTTVar: seconds.Another(), InputBuffer: seconds.Another(),
 	}
 	for range NumStages {
-		h.Stage = append(h.Stage, meter.NewHistogram(longest, meter.Coarse))
+		h.Stage = append(h.Stage, meter.NewHistogram(longest, meter.Rough))
 		h.StageCPU, h.StageWall = append(h.StageCPU, seconds.Another()),
 			append(h.StageWall, seconds.Another())
 	}

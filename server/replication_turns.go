@@ -1,0 +1,218 @@
+package server
+
+import (
+	"math"
+
+	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// rowTurns is how many of the visible rows a snapshot has: the nearest ones and the client's
+// opponents, and of all others one part of turns. The parts are equal ranges of groups, and those of
+// a client's snapshots follow each other: a row is in one of turns snapshots of the client, at least.
+// Clients that are sent snapshots of the same intervals have equal parts, and share their blocks.
+type rowTurns struct{ nearest, turns int }
+
+// Rows of a client that is sent all players take turns in a lobby of more than turnsFrom times
+// Config.NearestPlayers. Two turns are what a client interpolates across without a pause: it shows
+// players two send intervals late.
+const (
+	turnsFrom             = 4
+	farTurns              = 2
+	defaultNearestPlayers = 64
+)
+
+// lowDetailTurns are the turns under overload.LowDetail. Fewer groups would save nothing: a row costs
+// more the longer it waited.
+var lowDetailTurns = rowTurns{nearest: 16, turns: 4}
+
+// rowTurn is a client's place in the turns.
+type rowTurn struct {
+	at     uint8  // part of the newest snapshot
+	groups uint16 // that the parts share out, since part 0: what is added comes with the last part
+}
+
+// next moves on to the part of the next snapshot and returns its groups. groups are those in use,
+// which only grow: so no group waits for more than turns snapshots.
+func (t *rowTurn) next(turns, groups int) (first, end int) {
+	t.at = uint8((int(t.at) + 1) % turns)
+	if t.at == 0 || t.groups == 0 {
+		t.groups = uint16(groups)
+	}
+	first, end = int(t.at)*int(t.groups)/turns, (int(t.at)+1)*int(t.groups)/turns
+	if int(t.at) == turns-1 {
+		end = groups
+	}
+	return first, end
+}
+
+// takesTurns reports whether the lobby has so many players that far ones take turns.
+func (r *replication) takesTurns() bool {
+	if r.cfg.NearestPlayers < 0 {
+		return false
+	}
+	members := r.match.Score().Members
+	return int(members[0])+int(members[1]) > turnsFrom*r.cfg.NearestPlayers
+}
+
+// selectTurns begins a snapshot of the nearest rows and of the part whose turn it is. visible is nil
+// if all rows are.
+func (r *replication) selectTurns(c *connReplication, selection rowSelection, visible []uint64) {
+	p, s, v := &r.players, &r.players.interest, &c.view
+	n := rowTurns{nearest: r.cfg.NearestPlayers, turns: farTurns}
+	if selection == rowsLowDetail {
+		n = lowDetailTurns
+		r.stats.Count[metrics.SnapshotsOverBudget].Inc()
+	}
+	t := int(r.intervalOf(r.match.Tick())) / int(r.every(c))
+	if v.selection != selection { // the part that other clients get, too
+		v.turn = rowTurn{at: uint8((t + n.turns - 1) % n.turns)}
+	}
+	v.selection = selection
+	clear(s.pick)
+	if visible == nil {
+		r.pickNear(c, n.nearest)
+	} else {
+		p.selectNearest(visible, p.none, max(0, int(c.viewer.slot)), n.nearest)
+		copy(s.pick, p.nearest)
+		visible = s.withEmpty(visible)
+	}
+	part := snapshot.Part{Visible: visible, Picked: s.pick, Spacing: n.turns}
+	part.First, part.End = v.turn.next(n.turns, p.frames.Groups())
+	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
+}
+
+// pickNear picks the rows that are in each snapshot of a client that may see all: those nearest to
+// its viewpoint, and its opponents.
+func (r *replication) pickNear(c *connReplication, nearest int) {
+	p, slot := &r.players, int(c.viewer.slot)
+	if slot < 0 {
+		return
+	}
+	p.places.fill(r)
+	p.places.addNear(p.interest.pick, slot, nearest)
+	p.interest.pickSelected(c.view.opponents(r.match.Tick(), r.cfg.Rules.Rate))
+}
+
+// places has the players of one tick by cells of a fine grid, row by row.
+type places struct {
+	filled     tick.Tick
+	minX, minZ float32
+	scale      float32  // cells a metre
+	wide, deep int      // cells
+	first      []uint16 // by cell: index into slots; one more is the end
+	slots      []uint16
+	cell       []uint16 // by slot, noCell for an empty one
+	radius     []uint8  // by cell: the last result of reach
+}
+
+const noCell = 1<<16 - 1
+
+// cellsPerPlayer makes cells so small that a square of them fits most numbers of players well.
+const cellsPerPlayer = 2
+
+func newPlaces(c *Config) places {
+	b := c.Arena.Bounds
+	size := b.Max.Sub(b.Min)
+	edge := max(1, float32(math.Sqrt(float64(size.X*size.Z)/float64(cellsPerPlayer*c.Players))))
+	p := places{minX: b.Min.X, minZ: b.Min.Z, scale: 1 / edge,
+		wide: int(size.X/edge) + 1, deep: int(size.Z/edge) + 1}
+	p.first, p.radius = make([]uint16, p.wide*p.deep+1), make([]uint8, p.wide*p.deep)
+	p.slots, p.cell = make([]uint16, c.Players), make([]uint16, c.Players)
+	for slot := range p.cell {
+		p.cell[slot] = noCell
+	}
+	return p
+}
+
+// cellOf is the cell of a place, the nearest one for places beyond the grid.
+func (p *places) cellOf(x, z float32) int {
+	column := min(max(int((x-p.minX)*p.scale), 0), p.wide-1)
+	row := min(max(int((z-p.minZ)*p.scale), 0), p.deep-1)
+	return row*p.wide + column
+}
+
+// fill brings the cells to the newest tick.
+func (p *places) fill(r *replication) {
+	frame := r.frame()
+	if p.filled == frame.Tick {
+		return
+	}
+	p.filled = frame.Tick
+	poses := r.match.Poses()
+	for slot := range poses {
+		if p.cell[slot] = noCell; frame.ID(slot) != 0 {
+			p.cell[slot] = uint16(p.cellOf(poses[slot].Pos.X, poses[slot].Pos.Z))
+		}
+	}
+	p.sort()
+}
+
+// sort sorts the slots by cell, by counting.
+func (p *places) sort() {
+	clear(p.first)
+	n := uint16(0)
+	for _, cell := range p.cell {
+		if cell != noCell {
+			p.first[cell+1]++
+			n++
+		}
+	}
+	for i := 1; i < len(p.first); i++ {
+		p.first[i] += p.first[i-1]
+	}
+	for slot, cell := range p.cell { // moves the end of each cell to its beginning
+		if cell != noCell {
+			end := &p.first[cell+1]
+			*end--
+			p.slots[*end] = uint16(slot)
+		}
+	}
+	copy(p.first, p.first[1:])
+	p.first[len(p.first)-1] = n
+}
+
+// square is the cells up to radius cells from one: columns x0 to x1-1 of rows z0 to z1-1.
+func (p *places) square(cell, radius int) (x0, x1, z0, z1 int) {
+	x, z := cell%p.wide, cell/p.wide
+	return max(0, x-radius), min(p.wide, x+radius+1), max(0, z-radius), min(p.deep, z+radius+1)
+}
+
+// count is the number of players in a square.
+func (p *places) count(cell, radius int) (n int) {
+	x0, x1, z0, z1 := p.square(cell, radius)
+	for row := z0 * p.wide; row < z1*p.wide; row += p.wide {
+		n += int(p.first[row+x1] - p.first[row+x0])
+	}
+	return n
+}
+
+// reach is the greatest radius of a square around a cell that has at most so many players, 1 or
+// more cells. The search begins at its last result.
+func (p *places) reach(cell, most int) int {
+	radius := max(1, int(p.radius[cell]))
+	for radius > 1 && p.count(cell, radius) > most {
+		radius--
+	}
+	for radius < min(max(p.wide, p.deep), math.MaxUint8) && p.count(cell, radius+1) <= most {
+		radius++
+	}
+	p.radius[cell] = uint8(radius)
+	return radius
+}
+
+// addNear adds the players near a slot to a set: a square around its cell with about as many as
+// asked for, and at least its cell and those that touch it. All slots of a cell have equal ones.
+func (p *places) addNear(set []uint64, slot, most int) {
+	cell := int(p.cell[slot])
+	if cell == noCell {
+		return
+	}
+	x0, x1, z0, z1 := p.square(cell, p.reach(cell, most))
+	for row := z0 * p.wide; row < z1*p.wide; row += p.wide {
+		for _, near := range p.slots[p.first[row+x0]:p.first[row+x1]] {
+			set[near>>6] |= 1 << (near & 63)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/arena"
+)
+
+// TestTurnsReachEveryGroup: while groups are added, each group that is in use is in one of as many
+// snapshots as there are turns, wherever a client begins.
+func TestTurnsReachEveryGroup(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 14))
+	for range 2000 {
+		turns, groups := 2+rng.IntN(3), 1+rng.IntN(70)
+		turn := rowTurn{at: uint8(rng.IntN(turns))}
+		waited := make([]int, 256)
+		for n := range 40 {
+			first, end := turn.next(turns, groups)
+			for g := range groups {
+				if waited[g]++; first <= g && g < end {
+					waited[g] = 0
+				}
+				if n >= turns && waited[g] >= turns {
+					t.Fatalf("%d turns, %d groups: group %d waits for %d snapshots", turns, groups, g, waited[g])
+				}
+			}
+			if rng.IntN(4) == 0 && groups < 200 {
+				for range rng.IntN(3) {
+					waited[groups] = 0
+					groups++
+				}
+			}
+		}
+	}
+}
+
+// TestNearestBySquares: near players are those of the largest square of cells that has no more than
+// asked for, and of all cells around; a search by brute force finds the same.
+func TestNearestBySquares(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 65))
+	cfg := &Config{Arena: arena.Generate(200, 3), Players: 200}
+	p := newPlaces(cfg)
+	b := cfg.Arena.Bounds
+	for range 300 {
+		place := make([][2]int, cfg.Players)
+		crowd := rng.IntN(2) * 5
+		own := rng.IntN(cfg.Players)
+		for slot := range place {
+			x := b.Min.X + rng.Float32()*(b.Max.X-b.Min.X)/float32(1+crowd)
+			z := b.Min.Z + rng.Float32()*(b.Max.Z-b.Min.Z)/float32(1+crowd)
+			if p.cell[slot] = noCell; slot == own || rng.IntN(5) > 0 {
+				p.cell[slot] = uint16(p.cellOf(x, z))
+			}
+			place[slot] = [2]int{int(p.cell[slot]) % p.wide, int(p.cell[slot]) / p.wide}
+		}
+		most := 1 + rng.IntN(64)
+		near := func(radius int) (set []uint64, n int) {
+			set = make([]uint64, 4)
+			for other, at := range place {
+				dx, dz := at[0]-place[own][0], at[1]-place[own][1]
+				if p.cell[other] != noCell && max(dx, -dx) <= radius && max(dz, -dz) <= radius {
+					set[other>>6] |= 1 << (other & 63)
+					n++
+				}
+			}
+			return set, n
+		}
+		p.sort()
+		radius := 1
+		for radius < max(p.wide, p.deep) {
+			if _, n := near(radius + 1); n > most {
+				break
+			}
+			radius++
+		}
+		want, _ := near(radius)
+		got := make([]uint64, 4)
+		if p.addNear(got, own, most); [4]uint64(got) != [4]uint64(want) {
+			t.Fatalf("radius %d, at most %d: %x, want %x", radius, most, got, want)
+		}
+	}
+}
+
+// TestTurnsOfALargeLobby: in a lobby where far players take turns each client is sent each player
+// in two snapshots at most, itself, the near ones and its opponents in each. What is not sent waits
+// for its turn, and is explained so. Low detail has four turns.
+func TestTurnsOfALargeLobby(t *testing.T) {
+	alone(t)
+	const players, nearest = 60, 6
+	b := newClientLobby(t, players, Config{Players: players, NearestPlayers: nearest, SampleEvery: 1})
+	b.turnPlayers(8)
+	b.play(6)
+	l := b.lobby
+	check := func(selection rowSelection, turns int, reason Reason) {
+		t.Helper()
+		last := map[[2]int]int{}
+		count := make([]int, l.cfg.Players)
+		snapshots, waits, opponents := 0, 0, 0
+		for range 3 * 24 {
+			b.tickAll()
+			for _, viewer := range l.live {
+				c := &l.conns[viewer]
+				if c.repl.pacing.sent != l.match.Tick() {
+					continue
+				}
+				if c.repl.view.selection != selection {
+					t.Fatalf("selected as %d", c.repl.view.selection)
+				}
+				snapshots++
+				count[viewer]++
+				near := make([]uint64, 1)
+				l.replication.players.places.addNear(near, int(viewer), nearest)
+				if reason == ReasonLowDetail {
+					clear(near)
+				}
+				fights := c.repl.view.combat[:1]
+				for slot := range l.cfg.Players {
+					if l.replication.frame().ID(slot) == 0 {
+						continue
+					}
+					sent, _ := c.repl.acks.tracker.RowSent(slot)
+					key := [2]int{int(viewer), slot}
+					since, known := last[key]
+					always := slot == int(viewer) || near[0]>>slot&1 != 0 ||
+						reason == ReasonTurn && fights[0]>>slot&1 != 0
+					switch why := l.Explain(c.id, l.replication.frame().ID(slot)); {
+					case !sent && always:
+						t.Fatalf("slot %d: near slot %d was left out", viewer, slot)
+					case sent && why.Reason != ReasonSent || !sent && why.Reason != reason:
+						t.Fatalf("sent %v, explained as %+v", sent, why)
+					case !sent && known && count[viewer]-since >= turns:
+						t.Fatalf("slot %d: slot %d waits since snapshot %d, now %d", viewer, slot, since, count[viewer])
+					case sent:
+						if last[key] = count[viewer]; fights[0]>>slot&1 != 0 {
+							opponents++
+						}
+					default:
+						waits++
+					}
+				}
+			}
+		}
+		if snapshots < 5*players || waits < snapshots*players/8 || opponents == 0 && reason == ReasonTurn {
+			t.Errorf("%d snapshots, %d rows waited, %d opponents: nothing tested", snapshots, waits, opponents)
+		}
+	}
+	e := l.match.Tick()
+	for slot := range tick.Tick(8) { // hits across the map
+		l.replication.players.combatUntil[slot] = e
+		l.conns[slot].repl.view.noteOpponent(int(slot) + 40)
+	}
+	check(rowsTurns, farTurns, ReasonTurn)
+	l.SetLoadLevel(3)
+	b.play(1)
+	check(rowsLowDetail, lowDetailTurns.turns, ReasonLowDetail)
+	l.SetLoadLevel(0)
+	b.play(1)
+	l.Publish()
+	if s := l.Summary().Replication; s.Players[ReasonTurn] == 0 {
+		t.Error("no sample counts turns")
+	}
+}
