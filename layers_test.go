@@ -84,7 +84,7 @@ var layers = []layer{
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
 	{pkg: "sim",
 		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +
-			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio arche"},
+			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio internal/prefetch arche"},
 	// how players aim, of a match or of its recording
 	{pkg: "sim/aim",
 		may: "sim lagcomp ecs/netid ecs/geom ecs/tick", tests: "sim/arena sim/replay lagcomp/rig"},

@@ -54,6 +54,13 @@ func compare(t *testing.T, seed uint64, slots int, extent float32, rounds, n int
 			if got[i] != want[i] {
 				t.Fatalf("shot %+v:\n got %+v\nwant %+v", shots[i], got[i], want[i])
 			}
+			alone := Hit{}
+			for slot := range slots { // as shots at targets with views of their own
+				alone, _ = fast.CastSlot(&shots[i], slot, shots[i].View, alone)
+			}
+			if alone.ID != want[i].ID || alone.ID != 0 && alone != want[i] {
+				t.Fatalf("shot %+v:\n slot by slot %+v\nwant %+v", shots[i], alone, want[i])
+			}
 			parts[got[i].Part]++
 			if got[i].ID != 0 {
 				count++

@@ -1,6 +1,9 @@
 package lagcomp
 
-import "github.com/tickrate/tickrate/ecs/tick"
+import (
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
+)
 
 // BracketingTicks returns the view of one player for a client that looks at v, where not every
 // snapshot carried that player. before is the newest tick up to v.From that did, after the oldest
@@ -42,14 +45,41 @@ func interpFraction(v tick.View, a, b tick.Tick) uint8 {
 // players every third or fourth time.
 const MaxInterpGap = 8
 
+// boundReach is the radius of the largest skeleton, and slack for rounding.
+var boundReach = func() (reach float32) {
+	for i := range rig.Skeletons {
+		reach = max(reach, rig.Skeletons[i].Bound)
+	}
+	return reach + 0.1
+}()
+
+// besideRay reports whether the player of a row is on the same side of the vertical plane through a
+// ray in two frames, too far from it to be hit in either or between them.
+func besideRay(w *Sweep, a, b *frame, slot int) bool {
+	dir, from := w.Ray.Dir, w.Ray.Origin
+	p := a.rows[slot].Pos
+	before := dir.X*(p.Z-from.Z) - dir.Z*(p.X-from.X)
+	after := before
+	if slot < b.rowCount {
+		p = b.rows[slot].Pos
+		after = dir.X*(p.Z-from.Z) - dir.Z*(p.X-from.X)
+	}
+	reach := boundReach + w.Radius
+	most := float32(reach*reach) * (dir.X*dir.X + dir.Z*dir.Z)
+	return (before > 0) == (after > 0) && before*before > most && after*after > most
+}
+
 // CastSlot tests w against the one player in a slot as view v shows it. It returns best, or that
 // hit if it comes before best by the rules of Sweeper.Cast; w.View is ignored. ok is whether the
 // player is hit at all, be it behind best.
 func (h *History) CastSlot(w *Sweep, slot int, v tick.View, best Hit) (nearest Hit, ok bool) {
 	a, b := h.viewFrames(v)
+	if a == nil || !validRadius(w.Radius) || uint(slot) >= uint(a.rowCount) ||
+		!a.canHit(slot, w.Except, w.Team) || besideRay(w, a, b, slot) {
+		return best, false
+	}
 	ray, fit := NormalizeRay(w.Ray)
-	if a == nil || !fit || !validRadius(w.Radius) || uint(slot) >= uint(a.rowCount) ||
-		!a.canHit(slot, w.Except, w.Team) {
+	if !fit {
 		return best, false
 	}
 	p := lerpRow(a, b, v.Frac, slot)

@@ -24,7 +24,7 @@
 //	Cast           spheres that fly along a ray: shots, projectiles, melee
 //	Overlap        capsules and balls: blades, blasts
 //	OverlapSphere  the players that a sphere touches
-//	SlotsNear      the players that a sweep may touch in any view of a span
+//	SlotsNear      the players that a sweep may touch in any view
 //
 // Each query has a view of its own. The queries of a call are grouped by tick; answers come in the
 // order asked, and the lowest slot wins a tie. The map is not known here: cut the ray by Max where

@@ -31,7 +31,7 @@ type Sweeper struct {
 	query        boxQuery
 	castBatch    castBatch
 	narrowPhase  narrowPhase
-	spanReach    spanReach
+	reach        reachCache
 	stats        []CastStats // of the sweeps at hand, nil: not wanted
 	squareCost   int         // vectorSquareCost, except in tests
 	indexAfter   int         // likewise
@@ -47,7 +47,7 @@ func NewSweeper(h *History) *Sweeper {
 		narrowPhase: newNarrowPhase(h.slots), squareCost: vectorSquareCost, indexAfter: defaultIndexAfter,
 		indexMinRows: defaultIndexMinRows,
 	}
-	s.spanReach.alwaysNear, s.spanReach.near = make([]uint64, len(s.marks)), make([]uint64, len(s.marks))
+	s.reach = newReachCache(h.slots)
 	if h.slots >= s.indexMinRows {
 		s.makeIndexes()
 	}

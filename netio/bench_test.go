@@ -297,12 +297,15 @@ func BenchmarkPool(b *testing.B) {
 	f := mustPool(b, c.LocalAddr(), clients)
 	data := make([]byte, bytes)
 	var in Batch
+	var out ClientBatch
 	var send, poll tally
 	for send.datagrams < int64(b.N) {
 		start := cpuNow()
 		for i := range clients {
-			if err := f.Send(i, data); err != nil {
-				b.Fatal(err)
+			if out.Add(i, data); out.Full() || i == clients-1 {
+				if _, err := f.SendBatch(&out); err != nil {
+					b.Fatal(err)
+				}
 			}
 		}
 		send.ns += cpuNow() - start

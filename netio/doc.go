@@ -6,7 +6,7 @@
 //	ListenMmsg  the owner reads the socket itself, 64 datagrams per system call
 //	ListenNet   a net.UDPConn and a reading goroutine; the fallback for systems other than Linux
 //	Memory      endpoints inside one goroutine, in order, for tests in virtual time
-//	ClientPool  thousands of client sockets driven by one goroutine
+//	ClientPool  thousands of clients driven by one goroutine
 //
 // A Batch owns its memory and is reused. Moving a datagram does not allocate, block or log. Every
 // datagram is counted once, see Stats. Addresses are canonical: an IPv4 peer is 192.0.2.1 also on

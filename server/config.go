@@ -73,7 +73,7 @@ type Config struct {
 	ObjectUpdateIntervals netstate.UpdateIntervals
 
 	// NearestPlayers is about how many players are in every snapshot to a client that may see all:
-	// those nearest to it. In a lobby of more than four times as many the others are in every second
+	// those nearest to it. In a lobby of more than ten times as many the others are in every second
 	// one. Default 64, at most 4096; -1 puts all players into every snapshot.
 	NearestPlayers int
 

@@ -1,11 +1,6 @@
 package server
 
-import (
-	"slices"
-	"unsafe"
-
-	"github.com/tickrate/tickrate/internal/prefetch"
-)
+import "slices"
 
 // connTable has the connections of a lobby. A slot of the match is also that of the player's
 // connection.
@@ -30,21 +25,12 @@ func (t *connTable) prefetch() {
 		return
 	}
 	for _, slot := range t.live {
-		c := &t.conns[slot]
-		prefetch.Bytes(unsafe.Pointer(&c.session.stats), hotConn)
+		t.conns[slot].prefetch()
 	}
 	for _, slot := range t.live {
-		c := &t.conns[slot]
-		c.session.peer.Prefetch()
-		c.repl.acks.tracker.Prefetch()
-		c.repl.acks.packets.Prefetch()
-		c.repl.acks.owner.Prefetch()
+		t.conns[slot].prefetchParts()
 	}
 }
-
-// hotConn is the bytes of a connection from its stats on that every tick reads.
-const hotConn = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals) -
-	unsafe.Offsetof(connSession{}.stats)
 
 // attach makes a slot live.
 func (t *connTable) attach(slot int32) {

@@ -49,12 +49,14 @@ func (p *idlePlayers) input(slot int, commands []sim.Command) {
 		return
 	}
 	player := &p.players[slot]
-	for i := len(commands) - 1; i >= 0; i-- {
+	for i := range commands {
 		input := commands[i]
 		input.Tick, input.View = 0, tick.View{}
 		if input != player.input {
-			player.input = input
-			player.tracker.Step(p.match.Tick(), input, p.limits) // starts anew: nothing is due
+			player.input = commands[0]
+			player.input.Tick, player.input.View = 0, tick.View{}
+			player.tracker.Exempt(p.match.Tick(), player.input) // starts anew: nothing is due
+			return
 		}
 	}
 }

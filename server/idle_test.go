@@ -1,11 +1,14 @@
 package server
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/server/idle"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 )
@@ -66,6 +69,48 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 			l.count(metrics.IdleWarned) != 3 || len(lines) != 2):
 			t.Errorf("%d removed, %d warned; who moved once was told %q",
 				l.count(metrics.IdleKicked), l.count(metrics.IdleWarned), lines)
+		}
+	}
+}
+
+// slowInput takes the commands of a window one after the other, oldest first.
+func (p *idlePlayers) slowInput(slot int, commands []sim.Command) {
+	player := &p.players[slot]
+	for i := len(commands) - 1; i >= 0; i-- {
+		input := commands[i]
+		input.Tick, input.View = 0, tick.View{}
+		if input != player.input {
+			player.input = input
+			player.tracker.Step(p.match.Tick(), input, p.limits)
+		}
+	}
+}
+
+// A window of commands counts as its commands one after the other, also between warnings and after
+// new limits.
+func TestIdleWindow(t *testing.T) {
+	l := newTestLobby(t, Config{})
+	limits := idle.Limits{Warn: 20, Kick: 50}
+	fast := idlePlayers{core: &l.lobby.core, limits: limits, players: make([]idlePlayer, 1)}
+	slow := idlePlayers{core: &l.lobby.core, limits: limits, players: make([]idlePlayer, 1)}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var window [4]sim.Command
+	for n := range 2000 {
+		for range rng.IntN(3) * rng.IntN(2) {
+			copy(window[1:], window[:])
+			window[0] = sim.Command{Tick: tick.Tick(n), Buttons: sim.Buttons(rng.IntN(2)) * sim.Jump}
+		}
+		window := window[:1+rng.IntN(len(window))]
+		fast.input(0, window)
+		slow.slowInput(0, window)
+		if rng.IntN(100) == 0 {
+			fast.players[0].tracker, slow.players[0].tracker = idle.Tracker[sim.Command]{}, idle.Tracker[sim.Command]{}
+		}
+		if a, b := fast.due(0), slow.due(0); a != b || fast.players[0] != slow.players[0] {
+			t.Fatalf("step %d: %v %+v, one by one %v %+v", n, a, fast.players[0], b, slow.players[0])
+		}
+		if n%3 == 0 {
+			l.tick()
 		}
 	}
 }

@@ -45,10 +45,11 @@ type Port struct {
 // ingress is what was received and is not yet taken.
 type ingress struct {
 	batch   netio.Batch
-	events  []portEvent // of the batch in hand
-	next    int         // of events, to be taken
-	waiting []*Lobby    // lobbies that may have arrivals
-	woken   []*Lobby    // lobbies with new sessions in this call of Ticks
+	clients [netio.BatchSize]int32 // of the batch's datagrams, -1 for none; see prefetchDatagram
+	events  []portEvent            // of the batch in hand
+	next    int                    // of events, to be taken
+	waiting []*Lobby               // lobbies that may have arrivals
+	woken   []*Lobby               // lobbies with new sessions in this call of Ticks
 }
 
 // portCall is the call in hand.
@@ -184,7 +185,10 @@ func (p *Port) receive(now time.Duration, unix int64, sock netio.Conn) error {
 // accepted, refused for a reason, or a packet that its lobby accepts or drops.
 func (p *Port) openBatch(now time.Duration, unix int64) {
 	handshakes := false
-	for i := range p.ingress.batch.Len() {
+	for i := -prefetchLead; i < p.ingress.batch.Len(); i++ {
+		if p.prefetchDatagram(i + prefetchLead); i < 0 {
+			continue
+		}
 		data := p.ingress.batch.Data(i)
 		if netcode.IsHandshake(data) {
 			handshakes = true
@@ -197,6 +201,7 @@ func (p *Port) openBatch(now time.Duration, unix int64) {
 			p.openDatagram(now, unix, p.ingress.batch.From(i), data)
 		}
 	}
+	p.prefetchAcks()
 }
 
 func (p *Port) openDatagram(now time.Duration, unix int64, from netip.AddrPort, data []byte) {

@@ -18,7 +18,7 @@ type rowTurns struct{ nearest, turns int }
 // Config.NearestPlayers. Two turns are what a client interpolates across without a pause: it shows
 // players two send intervals late.
 const (
-	turnsFrom             = 4
+	turnsFrom             = 10
 	farTurns              = 2
 	defaultNearestPlayers = 64
 )

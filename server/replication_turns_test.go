@@ -88,7 +88,7 @@ func TestNearestBySquares(t *testing.T) {
 // for its turn, and is explained so. Low detail has four turns.
 func TestTurnsOfALargeLobby(t *testing.T) {
 	alone(t)
-	const players, nearest = 60, 6
+	const players, nearest = 60, 5
 	b := newClientLobby(t, players, Config{Players: players, NearestPlayers: nearest, SampleEvery: 1})
 	b.turnPlayers(8)
 	b.play(6)

@@ -25,11 +25,10 @@ type rewind struct {
 }
 
 // viewResolver resolves the view for targets that are missing from one of the shooter's two
-// snapshots. It keeps the answer for one shooter, whose shots of one tick have one view.
+// snapshots, shot by shot.
 type viewResolver struct {
-	shooter uint32
-	tick    tick.Tick
 	view    tick.View
+	gap     tick.Tick // longest gap that the client interpolates
 	targets []sim.TargetView
 	plain   []uint64 // targets that are as the view says
 	rows    []snapshot.TargetView
@@ -38,8 +37,8 @@ type viewResolver struct {
 
 func newViewResolver(slots int) viewResolver {
 	return viewResolver{
-		targets: make([]sim.TargetView, 0, slots),
-		rows:    make([]snapshot.TargetView, 0, slots+64), claimed: make([]snapshot.TargetView, 0, slots+64),
+		targets: make([]sim.TargetView, 0, slots), plain: make([]uint64, (slots+63)/64),
+		rows: make([]snapshot.TargetView, 0, slots+64), claimed: make([]snapshot.TargetView, 0, slots+64),
 	}
 }
 
@@ -94,7 +93,7 @@ func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 // may have: low bandwidth must not allow hits at old positions. For rows that were
 // never sent that is the cap. For rows that were sent and not acknowledged only the client's word
 // is known, so it is what the path allows.
-func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uint64) {
+func (w *rewind) targetViews(s *sim.Shot, reach sim.ShotReach) (targets []sim.TargetView, plain []uint64) {
 	slot := int(s.Shooter >> 8)
 	if slot >= len(w.conns) {
 		return nil, nil
@@ -103,38 +102,45 @@ func (w *rewind) targetViews(s *sim.Shot) (targets []sim.TargetView, plain []uin
 	if uint32(c.id) != s.Shooter || c.repl.acks.packets == nil {
 		return nil, nil
 	}
-	v, now := &w.resolver, w.match.Tick()
-	if v.shooter != s.Shooter || v.tick != now || v.view != s.View {
-		v.shooter, v.tick, v.view = s.Shooter, now, s.View
-		v.resolve(c, w.match.ClampLimits(c.id))
+	v, history, now := &w.resolver, c.repl.acks.packets, w.match.Tick()
+	v.view, v.targets, v.gap = s.View, v.targets[:0], lagcomp.MaxInterpGap*c.repl.pacing.spacing
+	cmd := c.rewind.command(now)
+	plain, missing := history.FindMissing(v.view, cmd)
+	if !missing {
+		return v.targets, plain
 	}
+	v.plain = append(v.plain[:0], plain...)
+	near := []uint64(nil)
+	if max(v.gap, v.view.To-v.view.From) <= lagcomp.NearSpan {
+		near = reach.Slots()
+	}
+	v.rows = history.ResolveMissing(v.view, cmd, near, v.rows[:0])
+	v.claimed = v.claimed[:0]
+	late := len(v.rows) > 0 && history.HasLateAcks(cmd)
+	if late { // the claim comes too late to be believed, but the client has predicted by it
+		any := snapshot.CommandTime{Tick: now, AckDeadline: snapshot.NoDeadline}
+		if _, missing := history.FindMissing(v.view, any); missing {
+			v.claimed = history.ResolveMissing(v.view, any, near, v.claimed)
+		}
+	}
+	v.judge(now, w.match.ClampLimits(c.id), late)
 	return v.targets, v.plain
 }
 
-// resolve fills targets and plain for a client.
-func (v *viewResolver) resolve(c *conn, limits lagcomp.ClampLimits) {
-	history, cmd := c.repl.acks.packets, c.rewind.command(v.tick)
-	gap := lagcomp.MaxInterpGap * c.repl.pacing.spacing
-	late := history.HasLateAcks(cmd)
-	v.claimed = v.claimed[:0]
-	if late { // the claim comes too late to be believed, but the client has predicted by it
-		any := snapshot.CommandTime{Tick: v.tick, AckDeadline: snapshot.NoDeadline}
-		v.claimed, _ = history.ResolveView(v.view, any, v.claimed)
-	}
-	v.rows, v.plain = history.ResolveView(v.view, cmd, v.rows[:0])
-	oldest, earliest := limits.EarliestInstants(v.tick)
+// judge fills targets from rows, and from claimed if acks came late.
+func (v *viewResolver) judge(now tick.Tick, limits lagcomp.ClampLimits, late bool) {
+	oldest, earliest := limits.EarliestInstants(now)
 	shot := lagcomp.Instant(v.view)
 	claimed := v.claimed
-	v.targets = v.targets[:0]
 	for i := range v.rows {
 		row := &v.rows[i]
 		var view tick.View // none
 		if row.VisibleBefore {
-			view = bracket(row, v.view, gap)
+			view = bracket(row, v.view, v.gap)
 		}
 		seen := view
 		if late {
-			seen = v.claimedView(&claimed, row.Slot, gap)
+			seen = v.claimedView(&claimed, row.Slot)
 		}
 		limit := oldest
 		if row.Lost {
@@ -154,7 +160,7 @@ func (v *viewResolver) resolve(c *conn, limits lagcomp.ClampLimits) {
 
 // claimedView is the view of a target as the client claims it too late. Slots must ascend from one
 // call to the next, and claimed begins with the first that may be it.
-func (v *viewResolver) claimedView(claimed *[]snapshot.TargetView, slot int, gap tick.Tick) tick.View {
+func (v *viewResolver) claimedView(claimed *[]snapshot.TargetView, slot int) tick.View {
 	for len(*claimed) > 0 && (*claimed)[0].Slot < slot {
 		*claimed = (*claimed)[1:]
 	}
@@ -162,7 +168,7 @@ func (v *viewResolver) claimedView(claimed *[]snapshot.TargetView, slot int, gap
 	case len(*claimed) == 0 || (*claimed)[0].Slot > slot:
 		return v.view
 	case (*claimed)[0].VisibleBefore:
-		return bracket(&(*claimed)[0], v.view, gap)
+		return bracket(&(*claimed)[0], v.view, v.gap)
 	}
 	return tick.View{}
 }

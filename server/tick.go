@@ -78,7 +78,8 @@ func (l *Lobby) advance(now time.Duration, sock netio.Conn, n int) error {
 func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
-	for _, slot := range l.live {
+	for i, slot := range l.live {
+		l.prefetchClampLimits(i)
 		l.rewind.updateClampLimits(now, &l.conns[slot], oldest)
 	}
 	l.match.Begin()

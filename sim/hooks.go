@@ -8,7 +8,7 @@ import "github.com/tickrate/tickrate/lagcomp"
 func (m *Match) HitFilter() func(s *lagcomp.Sweep, id uint32) bool { return m.hitFilter }
 
 // ViewResolver returns the view resolver, nil for none.
-func (m *Match) ViewResolver() func(s *Shot) ([]TargetView, []uint64) { return m.viewResolver }
+func (m *Match) ViewResolver() ViewResolver { return m.viewResolver }
 
 // Last returns the newest of the player's own commands that a tick ran with; its Tick is 0 before
 // the first.

@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"unsafe"
+
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/prefetch"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -50,7 +53,7 @@ type components struct {
 // hooks are set by the owner of a match. They change the match only through their answers.
 type hooks struct {
 	hitFilter    func(w *lagcomp.Sweep, id uint32) bool // see SetHitFilter
-	viewResolver func(s *Shot) ([]TargetView, []uint64) // see SetViewResolver
+	viewResolver ViewResolver                           // see SetViewResolver
 	inputLog     *TickInputs                            // see SetInputLog
 	shotLog      *lagcomp.ShotLog                       // see SetShotLog; nil: no records
 }
@@ -266,6 +269,23 @@ func (m *Match) CommandBuffer(id netid.ID) *CommandBuffer {
 	}
 	return &m.commandBuffers.of[id.Index()]
 }
+
+// PrefetchCommands loads what the next window of commands for a slot reads into the cache.
+func (m *Match) PrefetchCommands(slot int) {
+	b := &m.commandBuffers.of[slot]
+	prefetch.Bytes(unsafe.Pointer(b), unsafe.Offsetof(b.ring))
+	next := (m.Tick() + 1) % bufferTicks
+	prefetch.Bytes(unsafe.Pointer(&b.ring[next]), prefetchedCommands*unsafe.Sizeof(b.ring[0]))
+}
+
+// PrefetchCommand loads the command for the next tick of a slot into the cache.
+func (m *Match) PrefetchCommand(slot int) {
+	b := &m.commandBuffers.of[slot]
+	prefetch.Bytes(unsafe.Pointer(&b.ring[(m.Tick()+1)%bufferTicks]), unsafe.Sizeof(b.ring[0]))
+}
+
+// prefetchedCommands is how many ticks ahead the commands of most clients are.
+const prefetchedCommands = 4
 
 // Vital returns a player's vital state, nil for an id without a row; valid until the next Step.
 func (m *Match) Vital(id netid.ID) *Vital { return m.vital.Get(id) }

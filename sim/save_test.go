@@ -160,7 +160,8 @@ func TestInputsHaveEveryChange(t *testing.T) {
 	const recorded = "RequestHero Join JoinAsHero JoinAt JoinFrom JoinSpectatorAt Leave SetRespawn " +
 		"JoinSpectator CommandBuffer SetClampLimits SetHitFilter SetViewResolver "
 	const reads = "AbilityStates Checksums ClampLimits Game Harms Hash HitFilter History Kinds LastView " +
-		"Layout Mode NextTeam Objects Outcome Poses Root RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Spectates Tick ViewResolver Vital "
+		"Layout Mode NextTeam Objects Outcome Poses PrefetchCommand PrefetchCommands Root " +
+		"RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Spectates Tick ViewResolver Vital "
 	const plays = "Begin ContinueFrom End Replay Run SetInputLog SetWorkers Step Wake "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {

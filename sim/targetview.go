@@ -18,15 +18,35 @@ type TargetView struct {
 	Expired bool // its pose is older than the history: Seen is empty
 }
 
-// SetViewResolver sets what tells how the client of a shot's shooter saw the other players. plain
-// is a bit a slot: players that it saw as the shot's view says. list is the players that it saw
-// otherwise. In all other slots it saw no player. A plain of nil says that this is not known: then
-// all players but those in list are judged by the shot's view, and the hit filter is asked. Both
-// are valid until the next call. nil, the default, means that it is never known. The match calls
-// it in the combat system, in the order of shots; it must not change the match.
-func (m *Match) SetViewResolver(how func(s *Shot) (list []TargetView, plain []uint64)) {
-	m.viewResolver = how
+// ViewResolver tells how the client of a shot's shooter saw the other players. plain is a bit a
+// slot: players that it saw as the shot's view says. list is the players that it saw otherwise; it
+// may lack those that reach rules out, but none that is Expired. In all other slots it saw no
+// player. A plain of nil says that this is not known: then all players but those in list are judged
+// by the shot's view, and the hit filter is asked. Both are valid until the next call.
+type ViewResolver func(s *Shot, reach ShotReach) (list []TargetView, plain []uint64)
+
+// ShotReach finds the players that a shot may touch in any view, on demand.
+type ShotReach struct {
+	players *lagcomp.Sweeper
+	sweep   *lagcomp.Sweep
 }
+
+// Slots returns a bit a slot: the players that the shot may touch in any view of up to
+// lagcomp.NearSpan ticks; nil if that is not known. They are valid until the next call.
+func (r ShotReach) Slots() []uint64 {
+	if r.players == nil {
+		return nil
+	}
+	near, ok := r.players.SlotsNear(r.sweep)
+	if !ok {
+		return nil
+	}
+	return near
+}
+
+// SetViewResolver sets the resolver of views; nil, the default, means that no view is known. The
+// match calls it in the combat system, in the order of shots; it must not change the match.
+func (m *Match) SetViewResolver(how ViewResolver) { m.viewResolver = how }
 
 // resolveViews judges shot i by what its shooter saw of each player. The shot was cast at all
 // players by its own view; this removes the players that the shooter did not see so, and tests
@@ -35,10 +55,10 @@ func (m *Match) SetViewResolver(how func(s *Shot) (list []TargetView, plain []ui
 func (c *columns) resolveViews(i int, s *Shot) (first uint32, used tick.View) {
 	var list []TargetView
 	var plain []uint64
-	if c.match.viewResolver != nil && !s.Clamped {
-		list, plain = c.match.viewResolver(s)
-	}
 	w, hit := &c.scratch.sweeps[i], &c.scratch.hits[i]
+	if c.match.viewResolver != nil && !s.Clamped {
+		list, plain = c.match.viewResolver(s, ShotReach{c.scene.Players, w})
+	}
 	if plain != nil || c.match.hitFilter != nil {
 		as := func(id uint32) bool { return c.hittableAsSeen(i, s.Shooter, id, list, plain) }
 		if first = hit.ID; first == 0 || as(first) {
@@ -104,8 +124,8 @@ type ShotTargetView struct {
 }
 
 // resolver answers as the recorded match's view resolver did. buf is scratch memory.
-func (d *TickInputs) resolver(buf []TargetView) func(s *Shot) ([]TargetView, []uint64) {
-	return func(s *Shot) ([]TargetView, []uint64) {
+func (d *TickInputs) resolver(buf []TargetView) ViewResolver {
+	return func(s *Shot, _ ShotReach) ([]TargetView, []uint64) {
 		buf = buf[:0]
 		for _, b := range d.TargetViews {
 			if b.Shooter == s.Shooter {

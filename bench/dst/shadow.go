@@ -60,8 +60,8 @@ func (t *shadow) begin(r *run) {
 		return ok
 	})
 	resolve := m.ViewResolver()
-	m.SetViewResolver(func(s *sim.Shot) ([]sim.TargetView, []uint64) {
-		list, plain := resolve(s)
+	m.SetViewResolver(func(s *sim.Shot, reach sim.ShotReach) ([]sim.TargetView, []uint64) {
+		list, plain := resolve(s, reach)
 		n := len(t.views)
 		// Reused entries keep their memory, so that allocCheck sees no allocation.
 		t.views = slices.Grow(t.views, 1)[:n+1]
@@ -69,7 +69,7 @@ func (t *shadow) begin(r *run) {
 		v.list, v.plain = append(v.list[:0], list...), append(v.plain[:0], plain...)
 		return list, plain
 	})
-	t.match.SetViewResolver(func(*sim.Shot) ([]sim.TargetView, []uint64) {
+	t.match.SetViewResolver(func(*sim.Shot, sim.ShotReach) ([]sim.TargetView, []uint64) {
 		if t.viewsUsed == len(t.views) {
 			r.fail(Authority, "tick %d: played again, a shot calls the view resolver once more", t.tick)
 			return nil, nil

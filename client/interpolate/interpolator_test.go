@@ -108,6 +108,33 @@ func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 	}
 }
 
+// TestHalfRateIsBridged: a player that is in every second snapshot moves evenly in a view that is two
+// send intervals behind the newest snapshot, as it is without loss. Views of other ends agree with
+// lagcomp.BracketingTicks, so the server judges it there.
+func TestHalfRateIsBridged(t *testing.T) {
+	const interval = 3
+	var p Interpolator
+	p.Start(snapshot.NewDecoder(netstate.Trained().Public, 16, interval), interval)
+	x := func(at float32) float32 { return at * 16 / 128 } // metres; rows have 128ths
+	for n := range 20 {
+		newest := tick.Tick(30 + n*interval)
+		if p.Arrived(newest); n%2 == 0 {
+			tell(&p, newest, int32(newest)*16)
+		}
+		if n < 4 {
+			continue
+		}
+		for part := range interval * 8 {
+			instant := int64(newest-2*interval)<<8 + int64(part)*32
+			p.View = p.ticks.viewAt(instant)
+			got, ok := p.Pose(3)
+			if want := x(float32(instant) / 256); !ok || got.Pos.X < want-0.05 || got.Pos.X > want+0.05 {
+				t.Fatalf("snapshot %d, instant %v: at %v, want %v", newest, float32(instant)/256, got.Pos.X, want)
+			}
+		}
+	}
+}
+
 // TestPosesEqualTheirFrames: cached poses equal those of the frames, for any order of queries.
 func TestPosesEqualTheirFrames(t *testing.T) {
 	const slots = 16

@@ -241,7 +241,7 @@ func (r *replicationSettings) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&r.teamFog, "team-fog", false,
 		"apply range and visibility to one's own team too; otherwise it is always sent")
 	fl.IntVar(&r.nearest, "nearest-players", 64, "about how many `players` are in every snapshot: the nearest, "+
-		"in a lobby of more than four times as many that all see each other; others are in every second one; "+
+		"in a lobby of more than ten times as many that all see each other; others are in every second one; "+
 		"0 for all")
 	fl.StringVar(&r.pvsCache, "pvs-cache", "",
 		"`folder` that keeps the potentially visible sets of maps between runs; default none")

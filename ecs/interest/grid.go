@@ -97,11 +97,15 @@ type Grid struct {
 	gains    *gains
 	discs    struct{ near, mid, far disc }
 	listed   []uint16 // the last answer of VisibleFrom
+	place    []place  // by cell
 	views    []view   // by cell
 	teams    [256][]uint64
 	inUse    []uint8 // teams that are not empty
 	pool     setPool
 }
+
+// place is the column and the row of a cell.
+type place struct{ x, z uint8 }
 
 // cellIndex has the rows of a snapshot sorted by cell.
 type cellIndex struct {
@@ -134,7 +138,10 @@ func NewGrid(c Config) *Grid {
 	g.gains = newGains(c.Weights)
 	most := max(c.Wide, c.Deep)
 	if c.VisibleFrom != nil {
-		g.listed = make([]uint16, 0, c.Wide*c.Deep)
+		g.listed, g.place = make([]uint16, 0, c.Wide*c.Deep), make([]place, c.Wide*c.Deep)
+		for cell := range g.place {
+			g.place[cell] = place{uint8(cell % c.Wide), uint8(cell / c.Wide)}
+		}
 	}
 	g.discs.near, g.discs.mid = newDisc(c.Near, most), newDisc(c.Mid, most)
 	g.discs.far = newDisc(c.ViewDistance, most)
@@ -315,7 +322,8 @@ func (g *Grid) addListed(cell int, set []uint64) {
 	g.listed = g.cfg.VisibleFrom(cell, g.listed[:0])
 	for _, to := range g.listed {
 		if limited {
-			dx, dz := int(to)%g.cfg.Wide-x, int(to)/g.cfg.Wide-z
+			at := g.place[to]
+			dx, dz := int(at.x)-x, int(at.z)-z
 			if dz = max(dz, -dz); dz >= len(g.discs.far) || max(dx, -dx) > g.discs.far[dz] {
 				continue
 			}

@@ -28,7 +28,7 @@ type AckHistory struct {
 	covered       []uint64 // scratch of findCovered, by slot
 	newlyAcked    [64]uint8
 
-	want, from, to []uint64 // scratch of ResolveView, by slot
+	want, from, to []uint64 // scratch of FindMissing and ResolveMissing, by slot
 	lost           []uint64 // result of nearestBefore, by slot: TargetView.Lost
 	before, after  []uint8  // by slot: 1 + index of a snapshot
 
@@ -137,8 +137,11 @@ const NoDeadline = ^tick.Tick(0)
 func (h *AckHistory) Acked(t tick.Tick, first, count int, since, at tick.Tick) {
 	for back := range historySnapshots { // from the newest on
 		m := &h.snapshots[(int(h.at)-back)&(historySnapshots-1)]
-		if m.tick != t || t == 0 {
+		if m.tick > t {
 			continue
+		}
+		if m.tick != t || t == 0 { // older ones follow
+			return
 		}
 		for i := m.first; i != m.first+m.count; i++ {
 			if p := &h.packets[i%historyPackets]; h.next-i <= historyPackets &&
@@ -219,8 +222,8 @@ func (h *AckHistory) HasLateAcks(c CommandTime) bool {
 }
 
 // findCovered sets covered to the slots in packets of snapshot n that the client had when it made
-// a command.
-func (h *AckHistory) findCovered(n int, command CommandTime) {
+// a command, and reports whether it had one.
+func (h *AckHistory) findCovered(n int, command CommandTime) (any bool) {
 	clear(h.covered)
 	m := &h.snapshots[n]
 	for i := m.first; i != m.first+m.count; i++ {
@@ -228,11 +231,13 @@ func (h *AckHistory) findCovered(n int, command CommandTime) {
 		if h.next-i > historyPackets || !p.had(command) {
 			continue
 		}
+		any = true
 		first, end := int(p.first), int(p.first)+int(p.count)
 		for w := first / wordGroups; w*wordGroups < end && w < int(h.words); w++ {
 			h.covered[w] |= groupMask(w, first, end)
 		}
 	}
+	return any
 }
 
 // TargetView is how a client saw one target that is missing from a snapshot of its view.
@@ -248,13 +253,11 @@ type TargetView struct {
 	Expired bool
 }
 
-// ResolveView appends to out, for a client that made a command while it looked at v, each slot
-// that is missing from one of the view's two snapshots. regular are the slots that both have, to
-// be rewound as the view says; the set is valid until the next call. In a slot of neither nobody
-// can be seen.
-func (h *AckHistory) ResolveView(
-	v tick.View, command CommandTime, out []TargetView,
-) (views []TargetView, regular []uint64) {
+// FindMissing finds, for a client that made a command while it looked at v, the slots that are
+// missing from one of the view's two snapshots, for ResolveMissing. regular are the slots that both
+// have, to be rewound as the view says; the set is valid until the next call. In a slot of neither
+// nobody can be seen.
+func (h *AckHistory) FindMissing(v tick.View, command CommandTime) (regular []uint64, missing bool) {
 	clear(h.from)
 	clear(h.to)
 	copy(h.want, h.visible(historySnapshots)) // anybody who may be seen at all
@@ -266,16 +269,11 @@ func (h *AckHistory) ResolveView(
 		for i, s := range h.visible(n) {
 			h.want[i] |= s
 		}
-		for _, end := range [2]struct {
-			at  tick.Tick
-			set []uint64
-		}{{v.From, h.from}, {v.To, h.to}} {
-			if m.tick == end.at {
-				h.findCovered(n, command)
-				for i, s := range h.visible(n) {
-					end.set[i] = s & h.covered[i]
-				}
-			}
+		if m.tick == v.From {
+			h.acked(n, command, h.from)
+		}
+		if m.tick == v.To {
+			h.acked(n, command, h.to)
 		}
 	}
 	any := uint64(0)
@@ -285,15 +283,43 @@ func (h *AckHistory) ResolveView(
 		h.want[i] &^= regular[i]
 		any |= h.want[i]
 	}
-	if any == 0 {
-		return out, regular
-	}
-	return h.resolveMissing(v, command, out), regular
+	return regular, any != 0
 }
 
-// resolveMissing is ResolveView for the slots of want.
-func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []TargetView) []TargetView {
-	h.nearestBefore(v, command)
+// acked sets out to the slots that snapshot n showed to the client when it made a command.
+func (h *AckHistory) acked(n int, command CommandTime, out []uint64) {
+	h.findCovered(n, command)
+	for i, s := range h.visible(n) {
+		out[i] = s & h.covered[i]
+	}
+}
+
+// ResolveMissing appends to out, for the view and the command of the last FindMissing, the missing
+// slots of near, ascending, and all missing slots whose last word is older than the history and
+// shows a target. A near of nil is every slot.
+func (h *AckHistory) ResolveMissing(
+	v tick.View, command CommandTime, near []uint64, out []TargetView,
+) []TargetView {
+	if near != nil {
+		any := uint64(0)
+		for i, s := range h.visible(historySnapshots) {
+			h.want[i] &= near[i] | s
+			any |= h.want[i]
+		}
+		if any == 0 {
+			return out
+		}
+	}
+	if left := h.nearestBefore(v, command); near != nil {
+		any := uint64(0)
+		for i, s := range left {
+			h.want[i] &= near[i] | s
+			any |= h.want[i]
+		}
+		if any == 0 {
+			return out
+		}
+	}
 	h.nearestAfter(v.To, command)
 	for i, w := range h.want {
 		for ; w != 0; w &= w - 1 {
@@ -318,8 +344,9 @@ func (h *AckHistory) resolveMissing(v tick.View, command CommandTime, out []Targ
 
 // nearestBefore finds, for the slots of want, the newest acked snapshot up to the view's first one
 // that has the slot, and whether one after that and up to the view's second has it, arrived or not.
-func (h *AckHistory) nearestBefore(v tick.View, command CommandTime) {
-	left := h.beginNearest(h.before)
+// left are the slots that none has.
+func (h *AckHistory) nearestBefore(v tick.View, command CommandTime) (left []uint64) {
+	left = h.beginNearest(h.before)
 	clear(h.lost)
 	for back := range historySnapshots {
 		n := (int(h.at) - back + historySnapshots) % historySnapshots
@@ -328,13 +355,14 @@ func (h *AckHistory) nearestBefore(v tick.View, command CommandTime) {
 			continue
 		}
 		if at <= v.From && h.found(n, command, left, h.before) {
-			return
+			break
 		}
 		visible, removed := h.visible(n), h.removed(n)
 		for i, w := range left {
 			h.lost[i] |= w & (visible[i] | removed[i])
 		}
 	}
+	return left
 }
 
 // nearestAfter finds, for the slots of want, the oldest acked snapshot at or after tick t that has
@@ -351,7 +379,7 @@ func (h *AckHistory) nearestAfter(t tick.Tick, command CommandTime) {
 
 // beginNearest clears the slots of want in into, and returns them as the slots to find.
 func (h *AckHistory) beginNearest(into []uint8) (left []uint64) {
-	left = h.to // ResolveView is done with it
+	left = h.to // FindMissing is done with it
 	copy(left, h.want)
 	for i, w := range left {
 		if w != 0 {
@@ -363,7 +391,9 @@ func (h *AckHistory) beginNearest(into []uint8) (left []uint64) {
 
 // found moves the slots that snapshot n has from left into into, and reports whether none is left.
 func (h *AckHistory) found(n int, command CommandTime, left []uint64, into []uint8) bool {
-	h.findCovered(n, command)
+	if !h.findCovered(n, command) {
+		return false
+	}
 	any := uint64(0)
 	visible, removed := h.visible(n), h.removed(n)
 	for i := range left {

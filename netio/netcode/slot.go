@@ -6,24 +6,27 @@ import (
 	"time"
 )
 
-// slot is one session. Its number is the client's index on the wire. What each datagram needs
-// comes first.
+// slot is one session. Its number is the client's index on the wire. What a received datagram
+// needs comes first, then what a sent one needs. Slots are whole cache lines.
 type slot struct {
-	used         bool
-	confirmed    bool // the client knows that it is connected
-	open         cipher.AEAD
-	seal         cipher.AEAD
-	window       ReplayWindow
-	received     time.Duration // when the newest datagram that opened came
-	sent         time.Duration
-	timeout      time.Duration // ends a silent session; 0 never
-	sequence     uint64        // next one to seal
-	flood        floodLimit
+	used      bool
+	confirmed bool // the client knows that it is connected
+	open      cipher.AEAD
+	received  time.Duration // when the newest datagram that opened came
+	flood     floodLimit
+	window    ReplayWindow
+
+	seal     cipher.AEAD
+	sent     time.Duration
+	timeout  time.Duration // ends a silent session; 0 never
+	sequence uint64        // next one to seal
+
 	authFailures authFailures
 	address      netip.AddrPort
 	clientID     uint64
 	token        TokenTag
 	expire       uint64 // of the token, Unix seconds
+	_            [24]byte
 }
 
 // path is what a slot knows about the address to which its client may move.

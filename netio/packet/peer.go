@@ -94,14 +94,39 @@ func (p *Peer) Append(now time.Duration, dst []byte) (packet []byte, seq uint16)
 	return h.Append(dst), h.Sequence
 }
 
-// Prefetch asks for the memory that every packet reads.
+// Prefetch loads the fields that every packet reads into the cache.
 func (p *Peer) Prefetch() {
 	prefetch.Bytes(unsafe.Pointer(p), unsafe.Offsetof(p.transferIn)+8)
 	hot := unsafe.Offsetof(p.rtt) + unsafe.Offsetof(p.rtt.rtt)
 	prefetch.Bytes(unsafe.Add(unsafe.Pointer(p), hot),
-		unsafe.Offsetof(p.out)+unsafe.Offsetof(p.out.delivered)-hot)
-	prefetch.Bytes(unsafe.Pointer(&p.out.packets[p.out.acked%sendWindowSize]), 1)
+		unsafe.Offsetof(p.out)+unsafe.Offsetof(p.out.delivered)+8-hot)
 }
+
+// PrefetchRTT loads what RTT and SinceReceive read into the cache.
+func (p *Peer) PrefetchRTT() {
+	prefetch.Bytes(unsafe.Pointer(&p.received), 1)
+	prefetch.Bytes(unsafe.Pointer(&p.rtt.rtt), unsafe.Sizeof(p.rtt.rtt))
+}
+
+// PrefetchRecent loads what the next packet received reads of the newest packets into the cache.
+// It reads fields that Prefetch loads.
+func (p *Peer) PrefetchRecent() {
+	prefetch.Bytes(unsafe.Pointer(&p.rtt.buckets[uint64(p.rtt.epoch)%rttBuckets]),
+		unsafe.Sizeof(rttBucket{}))
+	prefetch.Bytes(unsafe.Pointer(&p.delays[p.delayCounts[oneWay]%delayHistorySize]), 4)
+	prefetch.Bytes(unsafe.Pointer(&p.out.packets[p.out.acked%sendWindowSize]),
+		prefetchedPackets*unsafe.Sizeof(sentPacket{}))
+}
+
+// IsAckNew reports whether a packet, as Receive takes it, acknowledges another newest packet than
+// the one before it. It checks nothing.
+func (p *Peer) IsAckNew(packet []byte) bool {
+	return len(packet) >= HeaderSize && le.Uint16(packet[2:]) != uint16(p.out.acked)
+}
+
+// prefetchedPackets is how many sent packets an ack reads: the one acked before and those of a
+// snapshot.
+const prefetchedPackets = 4
 
 // SetAckTag gives the packet seq, which Append has just begun, a tag. The tag comes back once,
 // from Delivered or from Lost, as long as packets arrive. SetAckTag reports false when there is

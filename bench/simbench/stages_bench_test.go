@@ -1,0 +1,79 @@
+package simbench
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/metrics"
+)
+
+// keptMatch is the match of the benchmark that runs. More iterations, and -count, go on with it:
+// its warm-up takes longer than the measured ticks.
+var keptMatch struct {
+	*Match
+	name string
+}
+
+// warmMatch is a match of a scenario with n players, after ten seconds.
+func warmMatch(b *testing.B, s scenario.Scenario, n int) *Match {
+	if keptMatch.name == b.Name() {
+		return keptMatch.Match
+	}
+	s.Lobby.Players = n
+	m, err := NewMatch(s, Options{Lobby: func(cfg *server.Config) { cfg.CPU = clock.ThreadCPU }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range 600 {
+		if err := m.Step(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	keptMatch.Match, keptMatch.name = m, b.Name()
+	return m
+}
+
+// BenchmarkStages measures the mean CPU time of each stage of a scenario's tick. Stages are timed
+// in one tick of 16: a useful -benchtime is 500x or more.
+func BenchmarkStages(b *testing.B) {
+	for _, c := range []struct {
+		name, scenario string
+		players        int
+	}{
+		{"mobile/290", "mobile", 290},
+		{"one-lobby/1000", "one-lobby", 1000},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s, ok := scenario.Named(c.scenario)
+			if !ok {
+				b.Fatalf("scenario %s is missing", c.scenario)
+			}
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			m := warmMatch(b, s, c.players)
+			stats := &m.Lobby.Stats
+			for i := range stats.Stage {
+				stats.Stage[i].Reset()
+			}
+			shots, hits := stats.Count[metrics.Shots].Load(), stats.Count[metrics.Hits].Load()
+			b.ResetTimer()
+			for range b.N {
+				if err := m.Step(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			for i := range stats.Stage {
+				if mean := stats.Stage[i].Mean(); mean > 0 {
+					b.ReportMetric(mean/1e3, "µs-"+metrics.Stage(i).String())
+				}
+			}
+			b.ReportMetric(float64(stats.Count[metrics.Shots].Load()-shots)/float64(b.N), "shots/tick")
+			b.ReportMetric(float64(stats.Count[metrics.Hits].Load()-hits)/float64(b.N), "hits/tick")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"unsafe"
+
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/prefetch"
+	"github.com/tickrate/tickrate/netio/netcode"
+)
+
+// The state of a thousand connections does not stay in a processor's caches from tick to tick. A
+// load that misses stalls the tick; a prefetch does not. So the memory of a connection is loaded
+// in steps while datagrams before it are opened. A step reads what the step before has loaded. It
+// changes nothing.
+
+// prefetchAhead is the number of datagrams between two steps, and prefetchSteps that of the steps.
+const (
+	prefetchAhead = 4
+	prefetchSteps = 5
+)
+
+// prefetchLead is how many datagrams before its own the first step of a datagram is.
+const prefetchLead = prefetchSteps * prefetchAhead
+
+// prefetchDatagram does the first step for datagram i of the batch, and the later steps for the
+// datagrams before it. Datagrams below 0 and behind the last one have no step.
+func (p *Port) prefetchDatagram(i int) {
+	in := &p.ingress
+	n := uint(in.batch.Len())
+	if uint(i) < n {
+		p.netcode.PrefetchAddress(in.batch.From(i))
+	}
+	if i -= prefetchAhead; uint(i) < n {
+		in.clients[i] = -1
+		if client, ok := p.netcode.At(in.batch.From(i)); ok {
+			in.clients[i] = int32(client)
+			p.netcode.PrefetchSession(client)
+			prefetch.Bytes(unsafe.Pointer(&p.routes[client]), unsafe.Sizeof(route{}))
+		}
+	}
+	if i -= prefetchAhead; uint(i) < n && in.clients[i] >= 0 {
+		client := int(in.clients[i])
+		p.netcode.PrefetchOpenKey(client)
+		if r := &p.routes[client]; r.slot >= 0 {
+			r.lobby.prefetchSlot(int(r.slot))
+		}
+	}
+	if i -= prefetchAhead; uint(i) < n && in.clients[i] >= 0 {
+		if c := p.connOf(int(in.clients[i])); c != nil {
+			c.prefetchPacket()
+		}
+	}
+	if i -= prefetchAhead; uint(i) < n && in.clients[i] >= 0 {
+		if c := p.connOf(int(in.clients[i])); c != nil {
+			c.session.peer.PrefetchRecent()
+		}
+	}
+}
+
+// prefetchSlot loads what a packet of the player in a slot reads, but for what its connection
+// points to.
+func (l *Lobby) prefetchSlot(slot int) {
+	l.conns[slot].prefetch()
+	l.match.PrefetchCommands(slot)
+	prefetch.Bytes(unsafe.Pointer(&l.roster.viewers[slot]), 1)
+	if !l.idle.off() {
+		prefetch.Bytes(unsafe.Pointer(&l.idle.players[slot]), unsafe.Sizeof(idlePlayer{}))
+	}
+}
+
+// clampLimitsAhead is the number of connections between two steps of prefetchClampLimits. An update
+// is short beside a datagram.
+const clampLimitsAhead = 8
+
+// prefetchClampLimits loads what updateClampLimits reads of the connections behind number i of the
+// live ones: the connection itself first, and then its parts.
+func (l *Lobby) prefetchClampLimits(i int) {
+	if i += clampLimitsAhead; i < len(l.live) {
+		c := &l.conns[l.live[i]]
+		c.session.peer.PrefetchRTT()
+		if c.rewind.announced.Started() {
+			l.match.PrefetchCommand(int(l.live[i]))
+		}
+	}
+	if i += clampLimitsAhead; i < len(l.live) {
+		c := &l.conns[l.live[i]]
+		c.prefetch()
+		next := (l.match.Tick() + 1) % tick.Tick(len(c.rewind.arrivals))
+		prefetch.Bytes(unsafe.Pointer(&c.rewind.arrivals[next]), unsafe.Sizeof(c.rewind.arrivals[0]))
+	}
+}
+
+// prefetch loads the connection itself.
+func (c *conn) prefetch() { prefetch.Bytes(unsafe.Pointer(&c.session.stats), hotConn) }
+
+// hotConn is the bytes of a connection from its stats on that every tick reads.
+const hotConn = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals) -
+	unsafe.Offsetof(connSession{}.stats)
+
+// prefetchAcks loads what the acks of the opened packets read. Most packets of a client that sends
+// more often than it gets a snapshot acknowledge nothing new.
+func (p *Port) prefetchAcks() {
+	in := &p.ingress
+	acks := in.clients[:0] // the clients are not needed any more
+	for i := range in.events[in.next:] {
+		e := &in.events[in.next+i]
+		if e.Kind != netcode.EventPayload {
+			continue
+		}
+		if c := p.connOf(e.Client); c != nil && c.session.peer.IsAckNew(e.Payload) && len(acks) < len(in.clients) {
+			c.prefetchAck()
+			acks = append(acks, int32(e.Client))
+		}
+	}
+	for _, client := range acks {
+		p.connOf(int(client)).prefetchAckRecent()
+	}
+}
+
+// prefetchAck loads what an ack reads of the connection's parts.
+func (c *conn) prefetchAck() {
+	c.repl.acks.tracker.PrefetchAck()
+	c.repl.acks.packets.Prefetch()
+	c.repl.acks.owner.PrefetchAck()
+	c.repl.acks.objects.tracker.PrefetchAck()
+}
+
+// prefetchAckRecent loads what an ack reads of the newest snapshots.
+func (c *conn) prefetchAckRecent() {
+	c.repl.acks.tracker.PrefetchRecent()
+	c.repl.acks.packets.PrefetchRecent()
+	c.repl.acks.owner.PrefetchRecent()
+	c.repl.acks.objects.tracker.PrefetchRecent()
+}
+
+// prefetchParts loads what the connection points to, for a tick.
+func (c *conn) prefetchParts() {
+	c.session.peer.Prefetch()
+	c.repl.acks.tracker.Prefetch()
+	c.repl.acks.packets.Prefetch()
+	c.repl.acks.owner.Prefetch()
+}
+
+// prefetchPacket loads what every packet from the client reads of the connection's parts.
+func (c *conn) prefetchPacket() {
+	c.session.peer.Prefetch()
+	prefetch.Bytes(unsafe.Pointer(c.repl.acks.packets), 1)
+	newest := &c.rewind.arrivals[int(c.rewind.newestCommand)%len(c.rewind.arrivals)]
+	prefetch.Bytes(unsafe.Pointer(newest), 2*unsafe.Sizeof(*newest))
+}
