@@ -97,8 +97,8 @@ func (m *spanReach) measure(h *History, from, to tick.Tick, rows []int32) {
 	if !ok {
 		return
 	}
-	for slot := range b.rowCount {
-		if b.hittable(slot) && !middle.hittable(slot) {
+	for slot, nr2 := range b.nr2[:b.rowCount] {
+		if nr2 != kernel.Never && !middle.hittable(slot) {
 			m.alwaysNear[slot>>6] |= 1 << (slot & 63)
 		}
 	}

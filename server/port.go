@@ -185,8 +185,12 @@ func (p *Port) receive(now time.Duration, unix int64, sock netio.Conn) error {
 // accepted, refused for a reason, or a packet that its lobby accepts or drops.
 func (p *Port) openBatch(now time.Duration, unix int64) {
 	handshakes := false
-	for i := -prefetchLead; i < p.ingress.batch.Len(); i++ {
-		if p.prefetchDatagram(i + prefetchLead); i < 0 {
+	lead := p.prefetchLead()
+	for i := -lead; i < p.ingress.batch.Len(); i++ {
+		if lead > 0 {
+			p.prefetchDatagram(i + lead)
+		}
+		if i < 0 {
 			continue
 		}
 		data := p.ingress.batch.Data(i)
@@ -201,7 +205,9 @@ func (p *Port) openBatch(now time.Duration, unix int64) {
 			p.openDatagram(now, unix, p.ingress.batch.From(i), data)
 		}
 	}
-	p.prefetchAcks()
+	if lead > 0 {
+		p.prefetchAcks()
+	}
 }
 
 func (p *Port) openDatagram(now time.Duration, unix int64, from netip.AddrPort, data []byte) {

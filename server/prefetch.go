@@ -19,8 +19,14 @@ const (
 	prefetchSteps = 5
 )
 
-// prefetchLead is how many datagrams before its own the first step of a datagram is.
-const prefetchLead = prefetchSteps * prefetchAhead
+// prefetchLead is how many datagrams before its own the first step of a datagram is; 0 for a small
+// lobby alone, which stays in the caches or has been loaded by connTable.prefetch.
+func (p *Port) prefetchLead() int {
+	if p.alone != nil && len(p.alone.live) <= maxTogether {
+		return 0
+	}
+	return prefetchSteps * prefetchAhead
+}
 
 // prefetchDatagram does the first step for datagram i of the batch, and the later steps for the
 // datagrams before it. Datagrams below 0 and behind the last one have no step.

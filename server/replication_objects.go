@@ -100,7 +100,7 @@ func newObjectRows(c *Config, m *sim.Match) *objectRows {
 	o.encoder.Reserve(usualSets(c.Players), usual)
 	if c.Relevance != RelevanceOff {
 		o.encoder.ReserveRows()
-		o.encoder.ReserveChanges()
+		o.packer.ReserveChanges(slots)
 		o.initInterest(c, slots)
 	}
 	return o

@@ -214,7 +214,7 @@ func (p *replicatedRows) weigh(
 	view *interest.Client, rows, first []uint64, w weighing,
 ) (total, left int, all bool) {
 	s, n := &p.interest, popcount(rows)
-	count := max(w.most, 0)*meanCostShare/max(p.meanCost, leastMeanCost)*5/4 + snapshot.GroupRows
+	count := max(w.most, 0)*meanCostShare/max(p.meanCost, leastMeanCost)*5/4 + snapshot.GroupRows/2
 	if !w.full {
 		count = n
 	}

@@ -79,7 +79,9 @@ func (l *Lobby) play(now time.Duration) {
 	l.match.Wake()
 	oldest := l.match.History().Oldest()
 	for i, slot := range l.live {
-		l.prefetchClampLimits(i)
+		if len(l.live) > maxTogether {
+			l.prefetchClampLimits(i)
+		}
 		l.rewind.updateClampLimits(now, &l.conns[slot], oldest)
 	}
 	l.match.Begin()

@@ -2,15 +2,12 @@ package simbench
 
 import (
 	"fmt"
-	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/scenario"
-	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/server"
@@ -114,10 +111,6 @@ func (m *budgetBench) bench(b *testing.B) {
 	s.Stage[metrics.StageSnapshot].Reset()
 	from := m.Now()
 	m.spent, m.ages = 0, m.ages[:0]
-	account := client.NewMeter()
-	for i := range m.last {
-		m.Clients[i].Meter = account
-	}
 	count := func(c metrics.Count) float64 { return float64(s.Count[c].Load()) }
 	bytes, snapshots := count(metrics.BytesOut), count(metrics.Snapshots)
 	b.ResetTimer()
@@ -148,14 +141,5 @@ func (m *budgetBench) bench(b *testing.B) {
 			rows += len(last)
 		}
 		b.ReportMetric(float64(rows)/float64(len(m.last)), "rows")
-	}
-	if os.Getenv("BUDGET_CELLS") != "" {
-		by := map[string]uint64{}
-		for _, c := range account.Cells(nil) {
-			by[c.Component+" "+c.Reason] += c.Bits
-		}
-		for _, k := range slices.Sorted(maps.Keys(by)) {
-			b.Logf("%-30s %8.0f B/s", k, float64(by[k])/8/seconds/float64(len(m.last)))
-		}
 	}
 }

@@ -16,23 +16,25 @@ import (
 )
 
 const (
-	duelLobbies = 20
-	duelPlayers = 10 // of each lobby
+	duelPlayers = 10 // slots of each lobby
 	duelRate    = 128
 )
 
-// BenchmarkFloodLobbies measures lobbies of ten at 128 Hz on one port under the flood of
+// BenchmarkFloodLobbies measures lobbies of ten at 128 Hz on one port, 20 full ones or 100 with two
+// players each, on one worker or two under the flood of
 // BenchmarkFloodLobby, and under one of well-formed connection requests from the players' network:
 // the loss of all lobbies together, in datagrams of 10,000 from players that no lobby accepted and
 // of 10,000 snapshots due that no player got. A run with waited-ms above a hundred or late-% above
 // 1 is void.
 func BenchmarkFloodLobbies(b *testing.B) {
-	for _, c := range []struct {
-		socket, kind string
-		flood        int // datagrams a second
-	}{{"gnet", "junk", 0}, {"gnet", "junk", 120_000}, {"gnet", "requests", 120_000},
-		{"mmsg", "junk", 120_000}, {"mmsg", "requests", 120_000}} {
-		b.Run(fmt.Sprintf("%dk-%s/%s", c.flood/1000, c.kind, c.socket), func(b *testing.B) {
+	for _, c := range []floodedLobbies{
+		{"gnet", "junk", 0, 20, 10, 1}, {"gnet", "junk", 120_000, 20, 10, 1},
+		{"gnet", "requests", 120_000, 20, 10, 1}, {"mmsg", "junk", 120_000, 20, 10, 1},
+		{"mmsg", "requests", 120_000, 20, 10, 1}, {"mmsg", "junk", 120_000, 20, 10, 2},
+		{"mmsg", "junk", 0, 100, 2, 1}, {"mmsg", "junk", 120_000, 100, 2, 1},
+	} {
+		name := fmt.Sprintf("%dk-%s/%s/lobbies=%d/workers=%d", c.rate/1000, c.kind, c.socket, c.lobbies, c.workers)
+		b.Run(name, func(b *testing.B) {
 			all := clock.CPUs()
 			if len(all) < 2 {
 				b.Skip("one processor: the generator would measure itself")
@@ -41,10 +43,10 @@ func BenchmarkFloodLobbies(b *testing.B) {
 				b.Skip(err)
 			}
 			defer func() { _ = clock.SetProcessAffinity(all) }() // as it was
-			cmd := command(b, "serve", "--ready", "--lobbies", fmt.Sprint(duelLobbies),
+			cmd := command(b, "serve", "--ready", "--lobbies", fmt.Sprint(c.lobbies),
 				"--players", fmt.Sprint(duelPlayers), "--rate", fmt.Sprint(duelRate), "--snapshot-rate",
 				fmt.Sprint(duelRate/2), "--map", "arena-16", "--listen", "127.0.0.1:0",
-				"--http", "127.0.0.1:0", "--socket", c.socket)
+				"--http", "127.0.0.1:0", "--socket", c.socket, "--lobby-workers", fmt.Sprint(c.workers))
 			var r ready
 			if err := clock.WithAffinity(all[:1], func() error {
 				cmd, r = readyServer(b, cmd)
@@ -56,10 +58,18 @@ func BenchmarkFloodLobbies(b *testing.B) {
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait() // killed
 			}()
-			floodLobbies(b, r, c.kind, c.flood)
+			c.run(b, r)
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// floodedLobbies is a flood and the lobbies beside it.
+type floodedLobbies struct {
+	socket, kind     string
+	rate             int // datagrams a second
+	lobbies, players int // players of each lobby
+	workers          int // all on one processor
 }
 
 // lobbyFigures are figures of all lobbies of a server.
@@ -70,12 +80,12 @@ type lobbyFigures struct {
 }
 
 // figuresOfLobbies reads the reports of a server's lobbies and of its port.
-func figuresOfLobbies(b *testing.B, r ready) (f lobbyFigures) {
+func figuresOfLobbies(b *testing.B, r ready, lobbies int) (f lobbyFigures) {
 	b.Helper()
 	time.Sleep(200 * time.Millisecond) // what waits in a buffer is no loss, and figures are published
-	for i := range duelLobbies + 1 {
+	for i := range lobbies + 1 {
 		name := fmt.Sprint(i)
-		if i == duelLobbies {
+		if i == lobbies {
 			name = "port"
 		}
 		resp, err := http.Get("http://" + r.HTTP + "/stats?lobby=" + name)
@@ -97,13 +107,13 @@ func figuresOfLobbies(b *testing.B, r ready) (f lobbyFigures) {
 	return f
 }
 
-// floodLobbies plays in all lobbies beside a flood and reports the metrics.
-func floodLobbies(b *testing.B, r ready, kind string, rate int) {
+// run plays in all lobbies beside the flood and reports the metrics.
+func (c *floodedLobbies) run(b *testing.B, r ready) {
 	k, err := tokensOverHTTP(b.Context(), r.HTTP, "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	const players = duelLobbies * duelPlayers
+	players := c.lobbies * c.players
 	s, err := swarm.Open(swarm.Config{Server: k.at, Players: players, Full: 1, Rate: duelRate,
 		Token: k.Token})
 	if err != nil {
@@ -119,19 +129,19 @@ func floodLobbies(b *testing.B, r ready, kind string, rate int) {
 		b.Fatal(err)
 	}
 	play(time.Second)
-	before, waited := figuresOfLobbies(b, r), waits(r.PID)
+	before, waited := figuresOfLobbies(b, r, c.lobbies), waits(r.PID)
 	s.Reset()
 	stop := func() int { return 0 }
 	switch {
-	case rate == 0:
-	case kind == "junk":
-		stop = junk(b, k.at, rate)
+	case c.rate == 0:
+	case c.kind == "junk":
+		stop = junk(b, k.at, c.rate)
 	default:
 		token, err := k.Token(0)
 		if err != nil {
 			b.Fatal(err)
 		}
-		stop = floodRequests(b, token, floodSources, rate)
+		stop = floodRequests(b, token, floodSources, c.rate)
 	}
 	play(floodWarm) // after a pause, commands come late by their nature
 	sends := s.Figures.Sends
@@ -142,7 +152,7 @@ func floodLobbies(b *testing.B, r ready, kind string, rate int) {
 	sent := stop()
 	waited = waits(r.PID) - waited
 	sends += s.Figures.Sends
-	after := figuresOfLobbies(b, r)
+	after := figuresOfLobbies(b, r, c.lobbies)
 
 	of := func(lost int64, of uint64) float64 { return 10_000 * float64(max(lost, 0)) / float64(max(of, 1)) }
 	due := (to.newest - from.newest) / 2 // every other tick

@@ -39,8 +39,12 @@ func (c *Client) SelectAmong(rows []uint64, cost []uint16, budget int) (used int
 // costs exceed its budget.
 func (c *Client) Shortlist(set, rows []uint64, count int) {
 	low, high := 0, 256<<c.coarseShift() // enough rows have low or more; too few have high or more
+	guess := c.threshold - c.threshold/8 // the limit moves little from one snapshot to the next
 	for low < high-1 {
 		n, value := 0, (low+high)/2
+		if low < guess && guess < high {
+			value, guess = guess, 0
+		}
 		for i, w := range rows {
 			if w != 0 {
 				set[i] = w & atLeast((*[16]uint64)(c.priority[i*16:]), uint16(value))

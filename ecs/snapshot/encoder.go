@@ -23,14 +23,13 @@ type Encoder struct {
 	rangeRows
 	stored bool // rows have no baselines (schema.Stored)
 
-	frame   *Frame
-	ring    *Ring
-	inUse   int // groups that ever held an entity
-	caches  []*encodeCache
-	used    int    // caches of this frame
-	run     []byte // of Run
-	changes changeLog
-	reader  sectionReader // of Explain
+	frame  *Frame
+	ring   *Ring
+	inUse  int // groups that ever held an entity
+	caches []*encodeCache
+	used   int           // caches of this frame
+	run    []byte        // of Run
+	reader sectionReader // of Explain
 
 	noFit struct { // the last result of FullBlocksFit, if it was no
 		most int       // bytes; 0: it was yes

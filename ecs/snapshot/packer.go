@@ -27,6 +27,7 @@ type Packer struct {
 	first    int // of the groups that are likely to go as blocks: up to end-1
 	end      int
 	rows     rowPlan
+	changes  changeLog
 }
 
 // Begin turns to a client that gets every row. Its tracker has been advanced to the encoder's

@@ -22,8 +22,11 @@ func (l *changeLog) alloc(slots int) {
 	l.changedAt, l.sets = make([]tick.Tick, slots), make([]uint64, (unchangedAge+1)*l.words)
 }
 
-// ReserveChanges makes the memory that Packer.BeginChanged needs, which otherwise its first call does.
-func (e *Encoder) ReserveChanges() { e.changes.alloc(e.groups * GroupRows) }
+// ReserveChanges makes the memory that BeginChanged needs for frames of up to slots slots, which
+// otherwise its first call does.
+func (p *Packer) ReserveChanges(slots int) {
+	p.changes.alloc((slots + GroupRows - 1) / GroupRows * GroupRows)
+}
 
 // advance reads the frames of a ring up to the newest one, and computes the sets.
 func (l *changeLog) advance(ring *Ring, frame *Frame, interval tick.Tick) {
@@ -109,7 +112,7 @@ func (p *Packer) Unchanged() []uint64 { return p.rows.unchanged }
 
 // omitUnchanged takes the rows out of the plan that BeginChanged leaves out.
 func (p *Packer) omitUnchanged(acked tick.Tick) {
-	r, k, log := &p.rows, p.rows.tracker, &p.encoder.changes
+	r, k, log := &p.rows, p.rows.tracker, &p.changes
 	log.advance(p.encoder.ring, p.encoder.frame, p.interval)
 	words := len(r.send)
 	r.unchanged, r.sentOnce = sized(r.unchanged, words), sized(r.sentOnce, words)

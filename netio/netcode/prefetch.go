@@ -1,7 +1,6 @@
 package netcode
 
 import (
-	"crypto/cipher"
 	"net/netip"
 	"unsafe"
 
@@ -25,20 +24,8 @@ func (s *Server) PrefetchSession(client int) {
 }
 
 // PrefetchOpenKey loads the key of a session's datagrams into the cache.
-func (s *Server) PrefetchOpenKey(client int) { prefetchKey(&s.slots[client].open) }
-
-// PrefetchSeal loads what Seal reads of a session into the cache.
-func (s *Server) PrefetchSeal(client int) {
-	c := &s.slots[client]
-	prefetch.Bytes(unsafe.Pointer(&c.seal), unsafe.Offsetof(c.authFailures)-unsafe.Offsetof(c.seal))
-}
-
-// PrefetchSealKey loads the key of what Seal seals for a client into the cache, after PrefetchSeal.
-func (s *Server) PrefetchSealKey(client int) { prefetchKey(&s.slots[client].seal) }
-
-// prefetchKey loads the first bytes of what an interface points to.
-func prefetchKey(aead *cipher.AEAD) {
-	data := (*[2]unsafe.Pointer)(unsafe.Pointer(aead))[1]
+func (s *Server) PrefetchOpenKey(client int) {
+	data := (*[2]unsafe.Pointer)(unsafe.Pointer(&s.slots[client].open))[1] // of the interface
 	prefetch.Bytes(data, keyBytes)
 }
 
