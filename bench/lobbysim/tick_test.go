@@ -85,7 +85,8 @@ func TestSteadyTickAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	all := append(relevances[:len(relevances):len(relevances)], inTown(t, server.Config{}))
+	all := append(relevances[:len(relevances):len(relevances)], inTown(t, server.Config{}),
+		server.Config{Relevance: server.RelevanceAll, NearestPlayers: 40}) // far players take turns
 	if testing.Short() {
 		all = []server.Config{{Relevance: server.RelevanceGrid, Kbps: 128}}
 	}
