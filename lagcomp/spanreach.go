@@ -5,19 +5,20 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/internal/kernel"
 )
 
-// NearSpan is the greatest To - From of a view that SlotsNear covers.
+// NearSpan is the longest view, To - From in ticks, that SlotsNear answers for.
 const NearSpan tick.Tick = 48
 
-// Implementation constants of SlotsNear: any view within NearSpan lies in one of the spans.
+// Implementation constants of SlotsNear. A span starts every spanStride ticks and is NearSpan ticks
+// longer, so each view of up to NearSpan ticks lies within one span.
 const (
 	spanStride = 32
 	spanLength = spanStride + NearSpan
-	maxSpans   = 8 // of a history that SlotsNear covers
+	maxSpans   = 8 // a history of more spans gets no answer
 )
 
 // reachCache is the memory of SlotsNear.
 type reachCache struct {
-	spans [maxSpans]spanReach // that from tick t: spans[t/spanStride%maxSpans]
+	spans [maxSpans]spanReach // the span that starts at tick t is at t/spanStride%maxSpans
 	near  []uint64            // of the last answer
 }
 
@@ -25,8 +26,8 @@ type reachCache struct {
 type spanReach struct {
 	from, to tick.Tick // the span; to is 0 while nothing is cached
 	middle   tick.Tick
-	metres   float32 // greatest distance of any other player from its place at middle
-	known    bool    // false if too many players moved fast
+	metres   float32 // bound of the distance of any other player from its place at middle
+	known    bool    // false if a tick is missing or too many players moved fast
 	// slots that metres does not cover: fast movers, and players that did not live all the time
 	alwaysNear []uint64
 }
@@ -41,11 +42,11 @@ func newReachCache(slots int) (c reachCache) {
 	return c
 }
 
-// SlotsNear returns a bit a slot: the players that w may touch in any view of up to NearSpan ticks
-// that the history holds. w.View is ignored. It spares callers that resolve a view of their own for
-// each target from trying every player. ok is false if the answer is not known: the history lacks a
-// tick or reaches too far, too many players moved fast, or w is not usable. The bits are valid until
-// the next call. Displacements are summed once per tick. Forks may not call it.
+// SlotsNear returns a set with a bit per slot: the players that w can touch in any view of up to
+// NearSpan ticks that the history holds. w.View is ignored. Callers with a view per target need to
+// test these targets only. ok is false if the answer is not known: the history lacks a tick or is
+// too long, too many players moved fast, w is not usable, or s is a fork. The set is valid until the
+// next call. The first call after a new tick measures the spans that changed.
 func (s *Sweeper) SlotsNear(w *Sweep) (near []uint64, ok bool) {
 	ray, fit := NormalizeRay(w.Ray)
 	if !fit || !validRadius(w.Radius) || s.bounds.fork || s.h.newest == 0 {
@@ -60,6 +61,7 @@ func (s *Sweeper) SlotsNear(w *Sweep) (near []uint64, ok bool) {
 		if m.from != from || m.to != to {
 			m.measure(s.h, from, to, s.bounds.scratch)
 		}
+		// 1e-5 and 2 mm are more than the rounding errors of the sum and of the ray test.
 		radius := maxBoundRadius + float32(m.metres*(1+1e-5)) + 2e-3 + w.Radius
 		if n == maxSpans || !m.known || radius > kernel.MaxRadius {
 			return nil, false
@@ -79,8 +81,8 @@ func (s *Sweeper) SlotsNear(w *Sweep) (near []uint64, ok bool) {
 
 // measure sums the displacement of each tick of a span. A player that lives at its middle and is no
 // fast mover was never farther from its place there than the sum of either half; a place between
-// two ticks lies between two such places. A player that lives elsewhere in the span alone has died,
-// which makes it a fast mover, or lives at its end.
+// two ticks lies between two such places. A player that is not alive at the middle has died in the
+// span, which makes it a fast mover, or is alive at its end.
 func (m *spanReach) measure(h *History, from, to tick.Tick, rows []int32) {
 	*m = spanReach{from: from, to: to, middle: from + (to-from)/2, alwaysNear: m.alwaysNear}
 	clear(m.alwaysNear)
@@ -105,8 +107,8 @@ func (m *spanReach) measure(h *History, from, to tick.Tick, rows []int32) {
 	m.metres, m.known = max(before, after), true
 }
 
-// sum is the greatest distance that a player moved from frame a to b, other than the fast movers,
-// which it marks.
+// sum bounds how far a player moved from frame a to b by the sum of each tick's longest step. It
+// marks the fast movers, and leaves them out.
 func (m *spanReach) sum(h *History, a, b *frame, rows []int32) (metres float32, ok bool) {
 	for f := b; f != a; {
 		previous := h.frame(f.previous)

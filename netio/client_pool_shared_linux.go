@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// clientBuffer is the receive buffer of one client, bytes: half of what a socket gets by default,
-	// which is room for 90 datagrams.
+	// clientBuffer is the receive buffer that is asked for per client, in bytes. Linux doubles it: a
+	// client then has what a socket of its own has by default, room for about 90 datagrams.
 	clientBuffer = 104 << 10
 
 	// fewSharers is the least number of clients for which a shared socket pays.
 	fewSharers = 16
 
-	// maxSharers is the most clients of a socket: those that an address tells apart.
+	// maxSharers is the most clients of a socket.
 	maxSharers = 1 << 11
 
 	// sharedDepth is the most buffers that one recvmmsg takes from a shared socket.
 	sharedDepth = 32
 
-	// generations is how many clients of one number have different addresses.
+	// generations is how many clients in a row get a number with different addresses, so that late
+	// datagrams of one client do not reach the next.
 	generations = 120
 )
 
 // sharedSockets are sockets of many clients each, of a server on the IPv4 loopback: all of 127/8 is
 // this machine's, so one socket sends as, and receives for, an address of each client (IP_PKTINFO).
-// Datagrams of many clients then leave and arrive in one system call, and neither the server's send
-// nor the client's visits the kernel's state of a thousand sockets, as no send of a server does to
-// clients behind a network card.
+// One system call then moves datagrams of many clients. The kernel touches one socket, not a
+// thousand, as on a server whose clients are on other machines.
 type sharedSockets struct {
 	remote  unix.RawSockaddrInet4
 	sharers int   // clients of a socket
@@ -78,7 +78,7 @@ func (s *sharedSockets) bind() (int, error) {
 	}
 	enableGRO(fd)
 	setDontFragment(fd)
-	_ = unix.BindToDevice(fd, "lo") // otherwise sources are checked all the same
+	_ = unix.BindToDevice(fd, "lo") // without it foreign datagrams arrive, and Poll drops them
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, clientBuffer*maxSharers) != nil {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, clientBuffer*maxSharers)
 	}
@@ -109,12 +109,12 @@ func (s *sharedSockets) address(i int, generation int32) [4]byte {
 	return [4]byte{127, byte(1 + generation%generations), byte(i >> 8), byte(i)}
 }
 
-// client is the number of the client with an address at a socket.
+// client returns the number and the generation of the client with an address at a socket.
 func (s *sharedSockets) client(socket int, address [4]byte) (i int, generation byte) {
 	return socket*s.sharers + int(address[2])<<8 + int(address[3]), address[1] - 1
 }
 
-// clientHeaders is the memory of a sendmmsg. Its addresses are those of the list in a batch.
+// clientHeaders is the memory of a sendmmsg. Its pointers lead into the list of a ClientBatch.
 type clientHeaders struct {
 	hdrs    []mmsghdr
 	iovs    [BatchSize]unix.Iovec
@@ -160,7 +160,7 @@ func (s *sharedSockets) send(f *ClientPool, i int, data []byte) error {
 	return err
 }
 
-// sendBatch sends the datagrams of b, those of one socket in a row in one system call.
+// sendBatch sends the datagrams of b. Neighbours of one socket leave in one system call.
 func (s *sharedSockets) sendBatch(f *ClientPool, b *ClientBatch) (client int, err error) {
 	if b.headers.hdrs == nil {
 		b.headers.prepare(s.remote)
@@ -217,7 +217,7 @@ func (s *sharedSockets) sendRun(fd int, b *ClientBatch, first, end int,
 	return client, err
 }
 
-// forget empties the queue of refusals of a socket that reported one.
+// forget empties the error queue of a socket (ICMP refusals).
 func (s *sharedSockets) forget(fd int, errno unix.Errno) {
 	for errno != 0 && errno != unix.EAGAIN && errno != unix.ENOBUFS {
 		var m unix.Msghdr

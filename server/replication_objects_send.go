@@ -40,7 +40,7 @@ type objectAcks struct {
 	blocksSince tick.Tick // first of the snapshots in blocks up to the newest, 0: the newest is not
 	allSentAt   tick.Tick // newest snapshot in blocks, if none went row by row since; else 0
 	full        bool      // the last snapshot by rows had no room for all
-	tight       bool      // nor had it room for those that the client holds as they are
+	tight       bool      // it had no room to send unchanged objects again
 	unchanged   []uint64  // rows that the newest snapshot left out because the client holds them
 	wholeAcked  tick.Tick // newest snapshot in blocks that was acknowledged whole, 0: none
 }
@@ -69,7 +69,7 @@ func (a *objectAcks) dropBaselines() {
 // acked notes that groups of the snapshot of tick t have arrived.
 func (a *objectAcks) acked(o *objectRows, t tick.Tick, groups groupRange) {
 	a.tracker.Acked(t, groups.first, groups.count)
-	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows lack a baseline
+	a.joined = a.joined || a.completeAt != 0 && t >= a.completeAt // few rows lack a baseline: all were sent
 	v := o.versionAt(t)
 	whole := groups.first == 0 && v.tick != 0 && groups.count == v.groups
 	if whole && a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked {
@@ -77,8 +77,8 @@ func (a *objectAcks) acked(o *objectRows, t tick.Tick, groups groupRange) {
 	}
 }
 
-// caughtUp reports whether a client that sees all objects holds enough for blocks alone, as joined
-// does for players.
+// caughtUp reports whether blocks alone suffice for a client that sees all objects. For players
+// replication.joined does.
 func (a *objectAcks) caughtUp(o *objectRows, mostBytes int) bool {
 	if a.joined {
 		return true
@@ -96,7 +96,7 @@ func (a *objectAcks) caughtUp(o *objectRows, mostBytes int) bool {
 // Shares of the bytes of a snapshot.
 const (
 	joinObjectsShare    = 3 // objects may take Config.JoinBytes divided by this
-	limitedObjectsShare = 8 // and of a limited budget
+	limitedObjectsShare = 8 // likewise of a limited budget
 )
 
 const (
@@ -109,9 +109,9 @@ const (
 // fullObjectBits is a row without a baseline.
 var fullObjectBits = schemaBits(netstate.Objects) + fullObjectGenBits
 
-// objectBudget is how many bytes of a snapshot objects may take if it does not send all of them at
-// once. Its first packet has head bytes already. A limited client saves its objects' share up until
-// a row fits.
+// objectBudget returns how many bytes of a snapshot objects may take if it does not send all of them
+// at once. head is the number of bytes that its first packet has already. A limited client's share
+// for objects is saved until one row fits.
 func (r *replication) objectBudget(now time.Duration, c *connReplication, head int) int {
 	room := r.cfg.JoinBytes / joinObjectsShare
 	if c.pacing.bucket.Rate() != 0 {
@@ -136,8 +136,8 @@ func (o *objectRows) unchanged(a *objectAcks, t tick.Tick) bool {
 }
 
 // beginObjects selects the objects of the client's snapshot: all in blocks that clients share, if
-// it may have all; else the visible ones, row by row. room is in bytes and limits what is not sent
-// in blocks.
+// it may have all; else the visible ones, row by row. room limits both for a limited client, and
+// single rows for the others, in bytes.
 func (r *replication) beginObjects(c *connReplication, room int) {
 	o, a, t := r.objects, &c.acks.objects, r.match.Tick()
 	o.part, a.unchanged = objectPart{}, a.unchanged[:0]
@@ -180,8 +180,7 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 }
 
 // beginObjectBlocks begins a part about all objects in blocks, if the client holds enough for
-// those, or its limited budget has room for them. A client whose last rows did not fit is not
-// tried.
+// those, or its limited budget has room for them. A limited client that is tight is not tried.
 func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	o, a, groups := r.objects, &c.acks.objects, r.objects.frames.Groups()
 	switch limited := c.pacing.bucket.Rate() != 0; {
@@ -200,9 +199,9 @@ func (r *replication) objectBlocksFit() bool {
 	return r.objects.encoder.FullBlocksFit(r.cfg.JoinBytes - minJoinBytes)
 }
 
-// scheduleObjects begins a part about the visible objects of a limited client, in room bytes. While
-// all of them fit, they are sent as without a limit, and no priorities are kept. Then those that the
-// client does not hold as they are, by priority.
+// scheduleObjects begins a part about the visible objects of a limited client, in room bytes. If all
+// of them fit, they are sent as without a limit, and no priorities are kept. Otherwise those that
+// the client lacks are sent, by priority.
 func (r *replication) scheduleObjects(c *connReplication, room int) {
 	o, a, most := r.objects, &c.acks.objects, 8*room
 	mode := lookPriority
@@ -245,8 +244,8 @@ func (o *objectRows) fitBudget(c *connReplication, visible []uint64, most int) (
 	return !ok
 }
 
-// beginAll begins a part about all visible objects, and reports whether they fit in most bits; left
-// is what these leave for rows.
+// beginAll begins a part about all visible objects, and reports whether they fit in most bits. left
+// is the room for rows, in bits.
 func (o *objectRows) beginAll(a *objectAcks, visible []uint64, most int) (left int, ok bool) {
 	o.packer.BeginSelect(o.encoder, a.tracker, visible)
 	total, left, _ := o.weigh(a.view, visible, nil, weighing{most: most})

@@ -21,8 +21,8 @@ const (
 	rowsVisible                       // all visible rows
 	rowsScheduled                     // as many as the byte budget carries
 	rowsJoining                       // as many as Config.JoinBytes carry
-	rowsTurns                         // the nearest rows, and others in turn
-	rowsLowDetail                     // likewise, under overload
+	rowsTurns                         // the nearest rows and opponents, and others in turn
+	rowsLowDetail                     // fewer of the nearest rows, and others in turn: overload
 )
 
 // joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or
@@ -42,7 +42,7 @@ const (
 //	all players are visible, no limit    blocks that clients share; no visibility is computed; in a
 //	                                     large lobby half of the far players, see rowTurns
 //	some are hidden, no limit            all visible rows; blocks for whole visible groups
-//	byte limit                           as without one if that fits; else by priority
+//	byte limit                           all visible rows if they fit; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot

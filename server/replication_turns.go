@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// rowTurns is how many of the visible rows a snapshot has: the nearest ones and the client's
-// opponents, and of all others one part of turns. The parts are equal ranges of groups, and those of
-// a client's snapshots follow each other: a row is in one of turns snapshots of the client, at least.
-// Clients that are sent snapshots of the same intervals have equal parts, and share their blocks.
+// rowTurns says which visible rows a snapshot sends: about the nearest ones, and one of several
+// equal ranges of groups, its parts. Consecutive snapshots of a client send consecutive parts, so
+// each row is sent at least once in as many snapshots as there are parts. Clients that are sent
+// snapshots of the same intervals get equal parts, and share their blocks.
 type rowTurns struct{ nearest, turns int }
 
 // Rows of a client that is sent all players take turns in a lobby of more than turnsFrom times
@@ -23,18 +23,19 @@ const (
 	defaultNearestPlayers = 64
 )
 
-// lowDetailTurns are the turns under overload.LowDetail. Fewer groups would save nothing: a row costs
-// more the longer it waited.
+// lowDetailTurns are the turns under overload.LowDetail, without the client's opponents. More parts
+// would save no bytes: a row that waits longer has a larger change to code.
 var lowDetailTurns = rowTurns{nearest: 16, turns: 4}
 
 // rowTurn is a client's place in the turns.
 type rowTurn struct {
 	at     uint8  // part of the newest snapshot
-	groups uint16 // that the parts share out, since part 0: what is added comes with the last part
+	groups uint16 // number of groups when part 0 was sent
 }
 
-// next moves on to the part of the next snapshot and returns its groups. groups are those in use,
-// which only grow: so no group waits for more than turns snapshots.
+// next moves on to the part of the next snapshot and returns its groups. The number of groups in use
+// only grows. Groups added since part 0 go with the last part, so no group waits for more snapshots
+// than there are parts.
 func (t *rowTurn) next(turns, groups int) (first, end int) {
 	t.at = uint8((int(t.at) + 1) % turns)
 	if t.at == 0 || t.groups == 0 {
@@ -57,7 +58,7 @@ func (r *replication) takesTurns() bool {
 }
 
 // selectTurns begins a snapshot of the nearest rows and of the part whose turn it is. visible is nil
-// if all rows are.
+// for rowsTurns, where all rows are visible. The client's opponents are added for those only.
 func (r *replication) selectTurns(c *connReplication, selection rowSelection, visible []uint64) {
 	p, s, v := &r.players, &r.players.interest, &c.view
 	n := rowTurns{nearest: r.cfg.NearestPlayers, turns: farTurns}
@@ -66,7 +67,7 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	}
 	t := int(r.intervalOf(r.match.Tick())) / int(r.every(c))
-	if v.selection != selection { // the part that other clients get, too
+	if v.selection != selection { // next adds one: part t%turns, as for clients that take turns already
 		v.turn = rowTurn{at: uint8((t + n.turns - 1) % n.turns)}
 	}
 	v.selection = selection
@@ -95,11 +96,11 @@ func (r *replication) pickNear(c *connReplication, nearest int) {
 	p.interest.pickSelected(c.view.opponents(r.match.Tick(), r.cfg.Rules.Rate))
 }
 
-// places has the players of one tick by cells of a fine grid, row by row.
+// places sorts the players of one tick by the cells of a fine grid, in row-major order.
 type places struct {
 	filled     tick.Tick
 	minX, minZ float32
-	scale      float32  // cells a metre
+	scale      float32  // cells per metre
 	wide, deep int      // cells
 	first      []uint16 // by cell: index into slots; one more is the end
 	slots      []uint16
@@ -109,7 +110,7 @@ type places struct {
 
 const noCell = 1<<16 - 1
 
-// cellsPerPlayer makes cells so small that a square of them fits most numbers of players well.
+// cellsPerPlayer sets the size of cells: small ones let a square hold close to the wanted number.
 const cellsPerPlayer = 2
 
 func newPlaces(c *Config) places {
@@ -188,8 +189,8 @@ func (p *places) count(cell, radius int) (n int) {
 	return n
 }
 
-// reach is the greatest radius of a square around a cell that has at most so many players, 1 or
-// more cells. The search begins at its last result.
+// reach returns the radius, in cells, of the largest square around a cell that has at most a number
+// of players; 1 if even that square has more. The search begins at its last result for the cell.
 func (p *places) reach(cell, most int) int {
 	radius := max(1, int(p.radius[cell]))
 	for radius > 1 && p.count(cell, radius) > most {
@@ -202,8 +203,8 @@ func (p *places) reach(cell, most int) int {
 	return radius
 }
 
-// addNear adds the players near a slot to a set: a square around its cell with about as many as
-// asked for, and at least its cell and those that touch it. All slots of a cell have equal ones.
+// addNear adds to a set the players of the square that reach chooses around the cell of a slot. It
+// has at least the cell and those that touch it. Slots of one cell get the same players.
 func (p *places) addNear(set []uint64, slot, most int) {
 	cell := int(p.cell[slot])
 	if cell == noCell {

@@ -11,9 +11,9 @@ import (
 // snapshot, a datagram is one header and one copy. A Packer serves client after client; it
 // allocates nothing once it has met the longest list of runs.
 //
-// A client that may see everything gets Begin, or BeginPart where some rows wait for its next
-// snapshots. One that may not gets BeginRows. For one with a byte budget, Costs bounds the cost of
-// each row and Select leaves rows out:
+// A client that may see everything gets Begin, any other BeginRows. BeginPart serves both where some
+// rows wait for the next snapshots. For a client with a byte budget, Costs bounds the cost of each
+// row and Select leaves rows out:
 //
 //	total, fixed := packer.Costs(encoder, tracker, see, cost)
 //	pick = ...              // most important first, while the sum of cost stays within budget-fixed

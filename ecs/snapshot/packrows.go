@@ -20,14 +20,14 @@ func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
 // it has. Sets have a bit per slot.
 type Part struct {
 	Visible    []uint64 // nil: all rows
-	Picked     []uint64 // rows that are sent
-	First, End int      // groups that are sent with all visible rows
+	Picked     []uint64 // rows that are sent, beside those of the groups, if they are visible
+	First, End int      // groups First to End-1 are sent with all visible rows
 	Spacing    int      // the client's snapshots from one of these groups to its next
 }
 
-// BeginPart is BeginRows with a part of the visible rows. Visible rows of the groups go as blocks
-// against baselines that lie Spacing snapshots apart, so that all clients with such a part share
-// them.
+// BeginPart is BeginRows for the visible rows that are picked or lie in the groups of a part. The
+// groups go as blocks. A client gets each group in every Spacing-th snapshot, so the baselines of a
+// block lie that far apart; one baseline is left where that is more than maxStep intervals.
 func (p *Packer) BeginPart(e *Encoder, k *Tracker, part *Part) {
 	visible := part.Visible
 	if visible == nil {

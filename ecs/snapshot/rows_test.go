@@ -389,7 +389,7 @@ func TestBeginRowsWithin(t *testing.T) {
 			}
 		}
 	})
-	if blocks < 10 || within < 10 {
+	if blocks == 0 || within == 0 {
 		t.Errorf("%d runs of blocks, %d times within", blocks, within)
 	}
 }

@@ -82,23 +82,23 @@ func (l *changeLog) compare(f, before *Frame) {
 	}
 }
 
-// unchangedAge is for how many intervals a row that the client holds need not be sent again.
+// unchangedAge is the most intervals for which a row that the client holds is not sent again.
 const unchangedAge = MaxAge / 2
 
 // refreshAges are the ages, in intervals, at which an unchanged row is sent again: it is then coded
-// against the snapshot of that age, in a few bits. At the ages between these there is no baseline.
+// against the snapshot of that age, in a few bits. No age between these is one of baselineAges.
 const refreshAges = 1<<16 | 1<<unchangedAge
 
 // inFlightAge is the greatest age of a snapshot that counts as on its way.
 const inFlightAge = 12
 
-// BeginChanged is BeginSelect without the rows that the client needs no more of:
+// BeginChanged is BeginSelect without rows that the client has already, or will have:
 //
-//   - it holds the row as it is, by its acknowledgements;
-//   - the row was sent as it is in two snapshots after the newest acked one: both are on their way.
+//   - it has acknowledged the row since the row's last change;
+//   - the row was sent since then in two snapshots newer than the newest acknowledged one.
 //
-// Removed rows likewise. A row that does not change is sent again before the client forgets it. The
-// tick of the newest acked snapshot is acked. Unchanged has the rows that are left out.
+// Removed rows likewise. A row that does not change is sent again before the client forgets it.
+// acked is the tick of the newest acknowledged snapshot. Unchanged returns the rows left out.
 func (p *Packer) BeginChanged(e *Encoder, k *Tracker, see []uint64, acked tick.Tick) {
 	p.planRows(e, k, see)
 	p.runs = p.runs[:0]
