@@ -58,14 +58,14 @@ var boundReach = func() (reach float32) {
 func besideRay(w *Sweep, a, b *frame, slot int) bool {
 	dir, from := w.Ray.Dir, w.Ray.Origin
 	p := a.rows[slot].Pos
-	before := dir.X*(p.Z-from.Z) - dir.Z*(p.X-from.X)
+	before := float32(dir.X*(p.Z-from.Z)) - float32(dir.Z*(p.X-from.X))
 	after := before
 	if slot < b.rowCount {
 		p = b.rows[slot].Pos
-		after = dir.X*(p.Z-from.Z) - dir.Z*(p.X-from.X)
+		after = float32(dir.X*(p.Z-from.Z)) - float32(dir.Z*(p.X-from.X))
 	}
 	reach := boundReach + w.Radius
-	most := float32(reach*reach) * (dir.X*dir.X + dir.Z*dir.Z)
+	most := float32(reach*reach) * (float32(dir.X*dir.X) + float32(dir.Z*dir.Z))
 	return (before > 0) == (after > 0) && before*before > most && after*after > most
 }
 
