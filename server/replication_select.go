@@ -123,14 +123,7 @@ func (r *replication) worldFits() bool {
 // lacksGroups reports whether the groups that the client does not hold whole take more than most
 // bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
-	for group := range r.players.frames.Groups() {
-		if c.acks.tracker.Baseline(group) == 0 {
-			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return c.acks.tracker.Lacking(r.players.frames.Groups())*snapshot.GroupRows*fullRowBits > most
 }
 
 // Sizes of packets, in bytes.
