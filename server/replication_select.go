@@ -47,7 +47,7 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	v := &c.view
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
 	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
-	blocks := all && !limited && (c.viewer.spectates || r.joined(c))
+	blocks := all && !limited && r.joined(c)
 	turns := blocks && r.takesTurns()
 	if r.cfg.Relevance == RelevanceOff || blocks && !turns && !r.lowDetail() {
 		v.byRow, v.selection = false, rowsAll
