@@ -59,27 +59,25 @@ type window struct {
 	rate   tick.Rate
 	from   time.Duration // of each period
 	length time.Duration // up to the end of the phases, less what hardly a tick takes longer than
+	until  time.Duration // start that a tick waits for; 0: none does
 }
 
-// next is the first instant from now on at which a tick may begin.
+// next is when a tick that is due may begin: now, or the start of the window that it has to wait for. Then it
+// begins even if the worker comes late.
 func (w *window) next(now time.Duration) time.Duration {
-	if w.rate == 0 || now < w.from {
-		return max(now, w.from)
-	}
-	n, _ := w.rate.Since(now - w.from)
-	if now-w.from-w.rate.At(n) <= w.length {
+	if w.rate == 0 || w.until > 0 && now >= w.until {
+		w.until = 0
 		return now
 	}
-	return w.from + w.rate.At(n+1)
-}
-
-// waits is the instant until which the long tick of a lobby that is due has to wait; now if it may begin. A
-// tick that is late by a period does not wait.
-func (p *pace) waits(now time.Duration) time.Duration {
-	if now-p.ticks.Due() >= p.ticks.Period() {
-		return now
+	if w.until = w.from; now >= w.from {
+		n, _ := w.rate.Since(now - w.from)
+		if now-w.from-w.rate.At(n) <= w.length {
+			w.until = 0
+			return now
+		}
+		w.until += w.rate.At(n + 1)
 	}
-	return p.window.next(now)
+	return w.until
 }
 
 // insert gives a lobby to the loop that has played in none. now is the clock of the worker.
@@ -270,6 +268,9 @@ func (x *hosted) phasesNeeded(period time.Duration) int {
 		return 0
 	}
 	n := int(1.25*most*maxPhases) + 1
+	if mean := float64(x.pace.took.mean) / float64(period); n >= maxPhases && 1.25*mean*maxPhases < maxPhases-1 {
+		return maxPhases - 1 // most of its ticks end in time
+	}
 	if slack := int(1.6*most*maxPhases) + 1; slack >= x.pace.phases {
 		n = max(n, x.pace.phases)
 	}

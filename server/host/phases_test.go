@@ -41,7 +41,7 @@ func (s *loopSim) play(d time.Duration, of []*hosted) (late []time.Duration) {
 		for i, at := range s.due {
 			if at <= s.now {
 				x := s.lobbies[i]
-				if s.due[i] = x.pace.waits(s.now); s.due[i] > s.now {
+				if s.due[i] = x.pace.window.next(s.now); s.due[i] > s.now {
 					continue
 				}
 				steps, behind, _ := x.pace.ticks.Frame(s.now)
@@ -155,27 +155,24 @@ func TestPhasesOfLongTicks(t *testing.T) {
 	}
 }
 
-// A tick of another rate begins in its phases only, while it has the time left.
+// A tick of another rate begins in its phases only, while it has the time left, or when the worker comes
+// late to their start.
 func TestWindow(t *testing.T) {
 	const ms = time.Millisecond
-	w := window{rate: 100, from: 2 * ms, length: 3 * ms}
 	for _, c := range []struct{ now, next time.Duration }{
 		{0, 2 * ms}, {2 * ms, 2 * ms}, {5 * ms, 5 * ms}, {5*ms + 1, 12 * ms}, {11 * ms, 12 * ms},
 		{12 * ms, 12 * ms}, {time.Hour + 6*ms, time.Hour + 12*ms},
 	} {
-		if next := w.next(c.now); next != c.next {
+		w := window{rate: 100, from: 2 * ms, length: 3 * ms}
+		next := w.next(c.now)
+		if next != c.next {
 			t.Errorf("at %v: next at %v, want %v", c.now, next, c.next)
+		}
+		if late := next + 4*ms; next > c.now && w.next(late) != late || w.until != 0 {
+			t.Errorf("waited until %v, and again at %v", next, late)
 		}
 	}
 	if next := new(window).next(7 * ms); next != 7*ms {
 		t.Errorf("without a window: next at %v", next)
-	}
-	rates, _, err := ClockConfig{Simulation: 50}.Check()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := pace{ticks: NewClock(rates, 0), window: w} // due at 20 ms
-	if a, b := p.waits(26*ms), p.waits(40*ms); a != 32*ms || b != 40*ms {
-		t.Errorf("ticks wait until %v and, a period late, %v", a, b)
 	}
 }

@@ -108,7 +108,7 @@ func (w *worker) collect(now time.Duration) {
 			l.visit(now, i)
 			continue
 		}
-		if l.due[i] = x.pace.waits(now); l.due[i] > now {
+		if l.due[i] = x.pace.window.next(now); l.due[i] > now {
 			continue
 		}
 		steps, late, skipped := x.pace.ticks.Frame(now)
