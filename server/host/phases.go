@@ -21,15 +21,17 @@ const longTick = 1. / 12
 
 // fullPhases is the part of the free phases that short ticks may take before they all begin in the first of
 // these: in phases that are nearly full each would be late behind the one before.
-const fullPhases = 0.6
+const fullPhases = 0.4
 
 // tickTime is how long the ticks of a lobby take: a mean, and its mean deviation.
 type tickTime struct{ mean, deviation time.Duration }
 
+// add takes the time of a tick. A stall of the machine in one tick does not make the lobby's ticks long.
 func (t *tickTime) add(took time.Duration) {
 	if t.mean == 0 {
 		t.mean = took
 	}
+	took = min(took, 3*t.most())
 	d := took - t.mean
 	t.mean += d / 16
 	t.deviation += (max(d, -d) - t.deviation) / 16
