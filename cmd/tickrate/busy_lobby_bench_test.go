@@ -79,8 +79,9 @@ type busyRound struct {
 func (c *busyLobby) run(b *testing.B, r ready) {
 	open := func(players int, rate tick.Rate, interval int, arena string) (lobby string, k *tokenSource) {
 		var made struct{ Lobby string }
-		r.request(b, http.MethodPost, "/v1/lobbies", fmt.Sprintf(`{"players": %d, "rate_hz": %d, "send_interval": %d,
-			"map": %q}`, players, rate, interval, arena), &made)
+		spec := fmt.Sprintf(`{"players": %d, "rate_hz": %d, "send_interval": %d, "map": %q}`,
+			players, rate, interval, arena)
+		r.request(b, http.MethodPost, "/v1/lobbies", spec, &made)
 		var number int64
 		_, _ = fmt.Sscan(made.Lobby, &number)
 		k, err := requestTokens(b.Context(), tokenRequest{r.HTTP, "", asPlayer, number})
@@ -199,8 +200,9 @@ func (c *busyLobby) round(b *testing.B, r ready, busy string) (f busyRound) {
 	if last.Hiccup != nil {
 		f.hiccup = *last.Hiccup
 	}
-	b.Logf("lobby %q: quiet p50 %.0f p99 %.0f (worst %.0f) p99.9 %.0f µs; busy late p99 %.0f, tick %.0f/%.0f "+
-		"µs; hiccup p99 %.0f p99.9 %.0f; %.0f %% of a core; load level %s", busy, f.quiet.P50, f.quiet.P99,
-		f.worst, f.quiet.P999, f.busy.P99, f.tick.P50, f.tick.P99, f.hiccup.P99, f.hiccup.P999, f.core, f.level)
+	b.Logf("lobby %q: quiet p50 %.0f p99 %.0f (worst %.0f) p99.9 %.0f µs; busy late p99 %.0f, tick "+
+		"%.0f/%.0f µs; hiccup p99 %.0f p99.9 %.0f; %.0f %% of a core; load level %s", busy, f.quiet.P50, f.quiet.P99,
+		f.worst, f.quiet.P999, f.busy.P99, f.tick.P50, f.tick.P99, f.hiccup.P99, f.hiccup.P999, f.core,
+		f.level)
 	return f
 }

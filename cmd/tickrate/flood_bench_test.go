@@ -102,17 +102,15 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(latePercent(s), "late-%")
 }
 
-// floodSeen sums the counters of the players.
+// floodSeen sums the counters of the players, and the ticks of their newest snapshots.
 type floodSeen struct{ snapshots, newest, starved uint64 }
 
 func seenBy(s *swarm.Swarm, players int) (f floodSeen) {
 	for i := range players {
 		c := s.Client(i)
-		st, rate := c.Stats(), float64(c.Welcome().TickRate)
-		now, _, _ := c.Clocks()
+		st := c.Stats()
 		f.snapshots += st.Snapshots
-		// The tick of the newest snapshot.
-		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5)
+		f.newest += uint64(c.Newest())
 		f.starved += st.InputsMissing
 	}
 	return f

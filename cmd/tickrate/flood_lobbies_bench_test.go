@@ -30,7 +30,8 @@ func BenchmarkFloodLobbies(b *testing.B) {
 		{"mmsg", "requests", 120_000, 20, 10, 1}, {"mmsg", "junk", 120_000, 20, 10, 2},
 		{"mmsg", "junk", 0, 100, 2, 1}, {"mmsg", "junk", 120_000, 100, 2, 1},
 	} {
-		name := fmt.Sprintf("%dk-%s/%s/lobbies=%d/workers=%d", c.rate/1000, c.kind, c.socket, c.lobbies, c.workers)
+		name := fmt.Sprintf("%dk-%s/%s/lobbies=%d/workers=%d", c.rate/1000, c.kind, c.socket, c.lobbies,
+			c.workers)
 		b.Run(name, func(b *testing.B) {
 			needsTwoProcessors(b)
 			r := serverApart(b, command(b, serveArgs("--lobbies", fmt.Sprint(c.lobbies),

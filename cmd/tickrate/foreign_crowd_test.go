@@ -130,7 +130,8 @@ func TestForeignCrowdThroughLoss(t *testing.T) {
 	var s host.EchoReport
 	statsOf(t, r, &s)
 	t.Logf("%d clients in after %v, of them %v without stalls: half %v, 99 %% %v; %d datagrams dropped "+
-		"by the kernel", clients, w.in[clients-1], took, w.in[clients/2], w.in[clients*99/100], s.Socket.KernelDrops)
+		"by the kernel", clients, w.in[clients-1], took, w.in[clients/2], w.in[clients*99/100],
+		s.Socket.KernelDrops)
 	if took > 5*time.Second {
 		t.Errorf("the last of %d clients was in after %v: %v", clients, took, s.Drops)
 	}

@@ -85,7 +85,8 @@ func playFor(b *testing.B, s *swarm.Swarm, d time.Duration) {
 // that is nil. body is JSON.
 func (r *ready) request(b *testing.B, method, path, body string, reply any) {
 	b.Helper()
-	req, err := http.NewRequestWithContext(b.Context(), method, "http://"+r.HTTP+path, strings.NewReader(body))
+	url := "http://" + r.HTTP + path
+	req, err := http.NewRequestWithContext(b.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}

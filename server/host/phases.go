@@ -19,14 +19,15 @@ const maxPhases = 8
 // rest.
 const longTick = 1. / 12
 
-// fullPhases is the part of the free phases that short ticks may take before they all begin in the first of
-// these: in phases that are nearly full each would be late behind the one before.
+// fullPhases is the part of the free phases that short ticks may take before they all begin in the
+// first of these: in phases that are nearly full each would be late behind the one before.
 const fullPhases = 0.4
 
 // tickTime is how long the ticks of a lobby take: a mean, and its mean deviation.
 type tickTime struct{ mean, deviation time.Duration }
 
-// add takes the time of a tick. A stall of the machine in one tick does not make the lobby's ticks long.
+// add takes the time of a tick. A stall of the machine in one tick does not make the lobby's ticks
+// long.
 func (t *tickTime) add(took time.Duration) {
 	if t.mean == 0 {
 		t.mean = took
@@ -64,8 +65,8 @@ type window struct {
 	until  time.Duration // start that a tick waits for; 0: none does
 }
 
-// next is when a tick that is due may begin: now, or the start of the window that it has to wait for. Then it
-// begins even if the worker comes late.
+// next is when a tick that is due may begin: now, or the start of the window that it has to wait for.
+// Then it begins even if the worker comes late.
 func (w *window) next(now time.Duration) time.Duration {
 	if w.rate == 0 || w.until > 0 && now >= w.until {
 		w.until = 0
