@@ -49,7 +49,8 @@ func newInterestSet(c *Config, slots int) interestSet {
 		ids: make([]netid.ID, slots), team: make([]uint8, slots),
 		x: make([]float32, slots), z: make([]float32, slots),
 		empty: make([]uint64, words), scratch: make([]uint64, words),
-		cost: make([]uint16, words*64), among: make([]uint64, words), pick: make([]uint64, words), sent: make([]uint64, 0, words+1),
+		cost: make([]uint16, words*64), among: make([]uint64, words), pick: make([]uint64, words),
+		sent: make([]uint64, 0, words+1),
 	}
 }
 

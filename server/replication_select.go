@@ -47,7 +47,7 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 	v := &c.view
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
 	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
-	blocks := all && !limited && (c.viewer.spectates || r.joined(c))
+	blocks := all && !limited && r.joined(c)
 	turns := blocks && r.takesTurns()
 	if r.cfg.Relevance == RelevanceOff || blocks && !turns && !r.lowDetail() {
 		v.byRow, v.selection = false, rowsAll
@@ -123,14 +123,7 @@ func (r *replication) worldFits() bool {
 // lacksGroups reports whether the groups that the client does not hold whole take more than most
 // bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
-	for group := range r.players.frames.Groups() {
-		if c.acks.tracker.Baseline(group) == 0 {
-			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return c.acks.tracker.Lacking(r.players.frames.Groups())*snapshot.GroupRows*fullRowBits > most
 }
 
 // Sizes of packets, in bytes.

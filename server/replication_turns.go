@@ -9,9 +9,10 @@ import (
 )
 
 // rowTurns says which visible rows a snapshot sends: about the nearest ones, and one of several
-// equal ranges of groups, its parts. Consecutive snapshots of a client send consecutive parts, so
-// each row is sent at least once in as many snapshots as there are parts. Clients that are sent
-// snapshots of the same intervals get equal parts, and share their blocks.
+// equal ranges of groups, its parts. The part follows from the number of the send interval, so
+// clients that are sent snapshots of one interval share its blocks. The first snapshot after missed
+// ones also has the parts between the last one sent and its own, so each row is sent at least once in
+// as many snapshots as there are parts.
 type rowTurns struct{ nearest, turns int }
 
 // Rows of a client that is sent all players take turns in a lobby of more than turnsFrom times
@@ -29,20 +30,25 @@ var lowDetailTurns = rowTurns{nearest: 16, turns: 4}
 
 // rowTurn is a client's place in the turns.
 type rowTurn struct {
-	at     uint8  // part of the newest snapshot
+	part   uint8  // of the newest snapshot
 	groups uint16 // number of groups when part 0 was sent
 }
 
-// next moves on to the part of the next snapshot and returns its groups. The number of groups in use
-// only grows. Groups added since part 0 go with the last part, so no group waits for more snapshots
-// than there are parts.
-func (t *rowTurn) next(turns, groups int) (first, end int) {
-	t.at = uint8((int(t.at) + 1) % turns)
-	if t.at == 0 || t.groups == 0 {
+// next moves on to a part and returns the groups of the next snapshot: those of the parts from the
+// one after the newest snapshot's to this one; all groups if these parts do not lie together. The
+// number of groups in use only grows. Groups added since part 0 go with the last part, so no group
+// waits for more snapshots than there are parts.
+func (t *rowTurn) next(part, turns, groups int) (first, end int) {
+	from := (int(t.part) + 1) % turns
+	if t.part = uint8(part); from > part {
+		t.groups = uint16(groups)
+		return 0, groups
+	}
+	if from == 0 || t.groups == 0 {
 		t.groups = uint16(groups)
 	}
-	first, end = int(t.at)*int(t.groups)/turns, (int(t.at)+1)*int(t.groups)/turns
-	if int(t.at) == turns-1 {
+	first, end = from*int(t.groups)/turns, (part+1)*int(t.groups)/turns
+	if part == turns-1 {
 		end = groups
 	}
 	return first, end
@@ -66,9 +72,9 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		n = lowDetailTurns
 		r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	}
-	t := int(r.intervalOf(r.match.Tick())) / int(r.every(c))
-	if v.selection != selection { // next adds one: part t%turns, as for clients that take turns already
-		v.turn = rowTurn{at: uint8((t + n.turns - 1) % n.turns)}
+	turn := int(r.intervalOf(r.match.Tick())) / int(r.every(c)) % n.turns
+	if v.selection != selection { // no part is due yet but this one
+		v.turn = rowTurn{part: uint8((turn + n.turns - 1) % n.turns)}
 	}
 	v.selection = selection
 	clear(s.pick)
@@ -80,7 +86,7 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		visible = s.withEmpty(visible)
 	}
 	part := snapshot.Part{Visible: visible, Picked: s.pick, Spacing: n.turns}
-	part.First, part.End = v.turn.next(n.turns, p.frames.Groups())
+	part.First, part.End = v.turn.next(turn, n.turns, p.frames.Groups())
 	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
 }
 

@@ -8,16 +8,26 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// TestTurnsReachEveryGroup: while groups are added, each group that is in use is in one of as many
-// snapshots as there are turns, wherever a client begins.
+// TestTurnsReachEveryGroup: while groups are added and intervals are missed, each group that is in
+// use is in one of as many snapshots as there are turns, wherever a client begins. A snapshot has the
+// part of its interval, and no other one unless an interval was missed.
 func TestTurnsReachEveryGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 14))
 	for range 2000 {
 		turns, groups := 2+rng.IntN(3), 1+rng.IntN(70)
-		turn := rowTurn{at: uint8(rng.IntN(turns))}
+		interval, missed := rng.IntN(turns), 0
+		turn := rowTurn{part: uint8((interval + turns - 1) % turns)}
 		waited := make([]int, 256)
 		for n := range 40 {
-			first, end := turn.next(turns, groups)
+			first, end := turn.next(interval%turns, turns, groups)
+			at := int(turn.groups)
+			own, past := interval%turns*at/turns, (interval%turns+1)*at/turns
+			if first > own || end < past {
+				t.Fatalf("interval %d of %d turns: groups %d to %d lack %d to %d", interval, turns, first, end, own, past)
+			}
+			if missed%turns == 0 && (first < own || end > past && end != groups) {
+				t.Fatalf("interval %d of %d turns: groups %d to %d, want %d to %d", interval, turns, first, end, own, past)
+			}
 			for g := range groups {
 				if waited[g]++; first <= g && g < end {
 					waited[g] = 0
@@ -26,6 +36,10 @@ func TestTurnsReachEveryGroup(t *testing.T) {
 					t.Fatalf("%d turns, %d groups: group %d waits for %d snapshots", turns, groups, g, waited[g])
 				}
 			}
+			if missed = 0; rng.IntN(6) == 0 {
+				missed = rng.IntN(6)
+			}
+			interval += 1 + missed
 			if rng.IntN(4) == 0 && groups < 200 {
 				for range rng.IntN(3) {
 					waited[groups] = 0

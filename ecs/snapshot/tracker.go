@@ -144,6 +144,34 @@ func (k *Tracker) Baseline(g int) tick.Tick {
 	return 0
 }
 
+// Lacking is the number of groups below end for which Baseline is 0.
+func (k *Tracker) Lacking(end int) int {
+	if end = min(end, k.groups); end <= 0 {
+		return 0
+	}
+	clear(k.rest)
+	setRange(k.rest, 0, end)
+	for _, age := range baselineAges {
+		row, ok := k.aged(age)
+		if !ok {
+			continue
+		}
+		left := uint64(0)
+		for i, have := range k.bits(row) {
+			k.rest[i] &^= have
+			left |= k.rest[i]
+		}
+		if left == 0 {
+			return 0
+		}
+	}
+	n := 0
+	for _, w := range k.rest {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
 // aged finds the interval that lies age intervals back.
 func (k *Tracker) aged(age uint8) (row int, ok bool) {
 	t := k.now - k.interval*tick.Tick(age)

@@ -92,6 +92,15 @@ func TestTrackerEqualsTwin(t *testing.T) {
 			if g != end {
 				t.Fatalf("runs end at %d, want %d", g, end)
 			}
+			lacking := 0
+			for g := range end {
+				if twin.base(g) == 0 {
+					lacking++
+				}
+			}
+			if got := k.Lacking(end); got != lacking {
+				t.Fatalf("tick %d: %d of %d groups lacking, twin %d", now, got, end, lacking)
+			}
 		}
 	})
 }
