@@ -17,7 +17,10 @@ type ClientPoolStats struct {
 	BytesOut     uint64
 	SendAgain    uint64 // lost: the kernel had no room at that moment
 	SendFailed   uint64 // lost: the kernel refused, usually because the remote port is closed
-	Clients      int    // open now
+	// Dropped by the kernel, as the buffer of an open socket was full; 0 if unknown. Datagrams that a
+	// server of this machine sent as one GSO buffer count once.
+	KernelDrops uint64
+	Clients     int // open now
 }
 
 // ClientBatch is up to BatchSize datagrams of clients of one pool, which leave in few system calls.

@@ -101,6 +101,15 @@ func (s *Swarm) Err() error {
 // Client returns player i's client, to be read between runs.
 func (s *Swarm) Client(i int) *client.Client { return s.players[i].client }
 
+// KernelDrops returns how many datagrams the kernel has dropped because a socket of the swarm was
+// full: no server lost them. To be read between runs.
+func (s *Swarm) KernelDrops() (sum uint64) {
+	for _, pool := range s.sockets.pools {
+		sum += pool.Stats().KernelDrops
+	}
+	return sum
+}
+
 // Close disconnects every player and closes the sockets.
 func (s *Swarm) Close() error {
 	for i := range s.players {

@@ -108,6 +108,9 @@ func (w *worker) collect(now time.Duration) {
 			l.visit(now, i)
 			continue
 		}
+		if l.due[i] = x.pace.window.next(now); l.due[i] > now {
+			continue
+		}
 		steps, late, skipped := x.pace.ticks.Frame(now)
 		x.schedule.Frame(x.pace.ticks.Period(), late, steps, skipped)
 		w.host.logStall(x, late, skipped)
