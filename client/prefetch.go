@@ -24,8 +24,9 @@ func (c *Client) Prefetch() {
 	if c.peer != nil {
 		c.peer.Prefetch()
 	}
-	prefetch.Bytes(unsafe.Pointer(&c.cfg.Decode), 1)
-	prefetch.Bytes(unsafe.Pointer(&c.uplink), hotUplink)
-	prefetch.Bytes(unsafe.Pointer(&c.clock), hotClock)
-	prefetch.Bytes(unsafe.Pointer(&c.replica), hotReplica)
+	p := unsafe.Pointer(c)
+	prefetch.Field(p, unsafe.Offsetof(c.cfg)+unsafe.Offsetof(c.cfg.Decode), 1)
+	prefetch.Field(p, unsafe.Offsetof(c.uplink), hotUplink)
+	prefetch.Field(p, unsafe.Offsetof(c.clock), hotClock)
+	prefetch.Field(p, unsafe.Offsetof(c.replica), hotReplica)
 }

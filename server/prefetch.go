@@ -92,7 +92,8 @@ func (l *Lobby) prefetchClampLimits(i int) {
 		c := &l.conns[l.live[i]]
 		c.prefetch()
 		next := (l.match.Tick() + 1) % tick.Tick(len(c.rewind.arrivals))
-		prefetch.Bytes(unsafe.Pointer(&c.rewind.arrivals[next]), unsafe.Sizeof(c.rewind.arrivals[0]))
+		prefetch.Field(unsafe.Pointer(c), arrivalsOffset+uintptr(next)*unsafe.Sizeof(c.rewind.arrivals[0]),
+			unsafe.Sizeof(c.rewind.arrivals[0]))
 	}
 }
 
@@ -132,11 +133,15 @@ func (o *outbound) prefetchSnapshots(i int) {
 }
 
 // prefetch loads the connection itself.
-func (c *conn) prefetch() { prefetch.Bytes(unsafe.Pointer(&c.session.stats), hotConn) }
+func (c *conn) prefetch() {
+	prefetch.Field(unsafe.Pointer(c), unsafe.Offsetof(connSession{}.stats), hotConn)
+}
 
 // hotConn is the bytes of a connection from its stats on that every tick reads.
-const hotConn = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals) -
-	unsafe.Offsetof(connSession{}.stats)
+const hotConn = arrivalsOffset - unsafe.Offsetof(connSession{}.stats)
+
+// arrivalsOffset is where the arrivals of a connection's commands begin in it.
+const arrivalsOffset = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals)
 
 // prefetchAcks loads what the acks of the opened packets read. Most packets of a client that sends
 // more often than it gets a snapshot acknowledge nothing new.

@@ -14,3 +14,7 @@ func Bytes(p unsafe.Pointer, n uintptr) {
 	first := uintptr(p) % Line
 	lines(p, (first+n+Line-1)/Line)
 }
+
+// Field prefetches the n bytes that begin offset bytes behind p. The address of a field, as &v.f,
+// would load *v first: a nil check is a read, and waits for memory.
+func Field(p unsafe.Pointer, offset, n uintptr) { Bytes(unsafe.Add(p, offset), n) }

@@ -98,14 +98,14 @@ func (p *Peer) Append(now time.Duration, dst []byte) (packet []byte, seq uint16)
 func (p *Peer) Prefetch() {
 	prefetch.Bytes(unsafe.Pointer(p), unsafe.Offsetof(p.transferIn)+8)
 	hot := unsafe.Offsetof(p.rtt) + unsafe.Offsetof(p.rtt.rtt)
-	prefetch.Bytes(unsafe.Add(unsafe.Pointer(p), hot),
-		unsafe.Offsetof(p.out)+unsafe.Offsetof(p.out.delivered)+8-hot)
+	prefetch.Field(unsafe.Pointer(p), hot, unsafe.Offsetof(p.out)+unsafe.Offsetof(p.out.delivered)+8-hot)
 }
 
 // PrefetchRTT loads what RTT and SinceReceive read into the cache.
 func (p *Peer) PrefetchRTT() {
-	prefetch.Bytes(unsafe.Pointer(&p.received), 1)
-	prefetch.Bytes(unsafe.Pointer(&p.rtt.rtt), unsafe.Sizeof(p.rtt.rtt))
+	prefetch.Field(unsafe.Pointer(p), unsafe.Offsetof(p.received), 1)
+	prefetch.Field(unsafe.Pointer(p), unsafe.Offsetof(p.rtt)+unsafe.Offsetof(p.rtt.rtt),
+		unsafe.Sizeof(p.rtt.rtt))
 }
 
 // PrefetchRecent loads what the next packet received reads of the newest packets into the cache.
