@@ -12,25 +12,26 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// conn is one player's connection, in five parts that change for different reasons. The tick visits
-// hundreds of connections in turn, so what every packet and every tick reads stands together.
+// conn is one player's connection, in parts that change for different reasons. The tick visits
+// hundreds of connections in turn, so what every packet and every tick reads stands together:
+// see hotConn.
 type conn struct {
 	session  connSession // begins with what few ticks read
 	id       netid.ID    // of its player
+	rewind   connRewind
+	repl     connReplication // ends with what only a snapshot reads
 	roster   connRoster
 	transfer connTransfer
-	repl     connReplication // ends with what few ticks read
-	rewind   connRewind
+	arrivals arrivals
 }
 
 // connSession is the netcode session behind a connection and how far the client is with the map.
 type connSession struct {
-	token        netcode.TokenTag // of the connect token
-	since        time.Duration    // start of the session, or of the mismatch
-	lostAt       time.Duration    // when the session timed out, while its player is kept
-	loadingSince time.Duration    // when the client was told of the map
+	addr   netip.AddrPort
+	token  netcode.TokenTag // of the connect token
+	since  time.Duration    // start of the session, or of the mismatch
+	lostAt time.Duration    // when the session timed out, while its player is kept
 
-	addr          netip.AddrPort
 	stats         connStats
 	peer          *packet.Peer
 	client        int32         // index in the netcode server
@@ -40,6 +41,7 @@ type connSession struct {
 	epochSettled  bool          // no packet from before the map change can still arrive
 	mismatch      packet.Reason // why Ready was refused, while our schemas are sent
 	prevMapEnd    tick.Tick     // last tick of the map before
+	loadingSince  time.Duration // when the client was told of the map
 }
 
 // connStats counts one session's traffic.
@@ -109,7 +111,7 @@ func (c *conn) open(now time.Duration, l *Lobby) {
 	c.session.open(now)
 	c.repl.acks.owner.Count(l.replication.owner.counts)
 	c.repl.open(&l.cfg)
-	c.rewind = connRewind{inboxCount: c.rewind.inboxCount}
+	c.rewind, c.arrivals = connRewind{inboxCount: c.rewind.inboxCount}, arrivals{}
 	c.roster.view = viewpoint{}
 	c.transfer = connTransfer{}
 }
@@ -119,7 +121,7 @@ func (c *conn) changeMap(now time.Duration, id netid.ID, prevMapEnd tick.Tick, c
 	c.id = id
 	c.session.changeMap(now, prevMapEnd)
 	c.repl.changeMap(cfg)
-	c.rewind = connRewind{}
+	c.rewind, c.arrivals = connRewind{}, arrivals{}
 	c.transfer = connTransfer{}
 }
 

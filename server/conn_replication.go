@@ -9,8 +9,8 @@ import (
 
 // connReplication is what one client holds of the match and how its next snapshot is chosen.
 type connReplication struct {
-	viewer   viewer // set before each snapshot
 	acks     connAcks
+	viewer   viewer // set before each snapshot
 	pacing   connPacing
 	checksum connChecksum
 	view     connView

@@ -11,12 +11,29 @@ import (
 
 // connRewind is the state of lag compensation for the client.
 type connRewind struct {
-	newestCommand tick.Tick                // newest tick with a command
-	lagSwitch     lagSwitchState           // evidence that the client holds back its packets
-	snapshotGap   snapshotGap              // longest age of the newest snapshot, by acks
-	inboxCount    sim.CommandCounts        // counts of the inbox that are in the lobby's counters
-	announced     lagcomp.ViewDelayTrack   // view delay that the client announces ahead
-	arrivals      [64]snapshot.CommandTime // the newest commands and when they came
+	newestCommand tick.Tick              // newest tick with a command
+	lagSwitch     lagSwitchState         // evidence that the client holds back its packets
+	snapshotGap   snapshotGap            // longest age of the newest snapshot, by acks
+	inboxCount    sim.CommandCounts      // counts of the inbox that are in the lobby's counters
+	announced     lagcomp.ViewDelayTrack // view delay that the client announces ahead
+}
+
+// arrivals are the newest commands of a client and when they came, by tick.
+type arrivals [64]snapshot.CommandTime
+
+// add notes that the command for tick t has come, for which acks until deadline count.
+func (a *arrivals) add(t, deadline tick.Tick) {
+	if at := &a[t%64]; at.Tick < t {
+		*at = snapshot.CommandTime{Tick: t, AckDeadline: deadline}
+	}
+}
+
+// command is the client's command for a tick and when it arrived.
+func (a *arrivals) command(t tick.Tick) snapshot.CommandTime {
+	if cmd := a[t%64]; cmd.Tick == t {
+		return cmd
+	}
+	return snapshot.CommandTime{Tick: t, AckDeadline: t}
 }
 
 // lagSwitchState says whether the client has fallen silent and how much it has acknowledged since.
@@ -36,14 +53,6 @@ func (g *lagSwitchState) update(silence time.Duration) (suspect bool) {
 		g.suspected = false
 	}
 	return g.suspected && !was
-}
-
-// command is the client's command for a tick and when it arrived.
-func (w *connRewind) command(t tick.Tick) snapshot.CommandTime {
-	if cmd := w.arrivals[t%64]; cmd.Tick == t {
-		return cmd
-	}
-	return snapshot.CommandTime{Tick: t, AckDeadline: t}
 }
 
 // snapshotGap estimates how old a client's newest snapshot gets before the next one arrives, by its

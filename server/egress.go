@@ -66,7 +66,10 @@ func (b *packetBatch) padForGSO(from int) {
 func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 	e := &o.port.egress
 	o.timer.Enter(metrics.StageSeal)
-	for i := range e.packets.len() {
+	for i := -2 * sealAhead; i < e.packets.len(); i++ {
+		if o.prefetchSeal(i); i < 0 {
+			continue
+		}
 		slot, pkt := e.packets.at(i)
 		c := &o.conns[slot]
 		if e.out.Full() {

@@ -91,9 +91,7 @@ func (l *Lobby) prefetchClampLimits(i int) {
 	if i += clampLimitsAhead; i < len(l.live) {
 		c := &l.conns[l.live[i]]
 		c.prefetch()
-		next := (l.match.Tick() + 1) % tick.Tick(len(c.rewind.arrivals))
-		prefetch.Field(unsafe.Pointer(c), arrivalsOffset+uintptr(next)*unsafe.Sizeof(c.rewind.arrivals[0]),
-			unsafe.Sizeof(c.rewind.arrivals[0]))
+		c.prefetchArrivals(l.match.Tick()+1, 1)
 	}
 }
 
@@ -128,20 +126,67 @@ func (o *outbound) prefetchSnapshots(i int) {
 		}
 	}
 	if i += snapshotsAhead; i < len(o.live) {
-		o.conns[o.live[i]].prefetch()
+		if c := &o.conns[o.live[i]]; o.replication.snapshotDue(&c.repl) {
+			c.prefetchSnapshot()
+		}
+	}
+	if i += snapshotsAhead; i < len(o.live) {
+		o.conns[o.live[i]].prefetchDue()
 	}
 }
 
-// prefetch loads the connection itself.
+// sealAhead is the number of packets between two steps of prefetchSeal.
+const sealAhead = 4
+
+// prefetchSeal loads what the sealing of the packets behind number i of the batch reads: the
+// sessions first, and then their keys.
+func (o *outbound) prefetchSeal(i int) {
+	b := &o.port.egress.packets
+	if i += sealAhead; uint(i) < uint(b.len()) {
+		o.port.netcode.PrefetchSealKey(int(o.conns[b.to[i]].session.client))
+	}
+	if i += sealAhead; uint(i) < uint(b.len()) {
+		c := &o.conns[b.to[i]]
+		o.port.netcode.PrefetchSealSession(int(c.session.client))
+		prefetch.Bytes(unsafe.Pointer(c), unsafe.Sizeof(c.session.addr))
+	}
+}
+
+// prefetch loads what every packet and every tick reads of the connection itself.
 func (c *conn) prefetch() {
 	prefetch.Field(unsafe.Pointer(c), unsafe.Offsetof(connSession{}.stats), hotConn)
 }
 
-// hotConn is the bytes of a connection from its stats on that every tick reads.
-const hotConn = arrivalsOffset - unsafe.Offsetof(connSession{}.stats)
+// prefetchDue loads what tells whether a snapshot is due.
+func (c *conn) prefetchDue() {
+	prefetch.Field(unsafe.Pointer(c), unsafe.Offsetof(connSession{}.client),
+		unsafe.Offsetof(conn{}.id)-unsafe.Offsetof(connSession{}.client))
+	prefetch.Field(unsafe.Pointer(c), unsafe.Offsetof(conn{}.repl)+unsafe.Offsetof(connReplication{}.viewer),
+		unsafe.Offsetof(connReplication{}.checksum)-unsafe.Offsetof(connReplication{}.viewer))
+}
 
-// arrivalsOffset is where the arrivals of a connection's commands begin in it.
-const arrivalsOffset = unsafe.Offsetof(conn{}.rewind) + unsafe.Offsetof(connRewind{}.arrivals)
+// prefetchSnapshot loads the whole connection, but for what few ticks read.
+func (c *conn) prefetchSnapshot() {
+	prefetch.Field(unsafe.Pointer(c), unsafe.Offsetof(connSession{}.stats),
+		unsafe.Offsetof(conn{}.transfer)-unsafe.Offsetof(connSession{}.stats))
+}
+
+// prefetchArrivals loads the arrivals of n commands from a tick on.
+func (c *conn) prefetchArrivals(t tick.Tick, n uintptr) {
+	const size = unsafe.Sizeof(arrivals{}[0])
+	at := uintptr(t) % uintptr(len(arrivals{}))
+	prefetch.Field(unsafe.Pointer(c), unsafe.Offsetof(conn{}.arrivals)+at*size, n*size)
+}
+
+// hotConn is the bytes of a connection that every packet and every tick reads, from its stats on.
+const hotConn = unsafe.Offsetof(conn{}.repl) + unsafe.Offsetof(connReplication{}.checksum) -
+	unsafe.Offsetof(connSession{}.stats)
+
+// A connection is whole cache lines, and its hot bytes begin with one.
+var (
+	_ [0]byte = [unsafe.Sizeof(conn{}) % prefetch.Line]byte{}
+	_ [0]byte = [unsafe.Offsetof(connSession{}.stats) % prefetch.Line]byte{}
+)
 
 // prefetchAcks loads what the acks of the opened packets read. Most packets of a client that sends
 // more often than it gets a snapshot acknowledge nothing new.
@@ -165,6 +210,7 @@ func (p *Port) prefetchAcks() {
 
 // prefetchAck loads what an ack reads of the connection's parts.
 func (c *conn) prefetchAck() {
+	c.session.peer.PrefetchAcked()
 	c.repl.acks.tracker.PrefetchAck()
 	c.repl.acks.packets.Prefetch()
 	c.repl.acks.owner.PrefetchAck()
@@ -190,7 +236,5 @@ func (c *conn) prefetchParts() {
 // prefetchPacket loads what every packet from the client reads of the connection's parts.
 func (c *conn) prefetchPacket() {
 	c.session.peer.Prefetch()
-	prefetch.Bytes(unsafe.Pointer(c.repl.acks.packets), 1)
-	newest := &c.rewind.arrivals[int(c.rewind.newestCommand)%len(c.rewind.arrivals)]
-	prefetch.Bytes(unsafe.Pointer(newest), 2*unsafe.Sizeof(*newest))
+	c.prefetchArrivals(c.rewind.newestCommand, 2)
 }

@@ -122,13 +122,16 @@ func (in *inbound) takePacket(now time.Duration, c *conn, data []byte) error {
 
 // takeAcks takes what a packet acknowledges.
 func (in *inbound) takeAcks(now time.Duration, c *conn) {
-	c.repl.acks.packets.BeginAcks()
-	for _, tag := range c.session.peer.Delivered() {
+	delivered := c.session.peer.Delivered()
+	if len(delivered) > 0 { // most packets acknowledge nothing new
+		c.repl.acks.packets.BeginAcks()
+	}
+	for _, tag := range delivered {
 		c.acked(now, &in.l.replication, ackTag(tag))
 	}
-	c.rewind.lagSwitch.acks += len(c.session.peer.Delivered())
+	c.rewind.lagSwitch.acks += len(delivered)
 	c.session.stats.taken++
-	c.session.stats.delivered += uint64(len(c.session.peer.Delivered()))
+	c.session.stats.delivered += uint64(len(delivered))
 	c.session.stats.lost += uint64(len(c.session.peer.Lost()))
 }
 

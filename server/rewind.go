@@ -53,7 +53,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 	if announces {
 		c.rewind.announced.Announce(newest, delay, next)
 	}
-	if len(missing) > 0 {
+	if len(missing) > 0 && len(c.session.peer.Delivered()) > 0 { // else it acknowledges nothing new
 		h, _, err := packet.ParseHeader(pkt)
 		if err != nil {
 			return err
@@ -63,9 +63,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 		}
 	}
 	for i := range commands {
-		if t := commands[i].Tick; c.rewind.arrivals[t%64].Tick < t {
-			c.rewind.arrivals[t%64] = snapshot.CommandTime{Tick: t, AckDeadline: next}
-		}
+		c.arrivals.add(commands[i].Tick, next)
 	}
 	c.rewind.newestCommand = max(c.rewind.newestCommand, newest)
 	return nil
@@ -104,7 +102,7 @@ func (w *rewind) targetViews(s *sim.Shot, reach sim.ShotReach) (targets []sim.Ta
 	}
 	v, history, now := &w.resolver, c.repl.acks.packets, w.match.Tick()
 	v.view, v.targets, v.gap = s.View, v.targets[:0], lagcomp.MaxInterpGap*c.repl.pacing.spacing
-	cmd := c.rewind.command(now)
+	cmd := c.arrivals.command(now)
 	plain, missing := history.FindMissing(v.view, cmd)
 	if !missing {
 		return v.targets, plain
@@ -236,6 +234,6 @@ func (w *rewind) setAnnouncedView(c *conn, k *lagcomp.ClampLimits) {
 	}
 	k.AnnouncedInstant, k.UnclampedInstant = max(clamped, 1), max(unclamped, 1)
 	if in := w.match.CommandBuffer(c.id); in != nil && in.HasView(t) {
-		k.From, k.To = c.repl.acks.packets.BracketingTicks(k.AnnouncedInstant, c.rewind.command(t))
+		k.From, k.To = c.repl.acks.packets.BracketingTicks(k.AnnouncedInstant, c.arrivals.command(t))
 	}
 }

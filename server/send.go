@@ -70,10 +70,11 @@ func (o *outbound) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 		o.sendWelcome(now, c)
 		return nil
 	}
-	r.viewer = c.viewer()
+	r.viewer.player = c.id
 	if !o.replication.snapshotDue(r) {
 		return nil
 	}
+	r.viewer = c.viewer()
 	if why := o.replication.delay(now, r, c.session.peer); why != DelayNone {
 		if why == DelayThrottled && o.replication.keepAliveDue(r) {
 			o.writeKeepAlive(now, c)

@@ -1,11 +1,13 @@
 package simbench
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -32,6 +34,7 @@ func warmMatch(b *testing.B, s scenario.Scenario, n int) *Match {
 			b.Fatal(err)
 		}
 	}
+	hugepage.CollapseHeap(context.Background(), func() {}) // as serve does
 	keptMatch.Match, keptMatch.name = m, b.Name()
 	return m
 }

@@ -29,5 +29,18 @@ func (s *Server) PrefetchOpenKey(client int) {
 	prefetch.Bytes(data, keyBytes)
 }
 
+// PrefetchSealSession loads what Seal reads of a session into the cache.
+func (s *Server) PrefetchSealSession(client int) {
+	const from = unsafe.Offsetof(slot{}.seal)
+	prefetch.Field(unsafe.Pointer(&s.slots[client]), from, unsafe.Offsetof(slot{}.authFailures)-from)
+}
+
+// PrefetchSealKey loads the key of the datagrams to a session into the cache. It reads what
+// PrefetchSealSession has loaded.
+func (s *Server) PrefetchSealKey(client int) {
+	data := (*[2]unsafe.Pointer)(unsafe.Pointer(&s.slots[client].seal))[1] // of the interface
+	prefetch.Bytes(data, keyBytes)
+}
+
 // keyBytes is the size of a key.
 const keyBytes = unsafe.Sizeof(Key{})

@@ -114,8 +114,13 @@ func (p *Peer) PrefetchRecent() {
 	prefetch.Bytes(unsafe.Pointer(&p.rtt.buckets[uint64(p.rtt.epoch)%rttBuckets]),
 		unsafe.Sizeof(rttBucket{}))
 	prefetch.Bytes(unsafe.Pointer(&p.delays[p.delayCounts[oneWay]%delayHistorySize]), 4)
-	prefetch.Bytes(unsafe.Pointer(&p.out.packets[p.out.acked%sendWindowSize]),
-		prefetchedPackets*unsafe.Sizeof(sentPacket{}))
+	prefetch.Bytes(unsafe.Pointer(&p.out.packets[p.out.acked%sendWindowSize]), unsafe.Sizeof(sentPacket{}))
+}
+
+// PrefetchAcked loads what the next packet received reads besides, if IsAckNew.
+func (p *Peer) PrefetchAcked() {
+	next := &p.out.packets[(p.out.acked+1)%sendWindowSize]
+	prefetch.Bytes(unsafe.Pointer(next), ackedPackets*unsafe.Sizeof(sentPacket{}))
 }
 
 // IsAckNew reports whether a packet, as Receive takes it, acknowledges another newest packet than
@@ -124,9 +129,8 @@ func (p *Peer) IsAckNew(packet []byte) bool {
 	return len(packet) >= HeaderSize && le.Uint16(packet[2:]) != uint16(p.out.acked)
 }
 
-// prefetchedPackets is how many sent packets an ack reads: the one acked before and those of a
-// snapshot.
-const prefetchedPackets = 4
+// ackedPackets is how many packets a snapshot has at most, as a rule.
+const ackedPackets = 3
 
 // SetAckTag gives the packet seq, which Append has just begun, a tag. The tag comes back once,
 // from Delivered or from Lost, as long as packets arrive. SetAckTag reports false when there is
