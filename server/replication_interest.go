@@ -40,7 +40,7 @@ func newInterestSet(c *Config, slots int) interestSet {
 	var walls *pvs.Occupancy
 	if c.PVS != nil && c.Relevance == RelevanceGrid {
 		walls = pvs.NewOccupancy(c.PVS)
-		cfg.VisibleFrom = walls.Seen
+		cfg.Visible, cfg.VisibleFrom = walls.Visible, walls.Seen
 	}
 	g := interest.NewGrid(cfg)
 	words := g.Words()
