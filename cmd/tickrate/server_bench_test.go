@@ -107,9 +107,9 @@ func (r *ready) request(b *testing.B, method, path, body string, reply any) {
 	}
 }
 
-// latePercent is the share of its turns that a swarm was late for, since its last reset.
+// latePercent is the share of its passes that a swarm was late for, since its last reset.
 func latePercent(s *swarm.Swarm) float64 {
-	return 100 * float64(s.Figures.LateTurns) / float64(max(s.Figures.Turns, 1))
+	return 100 * float64(s.Figures.LatePasses) / float64(max(s.Figures.Passes, 1))
 }
 
 // waits returns the run delay of all threads of a process.

@@ -74,9 +74,13 @@ const crowded = 0.75
 
 // slice is the time that a lobby may take for a tick: the whole period while the loop has time to
 // spare, else a part of the period in proportion to its work. Lobbies that sleep leave their part to
-// the others. A lobby that needs more has to leave something out, before its neighbours are late.
+// the others. A long tick may take no more than fits beside the short ones of many other lobbies. A
+// lobby that needs more has to leave something out, before its neighbours are late.
 func (l *loop) slice(x *hosted) time.Duration {
 	period, own := x.pace.ticks.Period(), x.work()
+	if limit := x.pace.limit; limit > 0 {
+		period = min(period, limit)
+	}
 	if l.load.share < crowded || own >= l.load.work {
 		return period
 	}

@@ -155,6 +155,32 @@ func TestPhasesOfLongTicks(t *testing.T) {
 	}
 }
 
+// A lobby whose ticks do not fit beside those of forty others may take the time that these leave, and
+// sheds load beyond that. Beside few others it may take its period.
+func TestLongTicksAreLimited(t *testing.T) {
+	small := simtest.New(t, server.Config{Players: 10}, 0).Lobby
+	large := simtest.New(t, server.Config{Players: 200}, 0).Lobby
+	for _, c := range []struct {
+		quiet  int
+		took   time.Duration
+		limits bool
+		sheds  bool
+	}{{40, 2500 * time.Microsecond, true, false}, {40, 6 * time.Millisecond, true, true},
+		{5, 6 * time.Millisecond, false, false}} {
+		s, _ := newLoopSim(c.quiet, small)
+		x := s.join(large, 60, c.took)
+		s.play(4*time.Second, nil)
+		slice, period := s.slice(x), x.pace.ticks.Period()
+		if limits, sheds := slice < period/2, slice < c.took; limits != c.limits || sheds != c.sheds {
+			t.Errorf("%d lobbies beside ticks of %v: these may take %v of %v", c.quiet, c.took, slice, period)
+		}
+		s.remove(x)
+		if s.play(2*time.Second, nil); s.slice(s.lobbies[0]) != s.lobbies[0].pace.ticks.Period() {
+			t.Errorf("a short tick may take %v", s.slice(s.lobbies[0]))
+		}
+	}
+}
+
 // A tick of another rate begins in its phases only, while it has the time left, or when the worker comes
 // late to their start.
 func TestWindow(t *testing.T) {
