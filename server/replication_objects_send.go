@@ -250,13 +250,13 @@ func (o *objectRows) beginAll(a *objectAcks, visible []uint64, most int) (left i
 	o.packer.BeginSelect(o.encoder, a.tracker, visible)
 	total, left, _ := o.weigh(a.view, visible, nil, weighing{most: most})
 	if total+blockOverheadBits*o.frames.Groups() <= left {
-		o.packer.BeginRows(o.encoder, a.tracker, o.inGroups(visible))
+		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(visible))
 	}
 	return left, total <= left
 }
 
-// inGroups adds the empty slots to a set, where static objects make a run of groups that can be
-// visible as a whole.
+// inGroups adds the empty slots to a set that a grid leaves visible, where static objects make a run
+// of groups that can be visible as a whole.
 func (o *objectRows) inGroups(visible []uint64) []uint64 {
 	if o.table.static < snapshot.MinBlockRun*snapshot.GroupRows {
 		return visible
