@@ -45,6 +45,9 @@ func BenchmarkStages(b *testing.B) {
 	}{
 		{"mobile/290", "mobile", 290},
 		{"one-lobby/1000", "one-lobby", 1000},
+		{"wide/510", "wide", 510},
+		{"wide/2000", "wide", 2000},
+		{"wide/4000", "wide", 4000},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s, ok := scenario.Named(c.scenario)
