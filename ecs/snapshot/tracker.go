@@ -35,6 +35,21 @@ const (
 	maxStep = 4
 )
 
+// maxBaselineSets is how many sets of baselines the trackers of one interval name in a tick, at most:
+// 41. A set is none, one baseline of any age, or one with older ones in any step.
+var maxBaselineSets = func() int {
+	n := 1
+	for _, age := range baselineAges {
+		n++
+		for step := uint8(1); step <= maxStep; step++ {
+			if age <= deepAge*step {
+				n++
+			}
+		}
+	}
+	return n
+}()
+
 // MaxGroups bounds the groups of a frame.
 const MaxGroups = 4096
 

@@ -23,8 +23,8 @@ const longTick = 1. / 12
 // first of these: in phases that are nearly full each would be late behind the one before.
 const fullPhases = 0.4
 
-// longShare is the part of the time left by short ticks that a long one may take, before its lobby sheds
-// load.
+// longShare is the part of the time left by short ticks that a long one may take, before its lobby
+// sheds load.
 const longShare = 0.75
 
 // tickTime is how long the ticks of a lobby take: a mean, and its mean deviation.
@@ -178,8 +178,8 @@ func (l *loop) grid() (rate tick.Rate) {
 }
 
 // arrange gives phases to the lobbies whose ticks are long, and moves the others out of these. It runs
-// once a second, between ticks. Long ticks of another rate than the grid's, or of a match whose time is
-// dilated, wait for their phases; short ones drift through all of them.
+// once a second, between ticks. Long ticks of another rate than the grid's, or of a match whose time
+// is dilated, wait for their phases; short ones drift through all of them.
 func (l *loop) arrange() {
 	full := slices.ContainsFunc(l.plans, func(p phasePlan) bool { return p.full })
 	before := l.allClosed()
@@ -241,8 +241,9 @@ func (l *loop) fill(grid tick.Rate, share float64, full bool) {
 	l.plans[i].full = share > limit
 }
 
-// limit bounds the long ticks of lobbies with less work than the short ticks of the grid have together:
-// they have to fit into a period of it beside these. Several long ones have parts by their length.
+// limit bounds the long ticks of lobbies with less work than the short ticks of the grid have
+// together: they have to fit into a period of it beside these. Several long ones have parts by their
+// length.
 func (l *loop) limit(grid tick.Rate, share float64, work int) {
 	var all time.Duration
 	for _, x := range l.lobbies {
@@ -288,8 +289,8 @@ func (x *hosted) onGrid() bool {
 	return !x.pace.asleep && x.pace.ticks.timescale == protocol.FullTimescale
 }
 
-// phasesNeeded is how many phases of the grid's period the ticks of a lobby take; 0 if they are short.
-// It falls late: a lobby that changes its phase plays one tick late.
+// phasesNeeded is how many phases of the grid's period the ticks of a lobby take; 0 if they are
+// short. It falls late: a lobby that changes its phase plays one tick late.
 func (x *hosted) phasesNeeded(period time.Duration) int {
 	most := float64(x.pace.took.most()) / float64(period)
 	long := longTick

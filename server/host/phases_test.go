@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // loopSim plays the schedule of a loop in virtual time, with ticks of given lengths.
@@ -170,13 +171,17 @@ func TestLongTicksAreLimited(t *testing.T) {
 		s, _ := newLoopSim(c.quiet, small)
 		x := s.join(large, 60, c.took)
 		s.play(4*time.Second, nil)
-		slice, period := s.slice(x), x.pace.ticks.Period()
+		slice, period := s.slice(x, 0), x.pace.ticks.Period()
 		if limits, sheds := slice < period/2, slice < c.took; limits != c.limits || sheds != c.sheds {
 			t.Errorf("%d lobbies beside ticks of %v: these may take %v of %v", c.quiet, c.took, slice, period)
 		}
+		x.pace.load.StartAt(overload.LowDetail)
+		if got, want := s.slice(x, c.took), max(slice, c.took); got != want {
+			t.Errorf("%d lobbies: on %v ticks of %v may take %v", c.quiet, overload.LowDetail, c.took, got)
+		}
 		s.remove(x)
-		if s.play(2*time.Second, nil); s.slice(s.lobbies[0]) != s.lobbies[0].pace.ticks.Period() {
-			t.Errorf("a short tick may take %v", s.slice(s.lobbies[0]))
+		if s.play(2*time.Second, nil); s.slice(s.lobbies[0], 0) != s.lobbies[0].pace.ticks.Period() {
+			t.Errorf("a short tick may take %v", s.slice(s.lobbies[0], 0))
 		}
 	}
 }
