@@ -126,6 +126,7 @@ type playerRows struct {
 	distance    distances
 	overdue     []uint32 // sort keys of findOverdue
 	first       []uint64 // the same rows as a set
+	due         []uint64 // result of dueRows
 	places      places
 }
 
@@ -139,6 +140,7 @@ func (p *playerRows) initInterest(c *Config) {
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
 	p.first, p.distance, p.places = make([]uint64, words), newDistances(c.Players), newPlaces(c)
+	p.due = make([]uint64, words)
 	s := &p.interest
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
