@@ -17,16 +17,27 @@ type ClientPoolStats struct {
 	BytesOut     uint64
 	SendAgain    uint64 // lost: the kernel had no room at that moment
 	SendFailed   uint64 // lost: the kernel refused, usually because the remote port is closed
-	Clients      int    // open now
+	// Dropped by the kernel, as the buffer of an open socket was full; 0 if unknown. Datagrams that a
+	// server of this machine sent as one GSO buffer count once.
+	KernelDrops uint64
+	Clients     int // open now
 }
 
 // ClientBatch is up to BatchSize datagrams of clients of one pool, which leave in few system calls.
-// The zero value is ready. One goroutine owns it.
+// The zero value is ready. One goroutine owns it. It must not be copied: its headers lead into its
+// own memory, and a copy would share the datagrams.
 type ClientBatch struct {
+	_       noCopy
 	bytes   []byte // of all datagrams, one after another
 	list    []clientDatagram
 	headers clientHeaders
 }
+
+// noCopy is a field of types that must not be copied: vet takes it for a lock.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // clientDatagram is a datagram of a batch.
 type clientDatagram struct{ client, end int }

@@ -293,8 +293,28 @@ func (f *ClientPool) Stats() ClientPoolStats {
 	return ClientPoolStats{
 		DatagramsIn: s.DatagramsIn - s.Oversize, BytesIn: s.BytesIn, Oversize: s.Oversize,
 		DatagramsOut: s.DatagramsOut, BytesOut: s.BytesOut, SendAgain: s.SendAgain, SendFailed: s.SendFailed,
-		Clients: len(f.clients) - len(f.free),
+		KernelDrops: f.kernelDrops(), Clients: len(f.clients) - len(f.free),
 	}
+}
+
+// kernelDrops sums the drops of the open sockets up.
+func (f *ClientPool) kernelDrops() (sum uint64) {
+	add := func(fd int) {
+		n, _ := kernelDrops(fd)
+		sum += n
+	}
+	if f.shared != nil {
+		for _, fd := range f.shared.fds {
+			add(fd)
+		}
+		return sum
+	}
+	for i := range f.clients {
+		if f.has(i) {
+			add(f.clients[i].fd)
+		}
+	}
+	return sum
 }
 
 // Close closes all clients. A second Close does nothing.

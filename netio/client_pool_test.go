@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"reflect"
+	"sync"
 	"testing"
 	"time"
 )
@@ -181,5 +183,13 @@ func TestClosedPoolSaysSo(t *testing.T) {
 	}
 	if n := pollAll(f, func(int, []byte) {}); n != 0 {
 		t.Fatalf("polled %d", n)
+	}
+}
+
+// vet reports each copy of a ClientBatch, because it holds a Locker by value.
+func TestClientBatchIsNotCopied(t *testing.T) {
+	field, ok := reflect.TypeFor[ClientBatch]().FieldByName("_")
+	if !ok || !reflect.PointerTo(field.Type).Implements(reflect.TypeFor[sync.Locker]()) {
+		t.Error("vet does not see copies of a ClientBatch")
 	}
 }

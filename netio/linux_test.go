@@ -185,6 +185,42 @@ func TestKernelDropsAreCounted(t *testing.T) {
 	}
 }
 
+// So are those that clients of a pool lose.
+func TestPoolCountsKernelDrops(t *testing.T) {
+	for _, at := range []string{"127.0.0.1:0", "[::1]:0"} { // shared sockets, and one for each client
+		c, err := ListenMmsg(at, Config{})
+		if err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		f := mustPool(t, c.LocalAddr(), 1)
+		fd := f.clients[0].fd
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 1); err != nil {
+			t.Fatal(err)
+		}
+		const sent = 2 * BatchSize
+		var out Batch
+		for range sent / BatchSize {
+			for !out.Full() {
+				out.Add(make([]byte, MaxDatagram-BatchSize+out.Len()), f.LocalAddr(0)) // ascending: no GSO
+			}
+			if err := c.Send(&out); err != nil {
+				t.Fatal(err)
+			}
+			out.Reset()
+		}
+		got := 0
+		for end := time.Now().Add(receiveTimeout); time.Now().Before(end) &&
+			f.Stats().DatagramsIn+f.Stats().KernelDrops < sent; {
+			n, _ := f.Poll(8, func(int, []byte) {})
+			got += n
+		}
+		if s := f.Stats(); s.KernelDrops == 0 || s.KernelDrops+uint64(got) != sent {
+			t.Errorf("%v: %d of %d arrived, counted %+v", at, got, sent, s)
+		}
+	}
+}
+
 // A busy loop whose socket is closed ends.
 func TestCloseUnderTraffic(t *testing.T) {
 	for range 5 {

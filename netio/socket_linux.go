@@ -134,12 +134,17 @@ func (g *socketStats) read() {
 	received, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	sent, _ := unix.GetsockoptInt(g.fd, unix.SOL_SOCKET, unix.SO_SNDBUF)
 	g.last.ReceiveBuffer, g.last.SendBuffer = received/2, sent/2 // the kernel doubles sizes
-	// SO_MEMINFO; drops are its ninth word since Linux 4.12
-	var info [16]uint32
-	size := uint32(unsafe.Sizeof(info))
-	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(g.fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
-		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
-	if errno == 0 && size >= 4*9 {
-		g.last.KernelDrops = uint64(info[8])
+	if n, ok := kernelDrops(g.fd); ok {
+		g.last.KernelDrops = n
 	}
+}
+
+// kernelDrops is how many datagrams the kernel dropped because a socket's buffer was full. ok is
+// false where it does not say.
+func kernelDrops(fd int) (n uint64, ok bool) {
+	var info [16]uint32 // SO_MEMINFO; drops are its ninth word since Linux 4.12
+	size := uint32(unsafe.Sizeof(info))
+	_, _, errno := unix.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	return uint64(info[8]), errno == 0 && size >= 4*9
 }

@@ -265,7 +265,7 @@ func (s *lobbyConsole) status(call *console.Call) error {
 			spectators++
 		}
 	}
-	call.Say("%d of %d players; points %d to %d", len(l.live)-spectators, l.playerSlots(), score[0], score[1])
+	call.Say("%d of %d players; points %d to %d", len(l.live)-spectators, cfg.playerSlots(), score[0], score[1])
 	if cfg.Spectators > 0 {
 		call.Say("%d of %d spectators", spectators, cfg.Spectators)
 	}

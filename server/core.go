@@ -22,10 +22,6 @@ type core struct {
 	Stats   metrics.Stats
 }
 
-// playerSlots is how many slots are for players: Players of a filled configuration has those of
-// spectators, too.
-func (k *core) playerSlots() int { return k.cfg.Players - k.cfg.Spectators }
-
 // broadcast queues a reliable message with every connection that is ready. A connection with a full
 // queue misses it: what is broadcast can be seen in a later message or snapshot, too.
 func (k *core) broadcast(message []byte) {

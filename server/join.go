@@ -147,6 +147,8 @@ func (j *join) newPlayer(r role) netid.ID {
 	switch {
 	case !j.hasSlot(r):
 		return 0
+	case r == roleSpectator && j.cfg.groupsTeams():
+		return j.match.JoinSpectatorFrom(j.cfg.playerSlots())
 	case r == roleSpectator:
 		return j.match.JoinSpectator()
 	case j.cfg.groupsTeams():
@@ -163,7 +165,7 @@ func (j *join) freeSlots(r role) int {
 	n := j.spectators()
 	switch {
 	case r == rolePlayer:
-		return j.playerSlots() - (len(j.live) + len(j.reconnectable) - n)
+		return j.cfg.playerSlots() - (len(j.live) + len(j.reconnectable) - n)
 	case j.l.replication.loadLevel >= overload.NoSpectators:
 		return 0
 	}

@@ -144,7 +144,8 @@ func (l *Lobby) ObjectFrame(t tick.Tick) *snapshot.Frame {
 		return f
 	}
 	f := o.unsentFrame(netstate.Objects, netstate.ObjectSlots(l.cfg.Players)).Begin(t)
-	o.fill(f, l.match)
+	reader := o.reader()
+	reader.fill(f, l.match)
 	return f
 }
 

@@ -10,8 +10,8 @@ import (
 
 // The state of a thousand connections does not stay in a processor's caches from tick to tick. A
 // load that misses stalls the tick; a prefetch does not. So the memory of a connection is loaded
-// in steps while datagrams before it are opened. A step reads what the step before has loaded. It
-// changes nothing.
+// in steps while datagrams before it are opened, or snapshots before it are written. A step reads
+// what the step before has loaded. It changes nothing.
 
 // prefetchAhead is the number of datagrams between two steps, and prefetchSteps that of the steps.
 const (
@@ -93,6 +93,41 @@ func (l *Lobby) prefetchClampLimits(i int) {
 		c.prefetch()
 		next := (l.match.Tick() + 1) % tick.Tick(len(c.rewind.arrivals))
 		prefetch.Bytes(unsafe.Pointer(&c.rewind.arrivals[next]), unsafe.Sizeof(c.rewind.arrivals[0]))
+	}
+}
+
+// snapshotsAhead is the number of connections between two steps of prefetchSnapshots. Of a large
+// lobby's, one in an interval is due.
+const snapshotsAhead = 6
+
+// prefetchSnapshots loads what the snapshots of the connections behind number i of the live ones
+// read: the connections themselves first, and then their parts.
+func (o *outbound) prefetchSnapshots(i int) {
+	t := o.match.Tick()
+	if i += snapshotsAhead; i < len(o.live) {
+		if c := &o.conns[o.live[i]]; o.replication.snapshotDue(&c.repl) {
+			c.repl.acks.packets.PrefetchPackets()
+		}
+	}
+	if i += snapshotsAhead; i < len(o.live) {
+		if c := &o.conns[o.live[i]]; o.replication.snapshotDue(&c.repl) {
+			c.repl.acks.tracker.PrefetchSnapshot(t)
+			c.repl.acks.packets.PrefetchBegin()
+			c.repl.acks.owner.PrefetchAppend(t)
+			c.repl.acks.objects.tracker.PrefetchSnapshot(t)
+		}
+	}
+	if i += snapshotsAhead; i < len(o.live) {
+		if c := &o.conns[o.live[i]]; o.replication.snapshotDue(&c.repl) {
+			c.prefetchParts()
+			c.repl.acks.objects.tracker.Prefetch()
+			if combat := c.repl.view.combat; len(combat) > 0 {
+				prefetch.Bytes(unsafe.Pointer(&combat[0]), uintptr(len(combat))*8)
+			}
+		}
+	}
+	if i += snapshotsAhead; i < len(o.live) {
+		o.conns[o.live[i]].prefetch()
 	}
 }
 

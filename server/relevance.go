@@ -158,18 +158,27 @@ func (c *Config) fitGrid() error {
 	return nil
 }
 
-// groupsTeams reports whether the teams of the lobby have slots of their own: a half each. All of a
-// team are visible to it, so their groups go as blocks that its clients share. Fewer slots make no
-// run of blocks.
+// groupsTeams reports whether the teams of the lobby have slots of their own: a half each of those for
+// players. All of a team are visible to it, so their groups go as blocks that its clients share. Fewer
+// slots make no run of blocks. Spectators have no row in any snapshot and take the slots after those.
 func (c *Config) groupsTeams() bool {
 	return c.Relevance == RelevanceGrid && !c.TeamFog &&
-		c.Players >= mode.Teams*snapshot.MinBlockRun*snapshot.GroupRows
+		c.playerSlots() >= mode.Teams*snapshot.MinBlockRun*snapshot.GroupRows
 }
+
+// playerSlots is how many slots are for players: Players of a filled configuration has those of
+// spectators, too.
+func (c *Config) playerSlots() int { return c.Players - c.Spectators }
 
 // firstSlot is the first slot of a team: of a whole group.
 func (c *Config) firstSlot(team uint8) int {
-	share := (c.Players + mode.Teams - 1) / mode.Teams
+	share := (c.playerSlots() + mode.Teams - 1) / mode.Teams
 	return int(team) * ((share + snapshot.GroupRows - 1) &^ (snapshot.GroupRows - 1))
+}
+
+// teamGroups is the groups of a team's slots: first to end-1.
+func (c *Config) teamGroups(team uint8) (first, end int) {
+	return c.firstSlot(team) / snapshot.GroupRows, c.firstSlot(team+1) / snapshot.GroupRows
 }
 
 // CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a

@@ -65,6 +65,8 @@ func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot i
 			return ReasonRange
 		}
 		return ReasonOccluded
+	case v.selection == rowsTeamTurns:
+		return ReasonTurn
 	case v.selection == rowsScheduled && clipped():
 		return ReasonClipped
 	case v.selection == rowsScheduled && !c.schedule.turn.due(slot) && !r.overdue(c, slot):

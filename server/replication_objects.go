@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -179,6 +180,15 @@ func (o *objectRows) fill(f *snapshot.Frame, m *sim.Match) {
 	o.table.freeSlots(t)
 }
 
+// reader returns rows that fill a frame without a change to o: it has a table of its own, and no
+// interest set. It reads the frames of o.
+func (o *objectRows) reader() objectRows {
+	return objectRows{
+		replicatedRows: replicatedRows{frames: o.frames}, table: o.table.clone(), match: o.match,
+		updateIntervals: o.updateIntervals, interval: o.interval,
+	}
+}
+
 // captureStatic writes the objects that the map places.
 func (o *objectRows) captureStatic(f *snapshot.Frame) {
 	classes := netstate.StaticClasses()
@@ -308,6 +318,16 @@ func (t *objectTable) assignStatic(objects []staticObjects) {
 			slot++
 		}
 	}
+}
+
+// clone returns a copy that shares no memory with t.
+func (t *objectTable) clone() objectTable {
+	c := *t
+	c.slots, c.used = slices.Clone(t.slots), slices.Clone(t.used)
+	for i := range t.flights {
+		c.flights[i] = slices.Clone(t.flights[i])
+	}
+	return c
 }
 
 // assign gives a slot to an object.

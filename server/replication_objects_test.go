@@ -1,6 +1,8 @@
 package server
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +29,38 @@ func TestConfigOfThings(t *testing.T) {
 		if _, err := NewLobby(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
+	}
+}
+
+// A frame of a tick that is not sent is read without a change to what is sent later: flights have
+// ended, and others wait for slots.
+func TestObjectFrameIsARead(t *testing.T) {
+	b := newClientLobby(t, 4, Config{Players: 4, SendInterval: 4, Rules: sim.Rules{Mix: true}})
+	b.firing(3)
+	b.play(1)
+	o, read, ended := b.lobby.replication.objects, 0, 0
+	for range 600 {
+		b.tickAll()
+		now := b.lobby.match.Tick()
+		if o.frames.At(now) != nil {
+			continue
+		}
+		before, static, space, version := o.table.clone(), slices.Clone(o.static), o.space.at, o.version
+		object, row := o.object, o.row
+		f := b.lobby.ObjectFrame(now)
+		read++
+		if f.Tick != now || !reflect.DeepEqual(before, o.table) || !slices.Equal(static, o.static) ||
+			space != o.space.at || version != o.version || object != o.object || row != o.row {
+			t.Fatalf("tick %d: a read of the frame of tick %d has changed the object table", now, f.Tick)
+		}
+		for slot := range o.table.slots {
+			if o.table.taken(slot) && f.ID(slot) == 0 {
+				ended++
+			}
+		}
+	}
+	if read < 300 || ended < 10 {
+		t.Errorf("%d frames read, %d flights had ended in them", read, ended)
 	}
 }
 

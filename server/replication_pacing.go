@@ -46,17 +46,17 @@ func (r *replication) intervalOf(t tick.Tick) uint16 {
 	return uint16(t / tick.Tick(r.cfg.SendInterval))
 }
 
-// snapshotDue reports whether it is the client's turn in this tick, see turn. In a batch of several
-// ticks a client is due if its turn was in any of them. A client of a large lobby is due at most
+// snapshotDue reports whether a snapshot is due in this tick, see sendOffset. In a batch of several
+// ticks a client is due if it was in any of them. A client of a large lobby is due at most
 // once an interval: it could not tell two snapshots of one interval apart as baselines.
 func (r *replication) snapshotDue(c *connReplication) bool {
-	t, turn, interval := uint32(r.match.Tick()), r.turn(c), uint32(r.cfg.SendInterval)
+	t, offset, interval := uint32(r.match.Tick()), r.sendOffset(c), uint32(r.cfg.SendInterval)
 	period := interval * uint32(r.every(c))
 	if r.cfg.sendsTogether() || r.batchTicks <= 1 {
-		return (t+turn)%period < uint32(r.batchTicks)
+		return (t+offset)%period < uint32(r.batchTicks)
 	}
 	sent := uint32(c.pacing.sent)
-	return (t+turn)/period != (sent+turn)/period && t/interval != sent/interval
+	return (t+offset)/period != (sent+offset)/period && t/interval != sent/interval
 }
 
 // maxTogether is the most slots of a lobby that sends all snapshots in one tick: with two packets
@@ -66,24 +66,24 @@ const maxTogether = netio.BatchSize / 2
 // sendsTogether reports whether all snapshots of an interval are due in one tick.
 func (c *Config) sendsTogether() bool { return c.Players <= maxTogether }
 
-// turn is the number of ticks by which a client's snapshots come before those of slot 0. The clients
-// of a large lobby take turns by slot, so that each tick sends an equal part of the snapshots. Those
-// of a small lobby are due in one tick: they share rows coded once, and the ticks between send
-// nothing. Small lobbies of one host take turns by ID.
-func (r *replication) turn(c *connReplication) uint32 {
+// sendOffset is the number of ticks by which a client's snapshots come before those of slot 0. In a
+// large lobby it differs by slot, so that each tick sends an equal part of the snapshots. In a small
+// lobby all are due in one tick: they share rows coded once, and the ticks between send nothing.
+// Small lobbies of one host have offsets by ID.
+func (r *replication) sendOffset(c *connReplication) uint32 {
 	if !r.cfg.sendsTogether() {
 		return uint32(c.viewer.player.Index())
 	}
-	return r.cfg.turnTogether()
+	return r.cfg.sharedOffset()
 }
 
-// turnTogether is turn for the clients of a small lobby.
-func (c *Config) turnTogether() uint32 { return c.ID * idSpread >> 16 }
+// sharedOffset is sendOffset for the clients of a small lobby.
+func (c *Config) sharedOffset() uint32 { return c.ID * idSpread >> 16 }
 
 // sends reports whether a snapshot of the newest tick, the last of a batch, may be due.
 func (r *replication) sends() bool {
 	return !r.cfg.sendsTogether() ||
-		(uint32(r.match.Tick())+r.cfg.turnTogether())%uint32(r.cfg.SendInterval) < uint32(r.batchTicks)
+		(uint32(r.match.Tick())+r.cfg.sharedOffset())%uint32(r.cfg.SendInterval) < uint32(r.batchTicks)
 }
 
 // ringInterval is the number of ticks of which a ring of frames keeps one, and ringFrames is how many
@@ -102,12 +102,12 @@ func (c *Config) ringFrames() int {
 
 func (c *Config) ringOffset() tick.Tick {
 	if c.sendsTogether() {
-		return tick.Tick(c.turnTogether())
+		return tick.Tick(c.sharedOffset())
 	}
 	return 0
 }
 
-// idSpread is odd and spreads adjacent IDs over all turns of an interval.
+// idSpread is odd and spreads adjacent IDs over all ticks of an interval.
 const idSpread = 0x9e3779b1
 
 // delay says why a snapshot that is due cannot be sent now, DelayNone if it can, and counts it.

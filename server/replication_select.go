@@ -22,6 +22,7 @@ const (
 	rowsScheduled                     // as many as the byte budget carries
 	rowsJoining                       // as many as Config.JoinBytes carry
 	rowsTurns                         // the nearest rows and opponents, and others in turn
+	rowsTeamTurns                     // all visible rows, but team mates out of sight in turn
 	rowsLowDetail                     // fewer of the nearest rows, and others in turn: overload
 )
 
@@ -41,13 +42,14 @@ const (
 //
 //	all players are visible, no limit    blocks that clients share; no visibility is computed; in a
 //	                                     large lobby half of the far players, see rowTurns
-//	some are hidden, no limit            all visible rows; blocks for whole visible groups
+//	some are hidden, no limit            all visible rows; blocks for whole visible groups; of a
+//	                                     large team half of those out of sight, see rowTurns
 //	byte limit                           all visible rows if they fit; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
 	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
-	blocks := all && !limited && (c.viewer.spectates || r.joined(c))
+	blocks := all && !limited && r.joined(c)
 	turns := blocks && r.takesTurns()
 	if r.cfg.Relevance == RelevanceOff || blocks && !turns && !r.lowDetail() {
 		v.byRow, v.selection = false, rowsAll
@@ -74,6 +76,8 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
 	case r.lowDetail():
 		r.selectTurns(c, rowsLowDetail, visible)
+	case r.takesTeamTurns(c):
+		r.selectTeamTurns(c, visible)
 	default:
 		r.beginPlayerRows(c, visible)
 	}
@@ -123,14 +127,7 @@ func (r *replication) worldFits() bool {
 // lacksGroups reports whether the groups that the client does not hold whole take more than most
 // bits.
 func (r *replication) lacksGroups(c *connReplication, most int) bool {
-	for group := range r.players.frames.Groups() {
-		if c.acks.tracker.Baseline(group) == 0 {
-			if most -= snapshot.GroupRows * fullRowBits; most < 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return c.acks.tracker.Lacking(r.players.frames.Groups())*snapshot.GroupRows*fullRowBits > most
 }
 
 // Sizes of packets, in bytes.

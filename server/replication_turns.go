@@ -9,9 +9,10 @@ import (
 )
 
 // rowTurns says which visible rows a snapshot sends: about the nearest ones, and one of several
-// equal ranges of groups, its parts. Consecutive snapshots of a client send consecutive parts, so
-// each row is sent at least once in as many snapshots as there are parts. Clients that are sent
-// snapshots of the same intervals get equal parts, and share their blocks.
+// equal ranges of groups, its parts. The part follows from the number of the send interval, so
+// clients that are sent snapshots of one interval share its blocks. The first snapshot after missed
+// ones also has the parts between the last one sent and its own, so each row is sent at least once in
+// as many snapshots as there are parts.
 type rowTurns struct{ nearest, turns int }
 
 // Rows of a client that is sent all players take turns in a lobby of more than turnsFrom times
@@ -19,6 +20,7 @@ type rowTurns struct{ nearest, turns int }
 // players two send intervals late.
 const (
 	turnsFrom             = 10
+	teamTurnsFrom         = 2 // likewise of a team of a grid, see selectTeamTurns
 	farTurns              = 2
 	defaultNearestPlayers = 64
 )
@@ -29,20 +31,35 @@ var lowDetailTurns = rowTurns{nearest: 16, turns: 4}
 
 // rowTurn is a client's place in the turns.
 type rowTurn struct {
-	at     uint8  // part of the newest snapshot
-	groups uint16 // number of groups when part 0 was sent
+	of     rowSelection // the selection whose turns these are
+	team   uint8        // of rowsTeamTurns: the team whose groups take turns
+	part   uint8        // of the newest snapshot with turns
+	groups uint16       // number of groups when part 0 was sent
 }
 
-// next moves on to the part of the next snapshot and returns its groups. The number of groups in use
-// only grows. Groups added since part 0 go with the last part, so no group waits for more snapshots
-// than there are parts.
-func (t *rowTurn) next(turns, groups int) (first, end int) {
-	t.at = uint8((int(t.at) + 1) % turns)
-	if t.at == 0 || t.groups == 0 {
+// due begins the turns of a selection and a team, unless the client is in them: no part is due yet
+// but the next one.
+func (t *rowTurn) due(of rowSelection, team uint8, part, turns int) {
+	if t.of != of || t.team != team {
+		*t = rowTurn{of: of, team: team, part: uint8((part + turns - 1) % turns)}
+	}
+}
+
+// next moves on to a part and returns the groups of the next snapshot: those of the parts from the
+// one after the newest snapshot's to this one; all groups if these parts do not lie together. The
+// number of groups in use only grows. Groups added since part 0 go with the last part, so no group
+// waits for more snapshots than there are parts.
+func (t *rowTurn) next(part, turns, groups int) (first, end int) {
+	from := (int(t.part) + 1) % turns
+	if t.part = uint8(part); from > part {
+		t.groups = uint16(groups)
+		return 0, groups
+	}
+	if from == 0 || t.groups == 0 {
 		t.groups = uint16(groups)
 	}
-	first, end = int(t.at)*int(t.groups)/turns, (int(t.at)+1)*int(t.groups)/turns
-	if int(t.at) == turns-1 {
+	first, end = from*int(t.groups)/turns, (part+1)*int(t.groups)/turns
+	if part == turns-1 {
 		end = groups
 	}
 	return first, end
@@ -66,10 +83,8 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		n = lowDetailTurns
 		r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	}
-	t := int(r.intervalOf(r.match.Tick())) / int(r.every(c))
-	if v.selection != selection { // next adds one: part t%turns, as for clients that take turns already
-		v.turn = rowTurn{at: uint8((t + n.turns - 1) % n.turns)}
-	}
+	turn := r.partDue(c, n.turns)
+	v.turn.due(selection, 0, turn, n.turns)
 	v.selection = selection
 	clear(s.pick)
 	if visible == nil {
@@ -80,7 +95,40 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		visible = s.withEmpty(visible)
 	}
 	part := snapshot.Part{Visible: visible, Picked: s.pick, Spacing: n.turns}
-	part.First, part.End = v.turn.next(n.turns, p.frames.Groups())
+	part.First, part.End = v.turn.next(turn, n.turns, p.frames.Groups())
+	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
+}
+
+// partDue is the part whose turn it is for a client.
+func (r *replication) partDue(c *connReplication, turns int) int {
+	return int(r.intervalOf(r.match.Tick())) / int(r.every(c)) % turns
+}
+
+// takesTeamTurns reports whether the team of the client's viewpoint is so large that its players out
+// of sight take turns.
+func (r *replication) takesTeamTurns(c *connReplication) bool {
+	p, slot, nearest := &r.players, int(c.viewer.slot), r.cfg.NearestPlayers
+	return p.teamSlots != nil && slot >= 0 && nearest > 0 && p.interest.team[slot] != 0 &&
+		int(r.match.Score().Members[p.interest.team[slot]-1]) > teamTurnsFrom*nearest
+}
+
+// selectTeamTurns begins a snapshot of all visible rows but those of team mates out of sight: of
+// these it sends one of two equal ranges of the team's groups. Each of them is in as many snapshots
+// as those of rowsTurns.
+func (r *replication) selectTeamTurns(c *connReplication, visible []uint64) {
+	p, s, v := &r.players, &r.players.interest, &c.view
+	team := s.team[c.viewer.slot] - 1
+	mates, inSight := p.teamSlots[team], v.interest.InSight()
+	for i, w := range visible {
+		s.pick[i] = w&^mates[i] | inSight[i]
+	}
+	v.selection = rowsTeamTurns
+	part := snapshot.Part{Visible: s.withEmpty(visible), Picked: s.pick, Spacing: farTurns}
+	turn := r.partDue(c, farTurns)
+	v.turn.due(rowsTeamTurns, team, turn, farTurns)
+	from, to := r.cfg.teamGroups(team)
+	first, end := v.turn.next(turn, farTurns, max(0, min(to, p.frames.Groups())-from))
+	part.First, part.End = from+first, from+end
 	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
 }
 

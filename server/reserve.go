@@ -3,10 +3,10 @@ package server
 import "github.com/tickrate/tickrate/netio/packet"
 
 // Reserve makes the memory of all slots now: 44 KB each in a lobby of 64, 172 KB in one of 2000,
-// and 19 KB more if killcams may be wanted in a lobby of more than 32. Without it the memory of a slot is made in the tick in
-// which it is first taken, and stays for later players. The memory for a later map is then made
-// with that map. Nothing else changes. Call it while the lobby is empty and no map change is
-// pending.
+// and 19 KB more if killcams may be wanted in a lobby of more than 32. Without it the memory of a
+// slot is made in the tick in which it is first taken, and stays for later players. The memory for a
+// later map is then made with that map. Nothing else changes. Call it while the lobby is empty and no
+// map change is pending.
 func (l *Lobby) Reserve() {
 	l.maps.reserve = true
 	for slot := range l.conns {

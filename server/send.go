@@ -37,7 +37,10 @@ func (o *outbound) send(now time.Duration, sock netio.Conn) error {
 	o.round.send(now, o.chat.room)
 	o.transfers.send(now)
 	o.recording.sendKillcams(now, o.transfers)
-	for _, slot := range o.live {
+	for i, slot := range o.live {
+		if len(o.live) > maxTogether {
+			o.prefetchSnapshots(i)
+		}
 		if o.port.egress.packets.full() {
 			if err := o.sendPackets(now, sock); err != nil {
 				return err

@@ -11,6 +11,11 @@ type viewpoint struct {
 	target netid.ID // 0: none
 	free   bool     // the spectator wants a free camera
 	unsent bool     // the spectator has not been sent its target
+
+	// The requests of a tick. At its end the target is the player that is a number of steps after
+	// wanted, or before it if the number is negative.
+	wanted netid.ID
+	steps  int
 }
 
 // spectators gives each spectator the view of a player, or a free camera where Config.SpectateAll
@@ -28,9 +33,7 @@ func (s *spectators) update() {
 		if c.roster.role != roleSpectator || !c.session.ready {
 			continue
 		}
-		if v := &c.roster.view; !v.free && !s.playing(v.target) {
-			c.follow(s.next(v.target.Index(), 1))
-		}
+		c.follow(s.requested(&c.roster.view))
 		if c.roster.view.unsent {
 			w := protocol.Spectate{Player: uint32(c.roster.view.target)}
 			if w.Player != 0 {
@@ -42,64 +45,89 @@ func (s *spectators) update() {
 	}
 }
 
+// requested is the target that a spectator asks for, and the next player if that one has left.
+func (s *spectators) requested(v *viewpoint) netid.ID {
+	switch {
+	case v.steps != 0:
+		return s.step(v.wanted.Index(), v.steps)
+	case !v.free && !s.playing(v.wanted):
+		return s.step(v.wanted.Index(), 1)
+	}
+	return v.wanted
+}
+
 // playing reports whether an id is of a player of the match, which spectators may follow.
 func (s *spectators) playing(id netid.ID) bool {
 	return s.match.Vital(id) != nil && !s.match.Spectates(id)
 }
 
-// next is the next player from a slot on, by steps of 1 or -1; 0 if there is none.
-func (s *spectators) next(slot, step int) netid.ID {
-	n := len(s.conns)
-	for range n {
-		slot = (slot + step + n) % n
+// step is the player that is a number of players after a slot, or before it if the number is
+// negative; 0 if there is none. It goes round the slots twice at most, however large the number is.
+func (s *spectators) step(slot, steps int) netid.ID {
+	n, direction, players := len(s.conns), 1, 0
+	if steps < 0 {
+		direction, steps = -1, -steps
+	}
+	for at := 1; at <= 2*n; at++ {
+		slot = (slot + direction + n) % n
 		if id := s.match.World.At(slot); s.playing(id) {
-			return id
+			players++
+			if players == steps {
+				return id
+			}
+		}
+		if at == n { // once round
+			if players == 0 {
+				return 0
+			}
+			steps, players = (steps-1)%players+1, 0
 		}
 	}
 	return 0
 }
 
-// request handles a spectator's request for another viewpoint. ok is false if the message is no
-// such wish, or the sender is no spectator.
+// request notes a spectator's request for another viewpoint, which it gets with the end of the tick.
+// A packet may have 64 requests, so none of them costs more than to note it. ok is false if the message
+// is no such request, or the sender is no spectator.
 func (s *spectators) request(c *conn, message []byte) (ok bool) {
 	w, err := protocol.ParseSpectate(message, protocol.MessageSpectate)
 	if err != nil || c.roster.role != roleSpectator || !c.session.ready {
 		return false
 	}
-	from := c.roster.view.target.Index()
+	v, id := &c.roster.view, netid.ID(w.Player)
 	switch w.Mode {
 	case protocol.SpectateNext:
-		c.roster.view.free = false
-		c.follow(s.next(from, 1))
+		v.free = false
+		v.steps++
 	case protocol.SpectatePrevious:
-		c.roster.view.free = false
-		c.follow(s.next(from, -1))
+		v.free = false
+		v.steps--
 	case protocol.SpectatePlayer:
-		if !s.playing(netid.ID(w.Player)) {
+		if !s.playing(id) {
 			s.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
-		c.roster.view.free = false
-		c.follow(netid.ID(w.Player))
+		v.free, v.wanted, v.steps = false, id, 0
 	case protocol.SpectateFree:
 		if !s.cfg.SpectateAll {
 			s.Stats.Count[metrics.SpectateRefused].Inc()
 			break
 		}
-		c.roster.view.free = true
-		c.follow(0)
+		v.free, v.wanted, v.steps = true, 0, 0
 	}
-	c.roster.view.unsent = true // a refusal is answered, too
+	v.unsent = true // a refusal is answered, too
 	return true
 }
 
 // follow gives a spectator the view of another player. What it saw through the last one it sees no
 // longer.
 func (c *conn) follow(id netid.ID) {
-	if c.roster.view.target == id {
+	v := &c.roster.view
+	v.wanted, v.steps = id, 0
+	if v.target == id {
 		return
 	}
-	c.roster.view.target, c.roster.view.unsent = id, true
+	v.target, v.unsent = id, true
 	if c.repl.view.interest != nil {
 		c.repl.view.interest.Reset()
 	}

@@ -22,6 +22,11 @@ func (m *Match) JoinFrom(slot int) netid.ID {
 	return m.addPlayer(m.World.SpawnFrom(slot, m.player), 0)
 }
 
+// JoinSpectatorFrom is JoinFrom for a spectator.
+func (m *Match) JoinSpectatorFrom(slot int) netid.ID {
+	return m.addPlayer(m.World.SpawnFrom(slot, m.player), spectator)
+}
+
 // NextTeam is the team of the next player to join, if nobody leaves before the end of the tick.
 func (m *Match) NextTeam() uint8 {
 	members := m.Score().Members

@@ -157,7 +157,7 @@ func TestSaveHasEverything(t *testing.T) {
 // Every method that changes a match from outside is recorded in its inputs: a new method is either
 // recorded or listed here as one that need not be.
 func TestInputsHaveEveryChange(t *testing.T) {
-	const recorded = "RequestHero Join JoinAsHero JoinAt JoinFrom JoinSpectatorAt Leave SetRespawn " +
+	const recorded = "RequestHero Join JoinAsHero JoinAt JoinFrom JoinSpectatorAt JoinSpectatorFrom Leave SetRespawn " +
 		"JoinSpectator CommandBuffer SetClampLimits SetHitFilter SetViewResolver "
 	const reads = "AbilityStates Checksums ClampLimits Game Harms Hash HitFilter History Kinds LastView " +
 		"Layout Mode NextTeam Objects Outcome Poses PrefetchCommand PrefetchCommands Root " +

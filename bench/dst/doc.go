@@ -28,6 +28,7 @@
 //	12 bounds         rates, leads, queues, allocations         run.checkRate, allocCheck
 //	13 isolation      outsiders do not change the match         run.compare
 //	14 liveness       everybody joins and plays in the end      run.recordSettled, checkLife
+//	14 liveness       each visible player is sent again         run.checkRowAges
 //	15 replay file    a recording repeats the match             run.checkRecording
 //	16 determinism    equal seeds give equal bits               run.compare
 //

@@ -116,10 +116,14 @@ type Scenario struct {
 	Kbps      int              // byte budget of a connection, kbit/s; 0 means none
 	Relevance server.Relevance // what the server replicates to a connection
 	Walls     bool             // walls hide some players from each other
+	Nearest   int              // server.Config.NearestPlayers; 0: its default
 	Faults    []Fault          // by kind; a case leaves faults out by their index
 	Lobbies   []LobbyPlan      // of a host with many lobbies; else none
 	Workers   int              // of a host, each with a port and lobbies of its own
 }
+
+// takesTurns reports whether a seed plays a lobby in which far players take turns.
+func takesTurns(seed uint64) bool { return seed%20 == 4 }
 
 // Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and
 // present with a drawn strength in the others.
@@ -128,6 +132,9 @@ func Draw(seed uint64) Scenario {
 	p := Scenario{Clients: 4 + d.IntN(7)}
 	if seed%25 == 7 {
 		p.Clients = 32
+	}
+	if takesTurns(seed) { // two groups of slots, one for each turn
+		p.Clients = 20
 	}
 	p.Relevance = [...]server.Relevance{server.RelevanceOff, server.RelevanceAll,
 		server.RelevanceGrid, server.RelevanceGrid}[d.IntN(4)]
@@ -143,6 +150,9 @@ func Draw(seed uint64) Scenario {
 		for range n {
 			p.Faults = append(p.Faults, drawFault(d, k, p.Clients))
 		}
+	}
+	if takesTurns(seed) {
+		p.Relevance, p.Walls, p.Kbps, p.Nearest = server.RelevanceAll, false, 0, 1
 	}
 	return p
 }

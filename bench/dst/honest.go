@@ -27,12 +27,13 @@ type honest struct {
 	serverStart int           // number of the server that the current client dialled
 	id          netid.ID      // its player; 0 before the client joined
 
-	compared  tick.Tick // newest snapshot that was checked
-	newest    tick.Tick // newest snapshot the client had
-	view      int64     // instant of the client's last view
-	ownTick   tick.Tick // tick of the last own-player state checked
-	kills     int       // 1 + index of the last kill message heard; 0 before the first
-	linesSent int       // chat lines, over all of its clients
+	compared  tick.Tick   // newest snapshot that was checked
+	rowTicks  []tick.Tick // by slot: newest snapshot that was checked and had its row
+	newest    tick.Tick   // newest snapshot the client had
+	view      int64       // instant of the client's last view
+	ownTick   tick.Tick   // tick of the last own-player state checked
+	kills     int         // 1 + index of the last kill message heard; 0 before the first
+	linesSent int         // chat lines, over all of its clients
 	lines     [64]lastLines
 	settleAt  time.Duration       // from then on the client must play normally
 	settled   *client.Stats       // its counters at settleAt; nil before

@@ -435,7 +435,8 @@ func (h *host) drain() {
 	for range 2 {
 		for i, p := range h.ports {
 			h.serving = i
-			if err := p.Ticks(h.Now(), h.wallClock(h.Now()), workerConn{h.conn, &h.alone, i}, nil); err != nil {
+			conn := workerConn{h.conn, &h.alone, i}
+			if err := p.Ticks(h.Now(), h.wallClock(h.Now()), conn, nil); err != nil {
 				h.fail(NoPanic, "%v", err)
 			}
 		}

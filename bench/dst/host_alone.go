@@ -105,7 +105,8 @@ func (a *aloneLog) isDue(l *hosted) bool { return l.place.moving == nil && l.pla
 // onArrival keeps a datagram.
 func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byte) {
 	a := &h.alone
-	v := arrival{client: client, connection: connection, from: from, data: bytes.Clone(data), step: a.step + 1}
+	v := arrival{client: client, connection: connection, from: from, data: bytes.Clone(data),
+		step: a.step + 1}
 	v.worker = (int(from.Port()) + int(from.Addr().As4()[2])) % len(h.ports)
 	if client >= 0 && len(data) > 0 {
 		c := h.players[client].connection(connection)
@@ -196,7 +197,8 @@ func (a *aloneLog) moved(client, from int, was, is netip.AddrPort) {
 	echoed := -1 // batch
 	for i := from; i < len(a.arrivals) && echoed < 0; i++ {
 		v := &a.arrivals[i]
-		if v.client == client && v.from == is && netcode.KindOf(v.data) == netcode.KindPath && len(v.data) < 100 {
+		path := netcode.KindOf(v.data) == netcode.KindPath && len(v.data) < 100
+		if path && v.client == client && v.from == is {
 			echoed = v.batch
 		}
 	}

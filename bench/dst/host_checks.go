@@ -41,7 +41,8 @@ func (h *host) checkRoutes() {
 			in := h.find(l)
 			switch {
 			case ok != (l != nil):
-				h.fail(Sessions, "client %d of the port has a session: %v, and a lobby: %v", slot, ok, l != nil)
+				h.fail(Sessions, "client %d of the port has a session: %v, and a lobby: %v", slot, ok,
+					l != nil)
 			case ok && in == nil:
 				h.fail(Sessions, "client %d is in lobby %d, which has ended", s.ClientID, l.ID())
 			case ok && s.ClientID < uint64(len(has)):
@@ -51,7 +52,8 @@ func (h *host) checkRoutes() {
 				has[s.ClientID] = true
 				c := h.players[s.ClientID].withToken(s.Token)
 				if c != nil && c.named && c.ref.Lobby != in.id {
-					h.fail(NoLeak, "client %d with a token for lobby %d is in lobby %d", s.ClientID, c.ref.Lobby, in.id)
+					h.fail(NoLeak, "client %d with a token for lobby %d is in lobby %d", s.ClientID,
+						c.ref.Lobby, in.id)
 				}
 			}
 		}
@@ -86,11 +88,12 @@ func (h *host) checkAccounts(last bool) {
 	}
 	in, exact := h.wire.received, last || len(h.ports) == 1
 	if sum.received != sum.accounted || opened != sum.received || opened > in || exact && opened != in {
-		h.fail(Accounts, "%d datagrams reached the host, which counted %d and accounts for %d, netcode for %d",
-			in, sum.received, sum.accounted, opened)
+		h.fail(Accounts, "%d datagrams reached the host, which counted %d and accounts for %d, netcode "+
+			"for %d", in, sum.received, sum.accounted, opened)
 	}
 	if out := h.wire.sent; sum.sent != out || sealed != out {
-		h.fail(Accounts, "%d datagrams left the host, which counted %d, and netcode %d", out, sum.sent, sealed)
+		h.fail(Accounts, "%d datagrams left the host, which counted %d, and netcode %d", out, sum.sent,
+			sealed)
 	}
 	if sum.unbalanced != 0 {
 		h.fail(Accounts, "%d ticks do not balance", sum.unbalanced)
@@ -119,7 +122,8 @@ func (h *host) checkHostLife() {
 		case inputs == nil:
 			h.fail(Liveness, "client %d is %v, which is not in the match of lobby %d", i, c.ID(), in.id)
 		case inputs.Last().Tick+4 < m.Tick():
-			h.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, inputs.Last().Tick, m.Tick())
+			h.fail(Liveness, "client %d's last input is for tick %d, now is %d", i, inputs.Last().Tick,
+				m.Tick())
 		case c.Newest()+in.maxSnapshotAge() < m.Tick():
 			h.fail(Liveness, "client %d's newest snapshot is %d, now is %d", i, c.Newest(), m.Tick())
 		}

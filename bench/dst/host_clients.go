@@ -193,7 +193,7 @@ func (h *host) over(i int, why packet.Reason) {
 	case want == 0 && why == packet.ReasonFull: // of a small lobby: another one
 		p.wish = 0
 	case want == 0 && why == packet.ReasonNoLobby && c.named && c.lobby == nil && !h.plays(c.ref.Lobby):
-	case want == 0 && c.lobby == nil && h.past.lastWhy == why && why != 0: // it ended while it took the client
+	case want == 0 && c.lobby == nil && h.past.lastWhy == why && why != 0: // it ended meanwhile
 	case want == 0 && (!silence || smooth):
 		h.fail(Liveness, "client %d was told %v, and its lobby plays", i, why)
 	}

@@ -111,7 +111,8 @@ func (h *host) replace(l *hosted, f *fault) bool {
 func (h *host) changeLobby(f *fault) {
 	p := &h.players[f.Client]
 	p.wish = h.lobbies[f.rng.IntN(len(h.lobbies))].id
-	after := time.Duration(f.rng.IntN(3)) * 700 * time.Millisecond // before, at and after a takeover is possible
+	// Before, at and after the instant from which a takeover is possible.
+	after := time.Duration(f.rng.IntN(3)) * 700 * time.Millisecond
 	h.part(f.Client, f.rng.IntN(2) == 0, after)
 }
 

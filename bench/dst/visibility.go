@@ -201,6 +201,33 @@ func (r *run) checkRows(i int, c *client.Client, t tick.Tick) {
 			r.fail(NoLeak, "client %d was sent in tick %d the row of %v, which it must not see",
 				i, t, got.ID(first+bits.TrailingZeros16(leak)))
 		}
+		r.honest[i].noteRows(t, first, known, r.cfg.Players)
+	}
+	r.checkRowAges(i, frame)
+}
+
+// noteRows notes that a snapshot has the known rows of the group that begins at slot first.
+func (s *honest) noteRows(t tick.Tick, first int, known uint16, slots int) {
+	if s.rowTicks == nil {
+		s.rowTicks = make([]tick.Tick, (slots+snapshot.GroupRows-1)/snapshot.GroupRows*snapshot.GroupRows)
+	}
+	for ; known != 0; known &= known - 1 {
+		s.rowTicks[first+bits.TrailingZeros16(known)] = t
+	}
+}
+
+// checkRowAges checks that a client that may see all players, without a limit, gets each of them
+// several times a second. It checks clients that play normally.
+func (r *run) checkRowAges(i int, frame *snapshot.Frame) {
+	s := &r.honest[i]
+	if r.visibility.on || r.drawn.Kbps > 0 || r.Now() < s.settleAt+time.Second {
+		return
+	}
+	for slot, last := range s.rowTicks {
+		if id := frame.ID(slot); id != 0 && frame.Tick-last > tick.Tick(r.rate)/4 {
+			r.fail(Liveness, "client %d was last sent the row of %v in tick %d, and not until %d",
+				i, id, last, frame.Tick)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures) measur
 		InputsLate:     f.LateTicks,
 		DatagramsLost:  socketLost(hosts), TicksSkipped: rep.TicksSkipped,
 		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
-		SwarmCores: f.CPU.Seconds() / sec, SwarmLate: f.LateTurns, VoidReason: f.Void(),
+		SwarmCores: f.CPU.Seconds() / sec, SwarmLate: f.LatePasses, VoidReason: f.Void(),
 	}
 	if k := f.RunDelay; k.Known {
 		s.SwarmCorrected = Micros(f.StealCorrected)

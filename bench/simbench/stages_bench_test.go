@@ -45,6 +45,9 @@ func BenchmarkStages(b *testing.B) {
 	}{
 		{"mobile/290", "mobile", 290},
 		{"one-lobby/1000", "one-lobby", 1000},
+		{"wide/510", "wide", 510},
+		{"wide/2000", "wide", 2000},
+		{"wide/4000", "wide", 4000},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s, ok := scenario.Named(c.scenario)
@@ -58,6 +61,7 @@ func BenchmarkStages(b *testing.B) {
 			for i := range stats.Stage {
 				stats.Stage[i].Reset()
 			}
+			bytes := stats.Count[metrics.BytesOut].Load()
 			shots, hits := stats.Count[metrics.Shots].Load(), stats.Count[metrics.Hits].Load()
 			b.ResetTimer()
 			for range b.N {
@@ -71,6 +75,9 @@ func BenchmarkStages(b *testing.B) {
 					b.ReportMetric(mean/1e3, "µs-"+metrics.Stage(i).String())
 				}
 			}
+			sent := float64(stats.Count[metrics.BytesOut].Load() - bytes)
+			seconds := float64(b.N) / float64(s.Rates.TickHz)
+			b.ReportMetric(sent*8/1e3/seconds/float64(c.players), "kbit/s")
 			b.ReportMetric(float64(stats.Count[metrics.Shots].Load()-shots)/float64(b.N), "shots/tick")
 			b.ReportMetric(float64(stats.Count[metrics.Hits].Load()-hits)/float64(b.N), "hits/tick")
 			b.ReportMetric(0, "ns/op")

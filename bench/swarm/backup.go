@@ -41,7 +41,7 @@ func (s *Swarm) startBackup() *backup {
 	d.pin()
 	d.cpu.Store(int32(clock.CPU()))
 	d.setBeat(d.pacer.Now())
-	s.turns.latch.open.Store(true)
+	s.passes.latch.open.Store(true)
 	go b.run(s.period())
 	return b
 }
@@ -95,15 +95,15 @@ func (b *backup) run(period time.Duration) {
 // playSlots plays for a driver that is behind, up to a slot. What is over a tick late is left to
 // the driver to skip.
 func (b *backup) playSlots(slot int64) {
-	s, q, g := b.s, &b.s.turns.queue, &b.s.turns.latch
+	s, q, g := b.s, &b.s.passes.queue, &b.s.passes.latch
 	for now := s.driver.pacer.Now(); s.stalled(now) && g.enter(); now = s.driver.pacer.Now() {
-		at, turns := q.slot(), b.sent.Turns
+		at, passes := q.slot(), b.sent.Passes
 		over := slot-at > b.s.slots() || !b.sweep(at, now, func(int) bool { return !g.closing() })
-		b.sent.ByBackup += b.sent.Turns - turns
+		b.sent.ByBackup += b.sent.Passes - passes
 		if g.leave(); over || at >= slot {
 			return
 		}
-		q.begin(at+1, s.turnsPerSlot())
+		q.begin(at+1, s.passesPerSlot())
 	}
 }
 
@@ -112,7 +112,7 @@ func (b *backup) stop() {
 	if b == nil {
 		return
 	}
-	b.s.turns.latch.close()
+	b.s.passes.latch.close()
 	b.stopping.Store(true)
 	<-b.done
 	b.s.gather(&b.sender)
@@ -122,6 +122,6 @@ func (b *backup) stop() {
 // stalled reports whether the driver stands still, or has started no slot, for longer than
 // maxStall.
 func (s *Swarm) stalled(now time.Duration) bool {
-	beat, slotEnd := time.Duration(s.driver.beat.Load()), time.Duration(s.turns.queue.slot()+1)*s.period()
+	beat, slotEnd := time.Duration(s.driver.beat.Load()), time.Duration(s.passes.queue.slot()+1)*s.period()
 	return now > beat+maxStall || now > slotEnd+maxStall
 }

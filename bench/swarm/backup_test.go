@@ -17,7 +17,7 @@ import (
 )
 
 // silentSwarm is a swarm of blind players and a server that never answers: they ask to connect,
-// each as often as it has a turn.
+// each as often as it has a pass.
 func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	at, err := net.ListenUDP("udp4", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
 	if err != nil {
@@ -40,9 +40,9 @@ func silentSwarm(t *testing.T, players int) (s *Swarm, at *net.UDPConn) {
 	return s, at
 }
 
-// A turn is given to one sender, and a slot has as many as it should.
+// A pass is given to one sender, and a slot has as many as it should.
 func TestQueue(t *testing.T) {
-	const hands, last, turns = 4, 300, 7
+	const hands, last, passes = 4, 300, 7
 	var q queue
 	var taken [hands][last + 1]int
 	var begun [hands]int
@@ -51,11 +51,11 @@ func TestQueue(t *testing.T) {
 		wg.Go(func() {
 			d := rng(h + 1)
 			for slot := int64(1); slot <= last; slot += 1 + int64(d.next()%3)/2 {
-				if q.begin(slot, turns) {
+				if q.begin(slot, passes) {
 					begun[h]++
 				}
 				for range 2 + d.next()%3 {
-					if q.turn(slot) {
+					if q.take(slot) {
 						taken[h][slot]++
 					}
 				}
@@ -70,16 +70,16 @@ func TestQueue(t *testing.T) {
 			sum += taken[h][slot]
 		}
 		all += sum
-		if sum > turns {
-			t.Errorf("slot %d had %d turns, want %d at most", slot, sum, turns)
+		if sum > passes {
+			t.Errorf("slot %d had %d passes, want %d at most", slot, sum, passes)
 		}
 	}
 	if n := begun[0] + begun[1] + begun[2] + begun[3]; n > last || n < last/2 || all < last {
-		t.Errorf("%d slots were begun, %d turns taken", n, all)
+		t.Errorf("%d slots were begun, %d passes taken", n, all)
 	}
-	if q.begin(5, 1) || !q.begin(2*last, 2) || q.begin(2*last, 2) || q.turn(5) || !q.turn(2*last) ||
-		!q.turn(2*last) || q.turn(2*last) || q.slot() != 2*last {
-		t.Error("a slot that has begun begins again, or has more turns than it was given")
+	if q.begin(5, 1) || !q.begin(2*last, 2) || q.begin(2*last, 2) || q.take(5) || !q.take(2*last) ||
+		!q.take(2*last) || q.take(2*last) || q.slot() != 2*last {
+		t.Error("a slot that has begun begins again, or has more passes than it was given")
 	}
 }
 
@@ -134,44 +134,44 @@ func TestBackupHelps(t *testing.T) {
 	r := newBackup(s)
 	now := int64(s.driver.pacer.Now()/s.period()) + 2*slots
 	s.driver.pacer.Sleep(time.Duration(now)*s.period() + s.period()/2)
-	s.turns.queue.begin(now-3, 2)
+	s.passes.queue.begin(now-3, 2)
 	r.playSlots(now)
-	if s.turns.queue.slot() != now-3 || r.sent.Turns != 0 {
-		t.Fatalf("%d turns through a closed latch", r.sent.Turns)
+	if s.passes.queue.slot() != now-3 || r.sent.Passes != 0 {
+		t.Fatalf("%d passes through a closed latch", r.sent.Passes)
 	}
-	s.turns.latch.open.Store(true)
+	s.passes.latch.open.Store(true)
 	s.driver.setBeat(s.driver.pacer.Now() + time.Hour)
-	s.turns.queue.begin(now+100_000, 0) // the driver is ahead
-	if r.playSlots(now); r.sent.Turns != 0 {
-		t.Fatalf("%d turns of a driver that is not behind", r.sent.Turns)
+	s.passes.queue.begin(now+100_000, 0) // the driver is ahead
+	if r.playSlots(now); r.sent.Passes != 0 {
+		t.Fatalf("%d passes of a driver that is not behind", r.sent.Passes)
 	}
-	s.turns.queue.at.Store((now-3)*maxTurns + 2)
+	s.passes.queue.at.Store((now-3)*maxPasses + 2)
 	s.driver.setBeat(0)
-	if !s.turns.tryLock(7) { // the driver has it
+	if !s.passes.tryLock(7) { // the driver has it
 		t.Fatal("player 7 is still locked")
 	}
 	r.playSlots(now)
-	turns := uint64(2 + 3*s.turnsPerSlot())
-	if r.sent.Turns != turns || r.sent.ByBackup != turns || s.turns.queue.slot() != now ||
-		r.sent.Sends == 0 || s.Figures.Late.Count() != int64(turns) {
-		t.Errorf("%+v up to slot %d, want %d turns up to %d", r.sent, s.turns.queue.slot(), turns, now)
+	passes := uint64(2 + 3*s.passesPerSlot())
+	if r.sent.Passes != passes || r.sent.ByBackup != passes || s.passes.queue.slot() != now ||
+		r.sent.Sends == 0 || s.Figures.Late.Count() != int64(passes) {
+		t.Errorf("%+v up to slot %d, want %d passes up to %d", r.sent, s.passes.queue.slot(), passes, now)
 	}
 	for i := range s.players {
 		// Due clients that decode only acks, one after the other.
-		if had, want := s.players[i].at != 0, i > 0 && i <= int(turns)+1 && i != 7; had != want {
-			t.Errorf("player %d had a turn: %v", i, had)
+		if had, want := s.players[i].at != 0, i > 0 && i <= int(passes)+1 && i != 7; had != want {
+			t.Errorf("player %d had a pass: %v", i, had)
 		}
 	}
 	for late := range int64(3) { // of over a tick, nothing
-		s.turns.queue.at.Store((now-slots-1-late)*maxTurns + 2)
-		before := r.sent.Turns
-		if r.playSlots(now); r.sent.Turns != before {
-			t.Errorf("%d slots behind: %d turns", slots+1+late, r.sent.Turns-before)
+		s.passes.queue.at.Store((now-slots-1-late)*maxPasses + 2)
+		before := r.sent.Passes
+		if r.playSlots(now); r.sent.Passes != before {
+			t.Errorf("%d slots behind: %d passes", slots+1+late, r.sent.Passes-before)
 		}
 	}
 }
 
-// Two senders that play one slot at the same time give every due player one turn.
+// Two senders that play one slot at the same time give every due player one pass.
 func TestTwoSendersPlayASlot(t *testing.T) {
 	const players, rounds = 80, 2000
 	s, _ := silentSwarm(t, players)
@@ -180,38 +180,38 @@ func TestTwoSendersPlayASlot(t *testing.T) {
 	on := func(int) bool { return true }
 	slot := int64(s.driver.pacer.Now()/s.period()) + 2*slots
 	for round := range rounds {
-		for i := range s.turns.due {
-			s.turns.due[i].Store(0)
+		for i := range s.passes.due {
+			s.passes.due[i].Store(0)
 			s.players[i].at = time.Duration(slot) * s.period()
 		}
 		slot++
-		s.turns.queue.begin(slot, players+5)
-		before := one.sent.Turns + two.sent.Turns
+		s.passes.queue.begin(slot, players+5)
+		before := one.sent.Passes + two.sent.Passes
 		now := time.Duration(slot)*s.period() + 1
 		var wg sync.WaitGroup
 		wg.Go(func() { one.sweep(slot, now, on) })
 		two.sweep(slot, now, on)
 		wg.Wait()
-		if n := one.sent.Turns + two.sent.Turns - before; n != players {
-			t.Fatalf("round %d: %d turns of %d players", round, n, players)
+		if n := one.sent.Passes + two.sent.Passes - before; n != players {
+			t.Fatalf("round %d: %d passes of %d players", round, n, players)
 		}
 	}
-	if one.sent.Turns == 0 || two.sent.Turns == 0 {
+	if one.sent.Passes == 0 || two.sent.Passes == 0 {
 		t.Log("they never met")
 	}
-	// A slot that is played late gives no turn to players that have become due since.
+	// A slot that is played late gives no pass to players that have become due since.
 	slot++
-	for i := range s.turns.due {
+	for i := range s.passes.due {
 		// Just then, by a clock that is slow.
 		due := time.Duration(slot+1+int64(i%2))*s.period() - s.cfg.Rate.Period()/clockError
-		s.turns.due[i].Store(int64(due) + 1)
+		s.passes.due[i].Store(int64(due) + 1)
 	}
 	for late := range int64(2) {
-		s.turns.queue.begin(slot+late, players)
-		before := one.sent.Turns
+		s.passes.queue.begin(slot+late, players)
+		before := one.sent.Passes
 		one.sweep(slot+late, time.Duration(slot+10)*s.period(), on)
-		if one.sent.Turns != before+uint64(late)*players/2 {
-			t.Errorf("%d turns in slot %d", one.sent.Turns-before, late)
+		if one.sent.Passes != before+uint64(late)*players/2 {
+			t.Errorf("%d passes in slot %d", one.sent.Passes-before, late)
 		}
 	}
 }
@@ -226,10 +226,10 @@ func TestStalledDriverIsHelped(t *testing.T) {
 	}
 	held := 0
 	s.sockets.handlers[0] = func(i int, data []byte) {
-		s.turns.lock(i)
+		s.passes.lock(i)
 		held++
 		time.Sleep(30 * time.Millisecond)
-		s.turns.unlock(i)
+		s.passes.unlock(i)
 		// While the backup plays the same players.
 		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; {
 			for i := range players {
@@ -239,7 +239,7 @@ func TestStalledDriverIsHelped(t *testing.T) {
 	}
 	for n := 0; s.Figures.ByBackup == 0; n++ {
 		if n == 100 {
-			t.Fatalf("stalled %d times, and the backup played no turn: %+v", held, s.Figures.Sent)
+			t.Fatalf("stalled %d times, and the backup played no pass: %+v", held, s.Figures.Sent)
 		}
 		for range 3 {
 			if _, err := at.WriteToUDPAddrPort([]byte("again"), s.sockets.pools[0].LocalAddr(5)); err != nil {
@@ -252,10 +252,10 @@ func TestStalledDriverIsHelped(t *testing.T) {
 			for i := range s.players {
 				s.players[i].at = max(s.players[i].at, 1)
 			}
-			if s.Figures.Turns < last || uint64(s.Figures.Late.Count()) != s.Figures.Turns {
-				t.Errorf("%d turns after %d, %d latenesses", s.Figures.Turns, last, s.Figures.Late.Count())
+			if s.Figures.Passes < last || uint64(s.Figures.Late.Count()) != s.Figures.Passes {
+				t.Errorf("%d passes after %d, %d latenesses", s.Figures.Passes, last, s.Figures.Late.Count())
 			}
-			last = s.Figures.Turns
+			last = s.Figures.Passes
 			return false
 		}
 		if err := s.Run(context.Background(), 120*time.Millisecond, until); err != nil {
@@ -270,11 +270,11 @@ func TestStalledDriverIsHelped(t *testing.T) {
 	if f.RunDelay.Stolen < 0 {
 		t.Errorf("a hypervisor gave back %v", -f.RunDelay.Stolen)
 	}
-	if held == 0 || f.ByBackup > f.Turns || uint64(f.Late.Count()) != f.Turns || f.Sends == 0 ||
+	if held == 0 || f.ByBackup > f.Passes || uint64(f.Late.Count()) != f.Passes || f.Sends == 0 ||
 		f.Late.Count() < f.Played.Count() {
 		t.Errorf("held up %d times, %+v, %d latenesses", held, f.Sent, f.Late.Count())
 	}
 	if slices.ContainsFunc(s.players, func(b player) bool { return b.at == 0 }) {
-		t.Error("a player never had a turn")
+		t.Error("a player never had a pass")
 	}
 }

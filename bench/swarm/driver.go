@@ -112,7 +112,7 @@ func (s *Swarm) sentUntil() (now, corrected time.Duration) {
 }
 
 // skipSlots leaves out the slots that cannot be caught up with, after one that started over a tick
-// late. Their turns count as late, except those that the backup has played.
+// late. Their passes count as late, except those that the backup has played.
 func (s *Swarm) skipSlots(due, begun time.Duration) {
 	behind := int64((begun - due) / s.period())
 	if behind <= s.slots() {
@@ -122,7 +122,7 @@ func (s *Swarm) skipSlots(due, begun time.Duration) {
 	for range behind {
 		s.driver.slot++
 		due += s.period()
-		if s.turns.queue.begin(s.driver.slot, 0) {
+		if s.passes.queue.begin(s.driver.slot, 0) {
 			s.driver.corrected.Skip(due)
 			s.sender.late(begun-due, min(s.driver.corrected.Late(), begun-due), each)
 		}

@@ -13,10 +13,10 @@ import (
 type Figures struct {
 	Age *meter.Histogram // of the newest snapshot, a sample of each player every four ticks, ns
 	RTT *meter.Histogram // smoothed, sampled likewise, ns
-	// From a slot's start until a turn's datagrams were sent, ns; with skipped turns.
+	// From a slot's start until a pass's datagrams were sent, ns; with skipped passes.
 	Late *meter.Histogram
 
-	Played *meter.Histogram // Late without skipped turns
+	Played *meter.Histogram // Late without skipped passes
 	// Late without run delay, see clock.StealCorrected; Late where that is not known.
 	StealCorrected *meter.Histogram
 
@@ -98,18 +98,18 @@ func (t *RunDelay) add(d time.Duration) {
 	}
 }
 
-// maxLateShare is the share of late turns that makes the figures void.
+// maxLateShare is the share of late passes that makes the figures void.
 const maxLateShare = 0.01
 
 // MaxLate is the 99.9th percentile of Late that a swarm keeps on an idle machine.
 const MaxLate = 2 * time.Millisecond
 
 // OnSchedule reports whether the swarm kept MaxLate. Figures may be valid without that, see Void.
-func (f *Figures) OnSchedule() bool { return f.Turns > 0 && f.Late.Quantile(0.999) < int64(MaxLate) }
+func (f *Figures) OnSchedule() bool { return f.Passes > 0 && f.Late.Quantile(0.999) < int64(MaxLate) }
 
 // OnScheduleCorrected reports whether it did apart from run delay: then the machine made it late.
 func (f *Figures) OnScheduleCorrected() bool {
-	return f.Turns > 0 && f.StealCorrected.Quantile(0.999) < int64(MaxLate)
+	return f.Passes > 0 && f.StealCorrected.Quantile(0.999) < int64(MaxLate)
 }
 
 // Void says why the figures are not valid, "" if they are.
@@ -117,10 +117,10 @@ func (f *Figures) Void() string {
 	switch {
 	case f.Sends == 0:
 		return "the swarm sent nothing"
-	case float64(f.LateTurns) > maxLateShare*float64(f.Turns):
-		late := 100 * float64(f.LateTurns) / float64(f.Turns)
+	case float64(f.LatePasses) > maxLateShare*float64(f.Passes):
+		late := 100 * float64(f.LatePasses) / float64(f.Passes)
 		return fmt.Sprintf("the swarm did not keep its schedule: "+
-			"%.1f %% of turns were over half a tick late", late)
+			"%.1f %% of passes were over half a tick late", late)
 	}
 	return ""
 }

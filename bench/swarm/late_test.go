@@ -28,7 +28,7 @@ func TestGiveUp(t *testing.T) {
 		s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1},
 			players: make([]player, 4*slots)}
 		s.sender.s = s
-		s.turns.queue.begin(c.played, 3)
+		s.passes.queue.begin(c.played, 3)
 		f, due := &s.Figures, 1*period
 		begun := due + gone*period
 		s.driver.corrected.Begin(due, begun, c.taken)
@@ -36,14 +36,14 @@ func TestGiveUp(t *testing.T) {
 		s.skipSlots(due, begun)
 		s.gather(&s.sender)
 		left := min(gone, gone+1-c.played)
-		turns := uint64(4 * max(left, 0))
-		if s.driver.slot != gone+1 || f.Turns != turns || f.Late.Count() != int64(turns) ||
-			f.StealCorrected.Count() != int64(turns) || f.Played.Count() != 0 {
-			t.Errorf("%d: slot %d, %d turns, %d and %d latenesses",
-				i, s.driver.slot, f.Turns, f.Late.Count(), f.StealCorrected.Count())
+		passes := uint64(4 * max(left, 0))
+		if s.driver.slot != gone+1 || f.Passes != passes || f.Late.Count() != int64(passes) ||
+			f.StealCorrected.Count() != int64(passes) || f.Played.Count() != 0 {
+			t.Errorf("%d: slot %d, %d passes, %d and %d latenesses",
+				i, s.driver.slot, f.Passes, f.Late.Count(), f.StealCorrected.Count())
 		}
-		if want := uint64(4 * max(left-1-slots/2, 0)); f.LateTurns != want {
-			t.Errorf("%d: %d turns were over half a tick late, want %d", i, f.LateTurns, want)
+		if want := uint64(4 * max(left-1-slots/2, 0)); f.LatePasses != want {
+			t.Errorf("%d: %d passes were over half a tick late, want %d", i, f.LatePasses, want)
 		}
 		if f.Late.Max() != int64(c.most) || f.StealCorrected.Max() != int64(c.ownMost) {
 			t.Errorf("%d: late by %d at most and by itself by %d, want %d and %d",
@@ -51,8 +51,8 @@ func TestGiveUp(t *testing.T) {
 		}
 	}
 	s := &Swarm{Figures: newFigures(), cfg: Config{Rate: 60}, driver: driver{slot: 1}}
-	if s.skipSlots(period, period+slots*period); s.driver.slot != 1 || s.Figures.Turns != 0 {
-		t.Errorf("a tick can be made up for: slot %d, %d left out", s.driver.slot, s.Figures.Turns)
+	if s.skipSlots(period, period+slots*period); s.driver.slot != 1 || s.Figures.Passes != 0 {
+		t.Errorf("a tick can be made up for: slot %d, %d left out", s.driver.slot, s.Figures.Passes)
 	}
 }
 

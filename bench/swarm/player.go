@@ -84,7 +84,7 @@ func (s *Swarm) churn(i int) error {
 	}
 	next.rng = p.rng
 	*p = next
-	s.turns.due[i].Store(int64(s.driver.now))
+	s.passes.due[i].Store(int64(s.driver.now))
 	s.Figures.Churned++
 	return nil
 }
@@ -94,10 +94,10 @@ func (s *Swarm) chatAndChurn(slot int) {
 	if s.cfg.ChatEvery <= 0 && s.cfg.ChurnPerMinute <= 0 {
 		return
 	}
-	if !s.turns.latch.tryClose() {
+	if !s.passes.latch.tryClose() {
 		return // they have their next chance in a tick
 	}
-	defer s.turns.latch.open.Store(true)
+	defer s.passes.latch.open.Store(true)
 	for i := slot; i < len(s.players); i += int(s.slots()) {
 		s.chat(i)
 		if s.err == nil {
@@ -107,7 +107,7 @@ func (s *Swarm) chatAndChurn(slot int) {
 }
 
 // sample adds what player i experienced since its last sample to the figures, and drains its
-// queues. Turns of the backup are not sampled. It returns true, so that a sweep goes on.
+// queues. Passes of the backup are not sampled. It returns true, so that a sweep goes on.
 func (s *Swarm) sample(i int) bool {
 	if (s.driver.slot/s.slots()+int64(i)/s.slots())%sampleEvery != 0 {
 		return true

@@ -18,7 +18,7 @@ const (
 	// pollsPerTick is how often in a tick a player with a prediction checks whether a command is
 	// due, like a game with more frames than ticks.
 	pollsPerTick = 2
-	maxShares    = slots / pollsPerTick // of the players that have their turns together
+	maxShares    = slots / pollsPerTick // of the players that have their passes together
 
 	// pollBatch is how many sockets are emptied between two readings of the clock: some ten
 	// microseconds of work, or a hundred after a stall of the server.
@@ -41,7 +41,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 	start, cpu := drv.pacer.Now(), drv.totalCPU()
 	stolen, _ := clock.Stolen(drv.cpus)
 	drv.slot = int64(start/period) + 1
-	s.turns.queue.begin(drv.slot-1, 0)
+	s.passes.queue.begin(drv.slot-1, 0)
 	s.readRunDelay()
 	drv.corrected, s.Figures.RunDelay.Known = clock.StealCorrected{}, drv.delay.Known()
 	s.backup = s.startBackup()
@@ -80,10 +80,10 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 // tick does what is done once a tick and without the backup, and reports whether to stop. While the
 // backup plays, perhaps on a stalled processor, it is left to the next slot.
 func (s *Swarm) tick(stop func() bool) bool {
-	if !s.turns.latch.tryClose() {
+	if !s.passes.latch.tryClose() {
 		return false
 	}
-	defer s.turns.latch.open.Store(true)
+	defer s.passes.latch.open.Store(true)
 	s.tickDue = false
 	s.gather(&s.sender)
 	if s.backup != nil {
@@ -108,10 +108,10 @@ func (s *Swarm) gather(h *sender) {
 func (s *Swarm) playSlot() {
 	slot := s.driver.slot
 	s.chatAndChurn(int(slot % s.slots()))
-	s.turns.queue.begin(slot, s.turnsPerSlot())
+	s.passes.queue.begin(slot, s.passesPerSlot())
 	if s.cfg.Decode != client.DecodeAcks {
 		s.playShare()
-	} else if s.turns.queue.slot() == slot {
+	} else if s.passes.queue.slot() == slot {
 		s.sender.sweep(slot, s.driver.now, s.sample)
 	}
 }
@@ -121,13 +121,13 @@ func (s *Swarm) playSlot() {
 func (s *Swarm) playShare() {
 	shares := s.slots() / pollsPerTick
 	period, share, now := s.cfg.Rate.Period(), int(s.driver.slot%shares), s.driver.now
-	late := now - s.played[share] - period/pollsPerTick // since the last turn
+	late := now - s.played[share] - period/pollsPerTick // since the last pass
 	s.played[share] = now
 	s.sender.begin(s.driver.slot)
 	early := int64(now + period/16) // a clock may run faster by a twentieth than expected
 	s.ready = s.ready[:0]
 	for i := share; i < len(s.players); i += int(shares) {
-		if early >= s.turns.due[i].Load() {
+		if early >= s.passes.due[i].Load() {
 			s.ready = append(s.ready, i)
 		}
 	}
@@ -141,7 +141,7 @@ func (s *Swarm) playShare() {
 	s.sender.recordLate()
 }
 
-// prefetch asks for the memory of player i, which has its turn after the next player, and for the
+// prefetch asks for the memory of player i, which has its pass after the next player, and for the
 // rest of that of the player before i.
 func (s *Swarm) prefetch(i int) {
 	s.players[i].client.PrefetchConn()
@@ -187,9 +187,9 @@ func (s *Swarm) receive(i int, data []byte) {
 		s.Figures.SampledDatagrams++
 		s.Figures.SampledBytes += uint64(len(data))
 	}
-	s.turns.lock(i)
+	s.passes.lock(i)
 	p := &s.players[i]
 	p.at = max(s.driver.now, p.at)
 	_ = p.client.Receive(p.at, data)
-	s.turns.unlock(i)
+	s.passes.unlock(i)
 }

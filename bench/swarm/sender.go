@@ -9,20 +9,20 @@ import (
 
 // Sent counts what players decided and sent.
 type Sent struct {
-	Ticks     uint64 // command ticks of all players
-	LateTicks uint64 // of them, so late that the server may have missed them: the swarm's fault
-	Turns     uint64 // turns of players in the schedule, skipped ones included
-	LateTurns uint64 // of them, over half a tick late, or skipped
-	ByBackup  uint64 // of them, played by the backup
-	Sends     uint64 // datagrams
-	BytesUp   uint64
+	Ticks      uint64 // command ticks of all players
+	LateTicks  uint64 // of them, so late that the server may have missed them: the swarm's fault
+	Passes     uint64 // passes: each lets one player decide and send; skipped ones included
+	LatePasses uint64 // of them, over half a tick late, or skipped
+	ByBackup   uint64 // of them, played by the backup
+	Sends      uint64 // datagrams
+	BytesUp    uint64
 }
 
 func (a *Sent) add(b Sent) {
 	a.Ticks += b.Ticks
 	a.LateTicks += b.LateTicks
-	a.Turns += b.Turns
-	a.LateTurns += b.LateTurns
+	a.Passes += b.Passes
+	a.LatePasses += b.LatePasses
 	a.ByBackup += b.ByBackup
 	a.Sends += b.Sends
 	a.BytesUp += b.BytesUp
@@ -37,13 +37,13 @@ type sender struct {
 	err       error // of the first datagram that could not be sent
 	view      Observation
 	slot      int64               // that is played
-	n         int                 // turns since the lateness was recorded last
+	n         int                 // passes since the lateness was recorded last
 	batches   []netio.ClientBatch // by server: datagrams since then, which were not sent yet
 	sentUntil func() (now, corrected time.Duration)
 }
 
-// chunk is how many turns send together and pass between two readings of the clock: each is as late
-// as the last of them.
+// chunk is how many passes send together, between two readings of the clock: each is as late as the
+// last of them.
 const chunk = 16
 
 // begin starts a slot.
@@ -63,7 +63,7 @@ func (h *sender) step(i int, now, late time.Duration) {
 		}
 	}
 	h.send(i, now)
-	s.turns.due[i].Store(int64(p.client.Due()))
+	s.passes.due[i].Store(int64(p.client.Due()))
 	if h.n++; h.n == chunk {
 		h.recordLate()
 	}
@@ -107,7 +107,7 @@ func (h *sender) observe(i int) *Observation {
 	return &h.view
 }
 
-// recordLate sends the datagrams of the turns since its last call, and records how long after the
+// recordLate sends the datagrams of the passes since its last call, and records how long after the
 // start of the slot that was done.
 func (h *sender) recordLate() {
 	if h.n == 0 {
@@ -121,14 +121,14 @@ func (h *sender) recordLate() {
 	h.n = 0
 }
 
-// late counts turns that ended, or would have, that long after the start of their slot; corrected
+// late counts passes that ended, or would have, that long after the start of their slot; corrected
 // is the same corrected for steal.
-func (h *sender) late(by, corrected time.Duration, turns int) {
+func (h *sender) late(by, corrected time.Duration, passes int) {
 	f := &h.s.Figures
-	f.Late.RecordN(int64(by), int64(turns))
-	f.StealCorrected.RecordN(int64(max(corrected, 0)), int64(turns))
-	h.sent.Turns += uint64(turns)
+	f.Late.RecordN(int64(by), int64(passes))
+	f.StealCorrected.RecordN(int64(max(corrected, 0)), int64(passes))
+	h.sent.Passes += uint64(passes)
 	if by > h.s.cfg.Rate.Period()/2 {
-		h.sent.LateTurns += uint64(turns)
+		h.sent.LatePasses += uint64(passes)
 	}
 }

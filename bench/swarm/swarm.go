@@ -18,15 +18,15 @@ type Swarm struct {
 	cfg     Config
 	players []player
 	blind   []BlindBot // brains of blind players, by player
-	turns   turnTable  // shared with the backup
+	passes  passTable  // shared with the backup
 	sockets sockets
 	driver  driver
 	sender  sender  // the driver's
 	backup  *backup // of the run; nil: none
 	content contentCache
 	vision  vision
-	played  [maxShares]time.Duration // by share of the players: when they had their last turn
-	ready   []int                    // players with a turn in the slot
+	played  [maxShares]time.Duration // by share of the players: when they had their last pass
+	ready   []int                    // players with a pass in the slot
 	ahead   int                      // player that was prefetched last
 	tickDue bool                     // work that is done once a tick waits
 	err     error
@@ -44,7 +44,7 @@ func Open(cfg Config) (*Swarm, error) {
 	s := &Swarm{
 		Figures: newFigures(), cfg: cfg,
 		players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
-		turns:   turnTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
+		passes:  passTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
 		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, cfg.Lobbies)},
 		driver: newDriver(),
 	}
@@ -62,7 +62,7 @@ func Open(cfg Config) (*Swarm, error) {
 		if s.players[i], err = s.newPlayer(i); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
-		s.turns.due[i].Store(int64(time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)))
+		s.passes.due[i].Store(int64(time.Duration(i) * cfg.Arrival / time.Duration(cfg.Players)))
 	}
 	s.Figures.Sampled = min(cfg.Full, cfg.Players, maxSampled)
 	for i := range s.Figures.Sampled {
@@ -100,6 +100,15 @@ func (s *Swarm) Err() error {
 
 // Client returns player i's client, to be read between runs.
 func (s *Swarm) Client(i int) *client.Client { return s.players[i].client }
+
+// KernelDrops returns how many datagrams the kernel has dropped because a socket of the swarm was
+// full: no server lost them. To be read between runs.
+func (s *Swarm) KernelDrops() (sum uint64) {
+	for _, pool := range s.sockets.pools {
+		sum += pool.Stats().KernelDrops
+	}
+	return sum
+}
 
 // Close disconnects every player and closes the sockets.
 func (s *Swarm) Close() error {

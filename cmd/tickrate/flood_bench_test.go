@@ -8,16 +8,12 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
-	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
@@ -46,39 +42,16 @@ func BenchmarkFloodLobby(b *testing.B) {
 		junk   int // a second
 	}{{"gnet", 0}, {"gnet", 120_000}, {"naive", 0}, {"naive", 120_000}} {
 		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.server), func(b *testing.B) {
-			all := clock.CPUs()
-			if len(all) < 2 {
-				b.Skip("one processor: the generator would measure itself")
+			needsTwoProcessors(b)
+			cmd := command(b, serveArgs("--players", fmt.Sprint(floodPlayers),
+				"--map", fmt.Sprintf("gen:%d:1", floodPlayers), "--socket", c.server)...)
+			if c.server == "naive" {
+				cmd.Env = append(cmd.Env, asNaive+"=1")
 			}
-			onServer, onSwarm := all[:1], all[1:]
-			if err := clock.SetProcessAffinity(onSwarm); err != nil {
-				b.Skip(err)
-			}
-			defer func() { _ = clock.SetProcessAffinity(all) }() // as it was
-			r := floodServer(b, onServer, c.server)
-			floodLobby(b, r, c.junk)
+			floodLobby(b, serverApart(b, cmd), c.junk)
 			b.ReportMetric(0, "ns/op")
 		})
 	}
-}
-
-// floodServer starts a server on its own processor.
-func floodServer(b *testing.B, cpus []int, kind string) (r ready) {
-	cmd := command(b, "serve", "--ready", "--players", fmt.Sprint(floodPlayers),
-		"--map", fmt.Sprintf("gen:%d:1", floodPlayers),
-		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--socket", kind)
-	if kind == "naive" {
-		cmd.Env = append(cmd.Env, asNaive+"=1")
-	}
-	err := clock.WithAffinity(cpus, func() error { cmd, r = readyServer(b, cmd); return nil })
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	})
-	return r
 }
 
 // floodLobby plays beside junk and reports the metrics.
@@ -87,41 +60,25 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s, err := swarm.Open(swarm.Config{Server: k.at, Players: floodPlayers, Full: 1, Token: k.Token})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	play := func(d time.Duration) {
-		if err := s.Run(b.Context(), d, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
+	s := openSwarm(b, swarm.Config{Server: k.at, Players: floodPlayers, Full: 1, Token: k.Token})
 	stats := func() (rep metrics.Report) {
 		time.Sleep(100 * time.Millisecond) // what waits in a buffer is no loss
 		statsOf(b, r, &rep)
 		return rep
 	}
-	if err := runner.Connect(b.Context(), s, floodPlayers, 0); err != nil {
-		b.Fatal(err)
-	}
-	play(time.Second)
-	resp, err := http.Post("http://"+r.HTTP+"/stats/reset", "", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	resp.Body.Close()
+	connectSwarm(b, s, floodPlayers)
+	r.request(b, http.MethodPost, "/stats/reset", "", nil)
 	before, began := stats(), waits(r.PID)
 	s.Reset()
 	stop := func() int { return 0 }
 	if rate > 0 {
 		stop = junk(b, k.at, rate)
 	}
-	play(floodWarm) // after a pause, commands come late by their nature
+	playFor(b, s, floodWarm) // after a pause, commands come late by their nature
 	sends := s.Figures.Sends
 	s.Reset()
 	from := seenBy(s, floodPlayers)
-	play(floodTime)
+	playFor(b, s, floodTime)
 	to := seenBy(s, floodPlayers)
 	flooded := floodWarm + floodTime
 	sent, waited := stop(), waits(r.PID)
@@ -142,20 +99,18 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(after.TickWall.P99/1000, "tick-p99-ms")
 	b.ReportMetric(100*(after.CPUSeconds-before.CPUSeconds)/(after.Seconds-before.Seconds), "core-%")
 	b.ReportMetric((waited-began).Seconds()*1000, "waited-ms")
-	b.ReportMetric(percent(int64(s.Figures.LateTurns), s.Figures.Turns), "late-%")
+	b.ReportMetric(latePercent(s), "late-%")
 }
 
-// floodSeen sums the counters of the players.
+// floodSeen sums the counters of the players, and the ticks of their newest snapshots.
 type floodSeen struct{ snapshots, newest, starved uint64 }
 
 func seenBy(s *swarm.Swarm, players int) (f floodSeen) {
 	for i := range players {
 		c := s.Client(i)
-		st, rate := c.Stats(), float64(c.Welcome().TickRate)
-		now, _, _ := c.Clocks()
+		st := c.Stats()
 		f.snapshots += st.Snapshots
-		// The tick of the newest snapshot.
-		f.newest += uint64((now-st.SnapshotAge).Seconds()*rate + 0.5)
+		f.newest += uint64(c.Newest())
 		f.starved += st.InputsMissing
 	}
 	return f
@@ -229,18 +184,4 @@ func junkOf(r *rand.Rand, n int) []byte {
 		return random(make([]byte, 1+r.IntN(netio.MaxDatagram)))
 	}
 	return random(make([]byte, 64))
-}
-
-// waits returns the run delay of all threads of a process.
-func waits(pid int) (sum time.Duration) {
-	// The pattern is valid.
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	for _, name := range files {
-		var run, wait int64
-		if raw, err := os.ReadFile(name); err == nil { // the thread may have ended
-			_, _ = fmt.Sscan(string(raw), &run, &wait)
-		}
-		sum += time.Duration(wait)
-	}
-	return sum
 }

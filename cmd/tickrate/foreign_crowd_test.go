@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server/host"
 )
@@ -107,26 +106,8 @@ func (w *foreignCrowd) connect(t testing.TB) time.Duration {
 // others.
 func crowdServer(t testing.TB, args ...string) (ready, foreignBackend) {
 	t.Helper()
-	all := clock.CPUs()
-	own := all
-	if len(all) > 1 {
-		own = all[:1]
-		if err := clock.SetProcessAffinity(all[1:]); err != nil {
-			t.Skip(err)
-		}
-		t.Cleanup(func() { _ = clock.SetProcessAffinity(all) })
-	}
-	cmd := keyless(t, nil, append([]string{"serve", "--ready", "--listen", "127.0.0.1:0",
-		"--http", "127.0.0.1:0", "--private-key-hex", secretKey, "--protocol-id", "7",
-		"--token-lifetime", "60s"}, args...)...)
-	var r ready
-	if err := clock.WithAffinity(own, func() error { cmd, r = readyServer(t, cmd); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	})
+	r := serverApart(t, keyless(t, nil, append(serveArgs("--private-key-hex", secretKey,
+		"--protocol-id", "7", "--token-lifetime", "60s"), args...)...))
 	key, err := hex.DecodeString(secretKey)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +130,8 @@ func TestForeignCrowdThroughLoss(t *testing.T) {
 	var s host.EchoReport
 	statsOf(t, r, &s)
 	t.Logf("%d clients in after %v, of them %v without stalls: half %v, 99 %% %v; %d datagrams dropped "+
-		"by the kernel", clients, w.in[clients-1], took, w.in[clients/2], w.in[clients*99/100], s.Socket.KernelDrops)
+		"by the kernel", clients, w.in[clients-1], took, w.in[clients/2], w.in[clients*99/100],
+		s.Socket.KernelDrops)
 	if took > 5*time.Second {
 		t.Errorf("the last of %d clients was in after %v: %v", clients, took, s.Drops)
 	}

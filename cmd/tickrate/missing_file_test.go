@@ -42,7 +42,7 @@ func TestPrintWrapped(t *testing.T) {
 	var out strings.Builder
 	text := "knee of the swarm, not of the server: at least 300 players (the swarm could not load " +
 		"600 players: " +
-		"the swarm did not keep its schedule: 3.1 % of turns were over half a tick late)"
+		"the swarm did not keep its schedule: 3.1 % of passes were over half a tick late)"
 	printWrapped(&out, text)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	for i, line := range lines {

@@ -178,8 +178,8 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&m.rotate, "rotate", nil,
 		"`MAP` or MAP=MODE to play after a round, in turn; may be repeated; default the same map again")
 	fl.Var(&m.lobbies, "lobbies", fmt.Sprintf("lobbies on one port, each of --players, `N` or N:MOST, up "+
-		"to %d: N at the start, and up to MOST at a time that POST /v1/lobbies makes; 0 for one alone, whose end "+
-		"ends the server", host.MaxLobbies))
+		"to %d: N at the start, and up to MOST at a time that POST /v1/lobbies makes; 0 for one alone, "+
+		"whose end ends the server", host.MaxLobbies))
 	fl.IntVar(&m.lobbyWorkers, "lobby-workers", 1, fmt.Sprintf("`threads` that play lobbies, each lobby on "+
 		"one of them, 1 to %d; 0 for one a processor. Worth it when one is busy", host.MaxLobbyWorkers))
 	fl.IntVar(&m.players, "players", 64, fmt.Sprintf("most `players`, 1 to %d; with --echo to %d",

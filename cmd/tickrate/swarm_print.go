@@ -33,7 +33,7 @@ type swarmSummary struct {
 	Said           uint64  `json:"chat_lines"`         // sent by players
 	LateP999       float64 `json:"swarm_late_ms_p999"` // of sends, behind the swarm's schedule
 	OnSchedule     bool    `json:"swarm_on_schedule"`  // LateP999 is below swarm.MaxLate
-	// ByBackup is the share of turns that the second thread played because the first was stalled.
+	// ByBackup is the share of passes that the second thread played because the first was stalled.
 	ByBackup   float64   `json:"swarm_backup_share"`
 	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not report it
 	CPU        float64   `json:"swarm_cores"`     // CPU time by elapsed time
@@ -96,7 +96,7 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 		RTTP50: millis(g.RTT.Quantile(0.5)), RTTP99: millis(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said,
 		LateP999: millis(g.Late.Quantile(0.999)), OnSchedule: g.OnSchedule(),
-		ByBackup: float64(g.ByBackup) / float64(max(g.Turns, 1)), RunDelay: runDelayOf(g),
+		ByBackup: float64(g.ByBackup) / float64(max(g.Passes, 1)), RunDelay: runDelayOf(g),
 		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)),
 		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
 	}
@@ -125,7 +125,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		"    sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
 		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
 	if out.ByBackup > 0 {
-		fmt.Fprintf(w, "  %.2f %% of its turns were played by its backup thread, because the first\n"+
+		fmt.Fprintf(w, "  %.2f %% of its passes were played by its backup thread, because the first\n"+
 			"    was stalled\n", 100*out.ByBackup)
 	}
 	printRunDelay(w, out.RunDelay, out.Seconds)

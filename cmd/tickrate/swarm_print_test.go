@@ -40,7 +40,7 @@ func TestPrintRunDelay(t *testing.T) {
 		5: {spared, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n"},
 		6: {both, time.Millisecond, one + "1.00 ms at p99.9 (kept)\n" + overslept + stolen},
 	} {
-		g := swarm.Figures{Sent: swarm.Sent{Turns: 1}, StealCorrected: meter.NewHistogram(0, meter.Fine),
+		g := swarm.Figures{Sent: swarm.Sent{Passes: 1}, StealCorrected: meter.NewHistogram(0, meter.Fine),
 			Late: meter.NewHistogram(0, meter.Fine), RunDelay: c.taken}
 		g.StealCorrected.Record(int64(c.own))
 		g.Late.Record(int64(9 * time.Millisecond)) // with what was taken, which is said elsewhere

@@ -16,32 +16,36 @@ type Client struct {
 	grid        Config
 	words       int
 	visible     []uint64
+	inSight     []uint64
 	selected    []uint64
 	ahead       []uint64
-	hysteresis  [4][]uint64 // bits of a counter: snapshots for which a row stays visible
-	priority    []uint64    // 4 rows a word, 16 bits a row, at most maxPriority
-	ties        []uint64    // of Select; from UpdateVisible until then: rows that became visible
-	turn        int         // slot at which rows of equal priority begin
-	updated     uint32      // the grid's count of snapshots at the last update
-	hasPriority bool        // priority is not all 0
-	threshold   int         // of the last Select
+	hysteresis  []counters // by word
+	counting    []uint64   // bit i: word i of hysteresis is not all 0
+	priority    []uint64   // 4 rows a word, 16 bits a row, at most maxPriority
+	ties        []uint64   // of Select; from UpdateVisible until then: rows that became visible
+	turn        int        // slot at which rows of equal priority begin
+	updated     uint32     // the grid's count of snapshots at the last update
+	hasPriority bool       // priority is not all 0
+	threshold   int        // of the last Select
 }
+
+// counters are 64 counters of 4 bits, as the 4 sets of their bits: the snapshots for which a row
+// stays in sight.
+type counters [4]uint64
 
 // maxPriority is where a row's priority stays. The highest bit of a lane is room for the sum.
 const maxPriority = 1<<15 - 1
 
 // NewClient returns a client of a grid to which nothing was visible yet.
 func NewClient(g *Grid) *Client {
-	c := &Client{grid: g.cfg, words: g.words}
-	sets := make([]uint64, (8+16)*g.words)
+	c := &Client{grid: g.cfg, words: g.words, hysteresis: make([]counters, g.words)}
+	sets := make([]uint64, (5+16)*g.words+(g.words+63)/64)
 	cut := func(n int) (s []uint64) {
 		s, sets = sets[:n:n], sets[n:]
 		return s
 	}
-	c.visible, c.selected, c.ahead, c.ties = cut(g.words), cut(g.words), cut(g.words), cut(g.words)
-	for i := range c.hysteresis {
-		c.hysteresis[i] = cut(g.words)
-	}
+	c.visible, c.inSight, c.selected = cut(g.words), cut(g.words), cut(g.words)
+	c.ahead, c.ties, c.counting = cut(g.words), cut(g.words), cut((g.words+63)/64)
 	c.priority = cut(g.words * 16)
 	return c
 }
@@ -49,15 +53,19 @@ func NewClient(g *Grid) *Client {
 // Reset makes it a client to which nothing was visible yet.
 func (c *Client) Reset() {
 	clear(c.visible)
+	clear(c.inSight)
 	clear(c.priority)
 	c.hasPriority = false
-	for _, plane := range c.hysteresis {
-		clear(plane)
-	}
+	clear(c.hysteresis)
+	clear(c.counting)
 }
 
 // Visible is the set of visible rows as of the last update. It belongs to the client.
 func (c *Client) Visible() []uint64 { return c.visible }
+
+// InSight is the set of rows that are visible for more than their team, as of the last update. It
+// belongs to the client.
+func (c *Client) InSight() []uint64 { return c.inSight }
 
 // Selected is the set that the last Select has chosen. It belongs to the client.
 func (c *Client) Selected() []uint64 { return c.selected }
@@ -150,35 +158,49 @@ func (c *Client) MarkAllSent(visible []uint64) {
 	}
 }
 
-// visibleNow is which rows of word i are visible from a cell, to a team, or were a moment ago.
+// visibleNow is which rows of word i are visible from a cell, to a team, or were in sight a moment
+// ago. A row that is visible for its team alone has no hysteresis.
 func (c *Client) visibleNow(g *Grid, i int, from *view, team []uint64, own int) (visible uint64) {
 	here, now := g.here[i], from.all[i]
-	if team != nil {
-		now |= team[i]
-	}
 	if own>>6 == i {
 		now |= 1 << (own & 63)
 	}
 	now &= here
-	visible = now | c.countDown(i, now)&here
-	if kept := visible &^ now; kept != 0 {
-		if others := g.replaced(i, kept, c.updated); others != 0 {
-			visible &^= others
-			for _, plane := range c.hysteresis {
-				plane[i] &^= others
-			}
-		}
+	counting := c.counting[i>>6]>>(i&63)&1 != 0
+	if counting || now != 0 {
+		c.inSight[i] = c.sight(g, i, now)
+	} else {
+		c.inSight[i] = 0
+	}
+	if visible = c.inSight[i]; team != nil {
+		visible |= team[i] & here
 	}
 	return visible
 }
 
-// countDown sets the hysteresis counters of rows that are visible now, and counts the others down.
-// It returns the rows whose counters had not run out.
+// sight is the rows of word i that are in sight now or were a moment ago.
+func (c *Client) sight(g *Grid, i int, now uint64) uint64 {
+	kept := c.countDown(i, now) & g.here[i] &^ now
+	if kept == 0 {
+		return now
+	}
+	others := g.replaced(i, kept, c.updated)
+	if others != 0 {
+		for n := range c.hysteresis[i] {
+			c.hysteresis[i][n] &^= others
+		}
+	}
+	return now | kept&^others
+}
+
+// countDown sets the counters of rows that are in sight now, and counts the others down. It returns
+// the rows whose counters had not run out.
 func (c *Client) countDown(i int, now uint64) (kept uint64) {
 	if c.grid.Hysteresis == 0 {
 		return 0
 	}
-	a, b, d, e := c.hysteresis[0][i], c.hysteresis[1][i], c.hysteresis[2][i], c.hysteresis[3][i]
+	h := &c.hysteresis[i]
+	a, b, d, e := h[0], h[1], h[2], h[3]
 	kept = a | b | d | e
 	borrow := kept // subtracts 1 where the counter is not 0
 	a, borrow = a^borrow, borrow&^a
@@ -186,10 +208,13 @@ func (c *Client) countDown(i int, now uint64) (kept uint64) {
 	d, borrow = d^borrow, borrow&^d
 	e ^= borrow
 	n := uint64(c.grid.Hysteresis)
-	c.hysteresis[0][i] = a&^now | now&-(n&1)
-	c.hysteresis[1][i] = b&^now | now&-(n>>1&1)
-	c.hysteresis[2][i] = d&^now | now&-(n>>2&1)
-	c.hysteresis[3][i] = e&^now | now&-(n>>3&1)
+	h[0] = a&^now | now&-(n&1)
+	h[1] = b&^now | now&-(n>>1&1)
+	h[2] = d&^now | now&-(n>>2&1)
+	h[3] = e&^now | now&-(n>>3&1)
+	if c.counting[i>>6] &^= 1 << (i & 63); h[0]|h[1]|h[2]|h[3] != 0 {
+		c.counting[i>>6] |= 1 << (i & 63)
+	}
 	return kept
 }
 

@@ -21,8 +21,8 @@ type Config struct {
 	Weights      Weights     // default DefaultWeights
 	Visible      VisibleFunc // default: all rows in view distance are visible
 
-	// VisibleFrom, if set, is asked in place of Visible, once a cell. It must give the same
-	// answers.
+	// VisibleFrom, if set beside Visible, is asked in its place where there is no limit of view
+	// distance and rows are many, once a cell. It must give the same answers.
 	VisibleFrom VisibleFromFunc
 }
 
@@ -77,7 +77,8 @@ func (c Config) withDefaults() Config {
 	weights := c.Weights.Visible > 0 && c.Weights.Most() <= 4096
 	slots := c.Slots >= 1 && c.Slots <= MaxSlots
 	hysteresis := c.Hysteresis >= 0 && c.Hysteresis <= maxHysteresis
-	if !grid || !weights || !slots || !hysteresis {
+	visible := c.VisibleFrom == nil || c.Visible != nil
+	if !grid || !weights || !slots || !hysteresis || !visible {
 		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
 	}
 	return c
@@ -97,15 +98,11 @@ type Grid struct {
 	gains    *gains
 	discs    struct{ near, mid, far disc }
 	listed   []uint16 // the last answer of VisibleFrom
-	place    []place  // by cell
 	views    []view   // by cell
 	teams    [256][]uint64
 	inUse    []uint8 // teams that are not empty
 	pool     setPool
 }
-
-// place is the column and the row of a cell.
-type place struct{ x, z uint8 }
 
 // cellIndex has the rows of a snapshot sorted by cell.
 type cellIndex struct {
@@ -138,10 +135,7 @@ func NewGrid(c Config) *Grid {
 	g.gains = newGains(c.Weights)
 	most := max(c.Wide, c.Deep)
 	if c.VisibleFrom != nil {
-		g.listed, g.place = make([]uint16, 0, c.Wide*c.Deep), make([]place, c.Wide*c.Deep)
-		for cell := range g.place {
-			g.place[cell] = place{uint8(cell % c.Wide), uint8(cell / c.Wide)}
-		}
+		g.listed = make([]uint16, 0, c.Wide*c.Deep)
 	}
 	g.discs.near, g.discs.mid = newDisc(c.Near, most), newDisc(c.Mid, most)
 	g.discs.far = newDisc(c.ViewDistance, most)
@@ -286,6 +280,10 @@ func newDisc(radius, most int) (d disc) {
 	return d
 }
 
+// fewRows is up to how many rows Visible is asked for each occupied cell, even without a limit of
+// view distance.
+const fewRows = 64
+
 // from is what is visible from a cell, computed for the first viewer in it.
 func (g *Grid) from(cell int) *view {
 	v := &g.views[cell]
@@ -293,12 +291,13 @@ func (g *Grid) from(cell int) *view {
 		return v
 	}
 	v.all = g.set()
+	limited := g.cfg.ViewDistance < max(g.cfg.Wide, g.cfg.Deep)*2
 	switch {
-	case g.cfg.VisibleFrom != nil:
+	case g.cfg.VisibleFrom != nil && !limited && g.byCell.start[len(g.views)] > fewRows:
 		g.addListed(cell, v.all)
 	case g.cfg.Visible != nil:
 		g.addVisible(cell, v.all)
-	case g.cfg.ViewDistance >= max(g.cfg.Wide, g.cfg.Deep)*2:
+	case !limited:
 		copy(v.all, g.here)
 	default:
 		g.addDisc(cell, g.discs.far, v.all)
@@ -315,19 +314,10 @@ func (g *Grid) rings(cell int, v *view) {
 	}
 }
 
-// addListed adds the rows in view distance that VisibleFrom lists.
+// addListed adds the rows that VisibleFrom lists.
 func (g *Grid) addListed(cell int, set []uint64) {
-	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
-	limited := g.cfg.ViewDistance < max(g.cfg.Wide, g.cfg.Deep)*2
 	g.listed = g.cfg.VisibleFrom(cell, g.listed[:0])
 	for _, to := range g.listed {
-		if limited {
-			at := g.place[to]
-			dx, dz := int(at.x)-x, int(at.z)-z
-			if dz = max(dz, -dz); dz >= len(g.discs.far) || max(dx, -dx) > g.discs.far[dz] {
-				continue
-			}
-		}
 		for _, slot := range g.byCell.order[g.byCell.start[to]:g.byCell.start[int(to)+1]] {
 			set[slot>>6] |= 1 << (slot & 63)
 		}
@@ -347,12 +337,15 @@ func (g *Grid) addDisc(cell int, d disc, set []uint64) {
 func (g *Grid) addVisible(cell int, set []uint64) {
 	x, z := cell%g.cfg.Wide, cell/g.cfg.Wide
 	for at := max(z-len(g.discs.far)+1, 0); at < min(z+len(g.discs.far), g.cfg.Deep); at++ {
-		reach := g.discs.far[max(at-z, z-at)]
-		for c := max(x-reach, 0); c <= min(x+reach, g.cfg.Wide-1); c++ {
-			to := at*g.cfg.Wide + c
-			occupied := g.byCell.start[to] != g.byCell.start[to+1]
-			if occupied && g.cfg.Visible(cell, to) {
-				g.span(at, c, c, set)
+		reach, row := g.discs.far[max(at-z, z-at)], at*g.cfg.Wide
+		first, end := row+max(x-reach, 0), row+min(x+reach, g.cfg.Wide-1)+1
+		last, visible := -1, false
+		for _, slot := range g.byCell.order[g.byCell.start[first]:g.byCell.start[end]] {
+			if to := int(g.byCell.cells[slot]); to != last {
+				last, visible = to, g.cfg.Visible(cell, to)
+			}
+			if visible {
+				set[slot>>6] |= 1 << (slot & 63)
 			}
 		}
 	}

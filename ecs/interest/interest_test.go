@@ -43,7 +43,7 @@ func wall(from, to int) bool { return (from*7+to*13)%5 != 0 }
 func TestClientEqualsTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 5))
-		slots := rapid.SampledFrom([]int{1, 63, 64, 130}).Draw(t, "slots")
+		slots := rapid.SampledFrom([]int{1, 63, 64, 130, 300}).Draw(t, "slots")
 		cfg := Config{Slots: slots, MinX: -10, MinZ: 5, Cell: 4, Wide: 12, Deep: 9,
 			Near: 1, Mid: 3, ViewDistance: rapid.SampledFrom([]int{0, 2, 5}).Draw(t, "far"),
 			Hysteresis: rapid.SampledFrom([]int{0, 1, 2, 5, 15}).Draw(t, "linger")}
@@ -97,6 +97,9 @@ func TestClientEqualsTwin(t *testing.T) {
 				if has(c.Visible(), slot) != twin.seen[slot] || c.Priority(slot) != twin.weight[slot] {
 					t.Fatalf("slot %d: seen %v, weight %d; twin %v, %d",
 						slot, has(c.Visible(), slot), c.Priority(slot), twin.seen[slot], twin.weight[slot])
+				}
+				if has(c.InSight(), slot) != twin.inSight[slot] {
+					t.Fatalf("slot %d: in sight %v, twin %v", slot, has(c.InSight(), slot), twin.inSight[slot])
 				}
 			}
 			if all {
@@ -243,7 +246,7 @@ func TestReusedSlotHasNoHysteresis(t *testing.T) {
 
 func TestImpossibleConfigurations(t *testing.T) {
 	for i, c := range []Config{{}, {Slots: MaxSlots + 1}, {Slots: 1, Wide: 300}, {Slots: 1, Hysteresis: 16},
-		{Slots: 1, Cell: -1},
+		{Slots: 1, Cell: -1}, {Slots: 1, VisibleFrom: func(int, []uint16) []uint16 { return nil }},
 		{Slots: 1, Weights: Weights{Near: 1}}, {Slots: 1, Weights: Weights{Visible: 1, Near: 5000}}} {
 		func() {
 			defer func() {

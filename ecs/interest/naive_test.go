@@ -24,11 +24,13 @@ type slow struct {
 	weight map[int]int
 	seen   map[int]bool
 	turn   int
+
+	inSight map[int]bool // seen for more than its team
 }
 
 func newSlow(c Config) *slow {
 	return &slow{cfg: c.withDefaults(), left: map[int]int{}, id: map[int]netid.ID{}, weight: map[int]int{},
-		seen: map[int]bool{}}
+		seen: map[int]bool{}, inSight: map[int]bool{}}
 }
 
 func (s *slow) look(g *Grid, sc *scene, v Viewer, opponents []uint64) {
@@ -36,16 +38,17 @@ func (s *slow) look(g *Grid, sc *scene, v Viewer, opponents []uint64) {
 	for slot, id := range sc.ids {
 		before := s.seen[slot]
 		if id == 0 {
-			s.seen[slot], s.weight[slot] = false, 0
+			s.seen[slot], s.inSight[slot], s.weight[slot] = false, false, 0
 			s.left[slot] = max(s.left[slot]-1, 0)
 			continue
 		}
 		to := g.Cell(sc.x[slot], sc.z[slot])
 		dx, dz := to%s.cfg.Wide-from%s.cfg.Wide, to/s.cfg.Wide-from/s.cfg.Wide
 		far := math.Sqrt(float64(dx*dx + dz*dz))
-		now := slot == v.Slot || v.Team != 0 && sc.team[slot] == v.Team ||
+		now := slot == v.Slot ||
 			far <= float64(s.cfg.ViewDistance) && (s.cfg.Visible == nil || s.cfg.Visible(from, to))
-		seen := now || s.left[slot] > 0 && s.id[slot] == id
+		s.inSight[slot] = now || s.left[slot] > 0 && s.id[slot] == id
+		seen := s.inSight[slot] || v.Team != 0 && sc.team[slot] == v.Team
 		s.left[slot] = max(s.left[slot]-1, 0)
 		if now {
 			s.left[slot], s.id[slot] = s.cfg.Hysteresis, id

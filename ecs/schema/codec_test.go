@@ -14,7 +14,8 @@ func TestCodecs(t *testing.T) {
 			t.Errorf("%v: %v, %v", c, got, err)
 		}
 		with := m.With(c)
-		if other, twice := seen[with.Hash()]; twice || with.Codec() != c || with.With(schema.Huffman).Hash() != m.Hash() {
+		other, twice := seen[with.Hash()]
+		if twice || with.Codec() != c || with.With(schema.Huffman).Hash() != m.Hash() {
 			t.Errorf("%v: hash %x, that of %v too: %v", c, with.Hash(), other, twice)
 		}
 		seen[with.Hash()] = c
@@ -54,7 +55,8 @@ func TestDecisionsLearn(t *testing.T) {
 	}
 	d := schema.Train(player, n).Decisions()
 	none := [2]uint8{schema.NoFeature, schema.NoFeature}
-	if d.Fields[0].Features != none || d.Fields[2].Features != [2]uint8{0, schema.NoFeature} || d.Fields[3].Features != none {
+	if d.Fields[0].Features != none || d.Fields[2].Features != [2]uint8{0, schema.NoFeature} ||
+		d.Fields[3].Features != none {
 		t.Errorf("features: %d, %d, %d", d.Fields[0].Features, d.Fields[2].Features, d.Fields[3].Features)
 	}
 	var still, moved schema.RowFeatures

@@ -22,15 +22,21 @@ func TestDescribe(t *testing.T) {
 		{Name: "any", Predict: schema.Linear},
 		{Name: "full", Min: math.MinInt32, Max: math.MaxInt32},
 	}}
-	if got, want := s.Describe(), "schema own single\nfield pos.x -8388608..8388608\nfield yaw wrap 4096\nfield any predict linear\nfield full\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	const described = "schema own single\nfield pos.x -8388608..8388608\nfield yaw wrap 4096\n" +
+		"field any predict linear\nfield full\n"
+	if got := s.Describe(); got != described {
+		t.Errorf("%q, want %q", got, described)
 	}
 	text, err := schema.Set{Schemas: []schema.Schema{s, player}, Model: 0xc0ffee}.AppendText([]byte("before"))
-	if want := "before" + s.Describe() + player.Describe() + "model 0000000000c0ffee\n"; err != nil || string(text) != want {
+	want := "before" + s.Describe() + player.Describe() + "model 0000000000c0ffee\n"
+	if err != nil || string(text) != want {
 		t.Errorf("%q, %v, want %q", text, err, want)
 	}
-	for i, bad := range []schema.Set{{}, {Schemas: []schema.Schema{s, s}}, {Schemas: []schema.Schema{{Name: "s"}}}, {Schemas: make([]schema.Schema, schema.MaxSchemas+1)}} {
-		if text, err := bad.AppendText([]byte("x")); !errors.Is(err, schema.ErrSchema) || string(text) != "x" {
+	many := make([]schema.Schema, schema.MaxSchemas+1)
+	for i, bad := range [][]schema.Schema{nil, {s, s}, {{Name: "s"}}, many} {
+		set := schema.Set{Schemas: bad}
+		text, err := set.AppendText([]byte("x"))
+		if !errors.Is(err, schema.ErrSchema) || string(text) != "x" {
 			t.Errorf("case %d: %q, %v", i, text, err)
 		}
 	}
@@ -40,7 +46,8 @@ func TestDescribe(t *testing.T) {
 // name.
 func TestRow22MismatchNamesTheField(t *testing.T) {
 	f := func(f ...schema.Field) schema.Schema { return schema.Schema{Name: "player", Fields: f} }
-	x, yaw, any := schema.Field{Name: "x", Min: -5, Max: 5}, schema.Field{Name: "yaw", Wrap: 4096}, schema.Field{Name: "any"}
+	x, any := schema.Field{Name: "x", Min: -5, Max: 5}, schema.Field{Name: "any"}
+	yaw := schema.Field{Name: "yaw", Wrap: 4096}
 	half, wide := schema.Field{Name: "yaw", Wrap: 2048}, schema.Field{Name: "x", Min: -5, Max: 9}
 	ahead := schema.Field{Name: "any", Predict: schema.Linear}
 	hint := schema.Field{Name: "x", Min: -5, Max: 5, Often: 50}
@@ -63,27 +70,33 @@ func TestRow22MismatchNamesTheField(t *testing.T) {
 		{f(x, yaw), f(x), "player.yaw: only here"},
 		{f(x), f(x, yaw), "player.yaw: only there"},
 		{f(x, yaw), f(yaw, x), "player: x comes before yaw here, after it there"},
-		{f(x, any, yaw), f(half, x), "player.any: only here; player.yaw: wrap 4096 here, wrap 2048 there; player: x comes before yaw here, after it there"},
+		{f(x, any, yaw), f(half, x), "player.any: only here; player.yaw: wrap 4096 here, wrap 2048 there; " +
+			"player: x comes before yaw here, after it there"},
 		{f(x), single, "player: a row an entity here, single there"},
 		{f(x), schema.Schema{Name: "gamer", Fields: f(x).Fields}, "schema: player here, gamer there"},
-		{f(many...), f(x), "player.f0: only here; player.f1: only here; player.f2: only here; player.f3: only here; " +
-			"player.f4: only here; player.f5: only here; player.f6: only here; player.f7: only here; and 5 more"},
+		{f(many...), f(x), "player.f0: only here; player.f1: only here; player.f2: only here; " +
+			"player.f3: only here; player.f4: only here; player.f5: only here; " +
+			"player.f6: only here; player.f7: only here; and 5 more"},
 	} {
 		if got := schema.Diff(c.a, c.b); got != c.want {
 			t.Errorf("case %d: %q, want %q", i, got, c.want)
 		}
 	}
 	other := schema.Schema{Name: "other", Fields: []schema.Field{any}}
+	set := func(model uint64, all ...schema.Schema) schema.Set {
+		return schema.Set{Schemas: all, Model: model}
+	}
 	for i, c := range []struct {
 		a, b schema.Set
 		want string
 	}{
-		{schema.Set{Schemas: []schema.Schema{f(x)}, Model: 1}, schema.Set{Schemas: []schema.Schema{f(x)}, Model: 1}, ""},
-		{schema.Set{Schemas: []schema.Schema{f(x)}, Model: 1}, schema.Set{Schemas: []schema.Schema{f(x)}, Model: 2}, "model: 0000000000000001 here, 0000000000000002 there"},
-		{schema.Set{Schemas: []schema.Schema{f(x)}, Model: 1}, schema.Set{Schemas: []schema.Schema{f(wide)}, Model: 2}, "player.x: -5..5 here, -5..9 there"},
-		{schema.Set{Schemas: []schema.Schema{f(x), other}}, schema.Set{Schemas: []schema.Schema{other}}, "schema player: only here"},
-		{schema.Set{Schemas: []schema.Schema{f(x)}}, schema.Set{Schemas: []schema.Schema{f(x), other}}, "schema other: only there"},
-		{schema.Set{Schemas: []schema.Schema{f(x), other}}, schema.Set{Schemas: []schema.Schema{other, f(x)}}, "schema 0: player here, other there; schema 1: other here, player there"},
+		{set(1, f(x)), set(1, f(x)), ""},
+		{set(1, f(x)), set(2, f(x)), "model: 0000000000000001 here, 0000000000000002 there"},
+		{set(1, f(x)), set(2, f(wide)), "player.x: -5..5 here, -5..9 there"},
+		{set(0, f(x), other), set(0, other), "schema player: only here"},
+		{set(0, f(x)), set(0, f(x), other), "schema other: only there"},
+		{set(0, f(x), other), set(0, other, f(x)), "schema 0: player here, other there; " +
+			"schema 1: other here, player there"},
 	} {
 		if got := c.a.Diff(c.b); got != c.want {
 			t.Errorf("set %d: %q, want %q", i, got, c.want)
@@ -92,8 +105,10 @@ func TestRow22MismatchNamesTheField(t *testing.T) {
 }
 
 func drawSet(t *rapid.T) (s schema.Set) {
-	fields := []schema.Field{{Name: "x", Min: -5, Max: 5}, {Name: "x", Min: -5, Max: 6}, {Name: "x", Wrap: 6}, {Name: "y"}, {Name: "y", Predict: schema.Best}, {Name: "z"}}
-	for _, name := range rapid.Permutation([]string{"a", "b"}).Draw(t, "names")[:rapid.IntRange(1, 2).Draw(t, "schemas")] {
+	fields := []schema.Field{{Name: "x", Min: -5, Max: 5}, {Name: "x", Min: -5, Max: 6},
+		{Name: "x", Wrap: 6}, {Name: "y"}, {Name: "y", Predict: schema.Best}, {Name: "z"}}
+	names := rapid.Permutation([]string{"a", "b"}).Draw(t, "names")
+	for _, name := range names[:rapid.IntRange(1, 2).Draw(t, "schemas")] {
 		c := schema.Schema{Name: name, Single: rapid.Bool().Draw(t, "single")}
 		for _, f := range rapid.Permutation(fields).Draw(t, "fields")[:rapid.IntRange(1, 4).Draw(t, "n")] {
 			if !slices.ContainsFunc(c.Fields, func(g schema.Field) bool { return g.Name == f.Name }) {
@@ -130,8 +145,10 @@ func TestTextRoundTripAndDiff(t *testing.T) {
 			t.Fatalf("%s and\n%s differ by %q and by %q", text, other, a.Diff(b), b.Diff(a))
 		}
 		x, y := a.Schemas[0], b.Schemas[0]
-		if (x.Describe() == y.Describe()) != (x.Hash() == y.Hash()) || (schema.Diff(x, y) == "") != (x.Hash() == y.Hash()) {
-			t.Fatalf("%s and %s: hashes %x and %x, difference %q", x.Describe(), y.Describe(), x.Hash(), y.Hash(), schema.Diff(x, y))
+		same, diff := x.Hash() == y.Hash(), schema.Diff(x, y)
+		if (x.Describe() == y.Describe()) != same || (diff == "") != same {
+			t.Fatalf("%s and %s: hashes %x and %x, difference %q", x.Describe(), y.Describe(), x.Hash(),
+				y.Hash(), diff)
 		}
 	})
 }
@@ -142,7 +159,8 @@ func TestLongestText(t *testing.T) {
 	for i := range schema.MaxSchemas {
 		c := schema.Schema{Name: strings.Repeat(string(rune('a'+i)), schema.MaxName), Single: true}
 		for j := range schema.MaxSingleFields {
-			c.Fields = append(c.Fields, schema.Field{Name: fmt.Sprintf("%032d", j), Min: math.MinInt32, Max: math.MaxInt32 - 1, Predict: schema.Quadratic})
+			c.Fields = append(c.Fields, schema.Field{Name: fmt.Sprintf("%032d", j), Min: math.MinInt32,
+				Max: math.MaxInt32 - 1, Predict: schema.Quadratic})
 		}
 		s.Schemas = append(s.Schemas, c)
 	}
@@ -166,7 +184,8 @@ func TestBadTexts(t *testing.T) {
 		{"schema s\nfield x\nmodel zz\n", "line 3: expected a hash"},
 		{"schema s\nfield x 1..0\nmodel 0000000000000001\n", "min 1 is above max 0"},
 		{"schema s\nfield x 01..2\nmodel 0000000000000001\n", "not written as"},
-		{"schema s\nfield x 1..99999999999\nmodel 0000000000000001\n", "line 2: expected a number of 32 bits"},
+		{"schema s\nfield x 1..99999999999\nmodel 0000000000000001\n",
+			"line 2: expected a number of 32 bits"},
 		{"schema s\nfield x 0..0\nmodel 0000000000000001\n", "not written as"},
 		{"schema s\nfield x wrap 1\nmodel 0000000000000001\n", "wrap 1"},
 		{"schema s\nfield x wrap 4 5\nmodel 0000000000000001\n", "line 2: expected least..greatest"},
@@ -178,12 +197,14 @@ func TestBadTexts(t *testing.T) {
 		{"field x\nmodel 0000000000000001\n", "line 1: expected schema, field or model"},
 		{"schema s\x1b[31m\nfield x\nmodel 0000000000000001\n", "letters, digits"},
 		{"schema s\nfield " + strings.Repeat("x", 100) + "\nmodel 0000000000000001\n", "line 2: 106 bytes"},
-		{"schema s\n" + strings.Repeat("field x\n", 36) + "model 0000000000000001\n", "line 37: more than 35 fields"},
+		{"schema s\n" + strings.Repeat("field x\n", 36) + "model 0000000000000001\n",
+			"line 37: more than 35 fields"},
 		{strings.Repeat("schema s\n", 9) + "model 0000000000000001\n", "line 9: more than 8 schemas"},
 		{strings.Repeat("\n", 1000), "1000 lines"},
 		{strings.Repeat("x", schema.MaxText+1), "bytes, at most"},
 	} {
-		if s, err := schema.ParseSet([]byte(c.text)); !errors.Is(err, schema.ErrText) || !strings.Contains(err.Error(), c.want) || s.Schemas != nil {
+		s, err := schema.ParseSet([]byte(c.text))
+		if !errors.Is(err, schema.ErrText) || !strings.Contains(err.Error(), c.want) || s.Schemas != nil {
 			t.Errorf("case %d: %+v, %v, want %q", i, s, err, c.want)
 		}
 	}
@@ -216,7 +237,8 @@ func FuzzParseSet(f *testing.F) {
 			// Panics if it fails Check.
 			schema.DefaultModel(schema.Schema{Name: c.Name, Single: true, Fields: c.Fields[:1]})
 		}
-		if d := ours.Diff(s); strings.ContainsAny(d, "\n\r\x1b") || len(d) > 2048 || (d == "") != bytes.Equal(src, text) {
+		d := ours.Diff(s)
+		if strings.ContainsAny(d, "\n\r\x1b") || len(d) > 2048 || (d == "") != bytes.Equal(src, text) {
 			t.Fatalf("difference %q", d)
 		}
 	})

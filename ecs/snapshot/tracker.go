@@ -35,6 +35,21 @@ const (
 	maxStep = 4
 )
 
+// maxBaselineSets is how many sets of baselines the trackers of one interval name in a tick, at most:
+// 41. A set is none, one baseline of any age, or one with older ones in any step.
+var maxBaselineSets = func() int {
+	n := 1
+	for _, age := range baselineAges {
+		n++
+		for step := uint8(1); step <= maxStep; step++ {
+			if age <= deepAge*step {
+				n++
+			}
+		}
+	}
+	return n
+}()
+
 // MaxGroups bounds the groups of a frame.
 const MaxGroups = 4096
 
@@ -142,6 +157,34 @@ func (k *Tracker) Baseline(g int) tick.Tick {
 		}
 	}
 	return 0
+}
+
+// Lacking is the number of groups below end for which Baseline is 0.
+func (k *Tracker) Lacking(end int) int {
+	if end = min(end, k.groups); end <= 0 {
+		return 0
+	}
+	clear(k.rest)
+	setRange(k.rest, 0, end)
+	for _, age := range baselineAges {
+		row, ok := k.aged(age)
+		if !ok {
+			continue
+		}
+		left := uint64(0)
+		for i, have := range k.bits(row) {
+			k.rest[i] &^= have
+			left |= k.rest[i]
+		}
+		if left == 0 {
+			return 0
+		}
+	}
+	n := 0
+	for _, w := range k.rest {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }
 
 // aged finds the interval that lies age intervals back.

@@ -14,6 +14,11 @@ import (
 	"github.com/tickrate/tickrate/internal/webplot"
 )
 
+// headHTML begins both pages.
+//
+//go:embed assets/head.html
+var headHTML string
+
 //go:embed assets/page.html
 var pageHTML string
 
@@ -48,7 +53,7 @@ func newText(kind, body string) text {
 // Routes adds the page to a mux: GET / and below /dash/. The caller checks access.
 func (d *Dash) Routes(mux *http.ServeMux) {
 	for path, t := range map[string]text{
-		"/{$}":              newText("text/html; charset=utf-8", pageHTML),
+		"/{$}":              newText("text/html; charset=utf-8", headHTML+pageHTML),
 		Prefix + "page.css": newText("text/css; charset=utf-8", webplot.Style()+"\n"+style),
 		Prefix + "page.js":  newText("text/javascript; charset=utf-8", webplot.Script()+"\n"+script),
 	} {
@@ -71,7 +76,7 @@ func guard(h http.Header, kind string) {
 // page of each at /?lobby=N. The caller checks access.
 func Lobbies() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", newText("text/html; charset=utf-8", lobbiesHTML).serve)
+	mux.HandleFunc("GET /{$}", newText("text/html; charset=utf-8", headHTML+lobbiesHTML).serve)
 	mux.HandleFunc("GET "+Prefix+"lobbies.js", newText("text/javascript; charset=utf-8", lobbiesScript).serve)
 	return mux
 }

@@ -108,6 +108,9 @@ func (w *worker) collect(now time.Duration) {
 			l.visit(now, i)
 			continue
 		}
+		if l.due[i] = x.pace.window.next(now); l.due[i] > now {
+			continue
+		}
 		steps, late, skipped := x.pace.ticks.Frame(now)
 		x.schedule.Frame(x.pace.ticks.Period(), late, steps, skipped)
 		w.host.logStall(x, late, skipped)
@@ -253,7 +256,7 @@ func (w *worker) measure(began time.Duration) {
 		}
 		w.contained(began, t.hosted, func() {
 			t.dash.Tick(began, t.late, took)
-			if level, changed := t.pace.load.Tick(took, l.slice(t.hosted)); changed {
+			if level, changed := t.pace.load.Tick(took, l.slice(t.hosted, took)); changed {
 				w.host.setLevel(t.hosted, level)
 			}
 		})

@@ -55,6 +55,7 @@ const (
 	FourSteps          // sim: all bodies sometimes move four times in a tick
 	JoinOrder          // server: joins of one tick are handled in the order of a map
 	ViewBack           // client: the view jumps back when the announced delay grows
+	TurnSkipped        // server: the turn of some far players never comes
 
 	// Those of hosts with many lobbies.
 
@@ -76,7 +77,7 @@ var names = [NumBugs]string{
 	"cache shared", "removal untold", "id reused", "input twice", "input far", "substitute fires",
 	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "visible forever",
 	"wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
-	"recording no history", "four steps", "join order", "view back",
+	"recording no history", "four steps", "join order", "view back", "turn skipped",
 	"lobby mixed", "neighbour ends", "route kept", "map written",
 	"move reuses sequence", "move forgets window", "hand-over forgets"}
 

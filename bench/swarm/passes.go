@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxCrowding is how many turns a slot may have, in eighths of its equal share. Players that follow
+// maxCrowding is how many passes a slot may have, in eighths of its equal share. Players that follow
 // the same server ticks want to send at the same instants; a slot with all of them would be late
 // and make the next ones late.
 const maxCrowding = 10
@@ -14,8 +14,9 @@ const maxCrowding = 10
 // clockError is the part of a tick by which a client's clock may run slower than expected.
 const clockError = 20
 
-// turnTable says which player may play when. The driver and its backup share it.
-type turnTable struct {
+// passTable says which player may play when. A pass lets one player decide and send. The driver and
+// its backup share it.
+type passTable struct {
 	due   []atomic.Int64 // by player: ns, nothing to do before
 	busy  []atomic.Bool  // by player: locked by a sender
 	queue queue
@@ -23,48 +24,48 @@ type turnTable struct {
 }
 
 // tryLock locks player i, unless it is locked.
-func (t *turnTable) tryLock(i int) bool { return t.busy[i].CompareAndSwap(false, true) }
+func (t *passTable) tryLock(i int) bool { return t.busy[i].CompareAndSwap(false, true) }
 
-func (t *turnTable) unlock(i int) { t.busy[i].Store(false) }
+func (t *passTable) unlock(i int) { t.busy[i].Store(false) }
 
 // lock locks player i. The other sender has it for microseconds, or until its thread runs again.
-func (t *turnTable) lock(i int) {
+func (t *passTable) lock(i int) {
 	for !t.tryLock(i) {
 		runtime.Gosched()
 	}
 }
 
-// queue hands out the turns of a schedule's slots: to due players in a round robin, as many as fit
+// queue hands out the passes of a schedule's slots: to due players in a round robin, as many as fit
 // into a slot. The others have theirs in the next. Several senders may play one slot.
 type queue struct {
-	at   atomic.Int64 // newest slot times maxTurns, plus the turns that it has left
+	at   atomic.Int64 // newest slot times maxPasses, plus the passes that it has left
 	next atomic.Int64 // player that is checked first
 }
 
-// maxTurns is more than a slot has turns.
-const maxTurns = 1 << 20
+// maxPasses is more than a slot has passes.
+const maxPasses = 1 << 20
 
 // slot is the newest slot.
-func (q *queue) slot() int64 { return q.at.Load() / maxTurns }
+func (q *queue) slot() int64 { return q.at.Load() / maxPasses }
 
-// begin starts a slot with a number of turns. False if it, or a later one, has started.
-func (q *queue) begin(slot int64, turns int) bool {
+// begin starts a slot with a number of passes. False if it, or a later one, has started.
+func (q *queue) begin(slot int64, passes int) bool {
 	for {
 		at := q.at.Load()
-		if at/maxTurns >= slot {
+		if at/maxPasses >= slot {
 			return false
 		}
-		if q.at.CompareAndSwap(at, slot*maxTurns+int64(turns)) {
+		if q.at.CompareAndSwap(at, slot*maxPasses+int64(passes)) {
 			return true
 		}
 	}
 }
 
-// turn takes one of a slot's turns, if one is left.
-func (q *queue) turn(slot int64) bool {
+// take takes one of a slot's passes, if one is left.
+func (q *queue) take(slot int64) bool {
 	for {
 		at := q.at.Load()
-		if at/maxTurns != slot || at%maxTurns == 0 {
+		if at/maxPasses != slot || at%maxPasses == 0 {
 			return false
 		}
 		if q.at.CompareAndSwap(at, at-1) {
@@ -73,14 +74,14 @@ func (q *queue) turn(slot int64) bool {
 	}
 }
 
-// turnsPerSlot is how many turns a slot has.
-func (s *Swarm) turnsPerSlot() int { return len(s.players)*maxCrowding/8/int(s.slots()) + 1 }
+// passesPerSlot is how many passes a slot has.
+func (s *Swarm) passesPerSlot() int { return len(s.players)*maxCrowding/8/int(s.slots()) + 1 }
 
-// sweep plays a slot: its turns go to the players that are due at the instant now and not locked.
-// It ends when no turn is left, or when goOn, which is called after each turn, returns false: then
+// sweep plays a slot: its passes go to the players that are due at the instant now and not locked.
+// It ends when no pass is left, or when goOn, which is called after each pass, returns false: then
 // all is false.
 func (h *sender) sweep(slot int64, now time.Duration, goOn func(i int) bool) (all bool) {
-	s, t := h.s, &h.s.turns
+	s, t := h.s, &h.s.passes
 	h.begin(slot)
 	// Of this slot.
 	due := int64(min(now, time.Duration(slot+1)*s.period()) - s.cfg.Rate.Period()/clockError)
@@ -90,7 +91,7 @@ func (h *sender) sweep(slot int64, now time.Duration, goOn func(i int) bool) (al
 		if due >= was && (!h.blindOnly || s.cfg.blind(i)) && t.tryLock(i) {
 			if was = t.due[i].Load(); due < was { // the other sender was here just now
 				t.unlock(i)
-			} else if t.queue.turn(slot) {
+			} else if t.queue.take(slot) {
 				h.step(i, now, now-time.Duration(was))
 				more := goOn(i)
 				t.unlock(i)
