@@ -168,7 +168,7 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 		o.part.byRow = true
 		r.scheduleObjects(c, room)
 	case a.joined && grid:
-		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(r.lookAtObjects(c, lookVisible)))
+		o.packer.BeginRows(o.encoder, a.tracker, o.inGroups(r.lookAtObjects(c, lookVisible)))
 		a.selection = objectsVisible
 	default:
 		o.part.byRow = true
@@ -285,6 +285,15 @@ func (o *objectRows) beginAll(a *objectAcks, visible []uint64, most int) (left i
 		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(visible))
 	}
 	return left, total <= left
+}
+
+// inGroups adds the empty slots to a set that a grid leaves visible, where static objects make a run
+// of groups that can be visible as a whole.
+func (o *objectRows) inGroups(visible []uint64) []uint64 {
+	if o.table.static < snapshot.MinBlockRun*snapshot.GroupRows {
+		return visible
+	}
+	return o.interest.withEmpty(visible)
 }
 
 // ownFlights is the set of the flights of the client's player. It is valid until the next call.
