@@ -129,6 +129,7 @@ type playerRows struct {
 	distance    distances
 	overdue     []uint32 // sort keys of findOverdue
 	first       []uint64 // the same rows as a set
+	due         []uint64 // result of dueRows
 	places      places
 	teamSlots   [][]uint64 // by team: its slots; nil: teams have none of their own
 }
@@ -143,6 +144,7 @@ func (p *playerRows) initInterest(c *Config) {
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
 	p.first, p.distance, p.places = make([]uint64, words), newDistances(c.Players), newPlaces(c)
+	p.due = make([]uint64, words)
 	p.initTeamSlots(c, words)
 	s := &p.interest
 	for slot := range s.ids {

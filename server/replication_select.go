@@ -174,13 +174,15 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 	}
 	p.packer.BeginSelect(p.encoder, c.acks.tracker, visible)
 	r.findOverdue(c, visible)
-	total, left, all := p.weigh(c.view.interest, visible, p.first, weighing{most, c.schedule.full})
-	if all && total+asBlocks <= left { // also as blocks, which clients share
+	due := r.dueRows(c, visible)
+	waits := c.schedule.turn.period > 1
+	total, left, all := p.weigh(c.view.interest, due, p.first, weighing{most, c.schedule.full})
+	if all && !waits && total+asBlocks <= left { // also as blocks, which clients share
 		r.beginPlayerRows(c, visible)
 		return false
 	}
 	if all && total <= left {
-		return false
+		return waits
 	}
 	clear(s.pick)
 	left = p.pickOverdue(left)

@@ -29,7 +29,8 @@ type Part struct {
 // BeginPart is BeginRows for the visible rows that are picked or lie in the groups of a part. The
 // groups go as blocks. A client gets each group in every Spacing-th snapshot, so the baselines of a
 // block lie that far apart; one baseline is left where that is more than maxStep intervals. So do
-// those of picked rows: then rows that were not picked before have them, too.
+// those of picked rows: then rows that were not picked before have them, too. Where blocks have one
+// baseline, those of picked rows lie one snapshot apart.
 func (p *Packer) BeginPart(e *Encoder, k *Tracker, part *Part) {
 	visible := part.Visible
 	if visible == nil {
@@ -42,8 +43,11 @@ func (p *Packer) BeginPart(e *Encoder, k *Tracker, part *Part) {
 		r.send[i] &= part.Picked[i] | groupMask(i, first, end)
 	}
 	p.first, p.end = first, end
-	r.step = k.spacedStep(part.Spacing)
-	p.planBlocks(part.Visible, first, end, r.step)
+	step := k.spacedStep(part.Spacing)
+	if step != 0 {
+		r.step = step // else that of planRows
+	}
+	p.planBlocks(part.Visible, first, end, step)
 	if !p.resolveTogether() {
 		k.rows.prefetchAcked(k.at, int(r.step))
 		p.resolveBaselines()

@@ -27,9 +27,9 @@ func IsBaselineAge(intervals int) bool {
 	return false
 }
 
-// deepAge is the greatest age, in send intervals, of a baseline that comes with older ones, each at
-// most maxStep before the next. Older baselines predict little, and sets that only one client has
-// are not shared.
+// deepAge is the greatest age, in steps, of a baseline that comes with older ones. A step is the
+// distance of two baselines, at most maxStep send intervals. Older baselines predict little, and
+// sets that only one client has are not shared.
 const (
 	deepAge = 6
 	maxStep = 4
