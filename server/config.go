@@ -74,7 +74,8 @@ type Config struct {
 
 	// NearestPlayers is about how many players are in every snapshot to a client that may see all:
 	// those nearest to it. In a lobby of more than ten times as many the others are in every second
-	// one. Default 64, at most 4096; -1 puts all players into every snapshot.
+	// one. Under RelevanceGrid, team mates out of sight are in every second one in a team of more
+	// than twice as many. Default 64, at most 4096; -1 puts all visible players into every snapshot.
 	NearestPlayers int
 
 	// Relevance is which players a client is sent; default RelevanceAuto. The fields below it need

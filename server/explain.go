@@ -22,7 +22,7 @@ const (
 	ReasonClipped                 // the client's bandwidth carries fewer rows
 	ReasonBudget                  // the snapshot was full; the entity waits and gains priority
 	ReasonJoining                 // likewise in the join burst
-	ReasonTurn                    // a large lobby: others are nearer, and it was not the entity's turn
+	ReasonTurn                    // large lobby, large team or byte limit: others are nearer, not its turn
 	ReasonLowDetail               // overload: others are nearer, and it was not the entity's turn
 	ReasonFreeCamera              // the client is a free-camera spectator
 	ReasonViewpointChanged        // the client spectates another player since that snapshot
@@ -46,7 +46,7 @@ var reasonTexts = [NumReasons]struct{ name, text string }{
 	ReasonClipped:          {"clipped", "the client's bandwidth carries fewer rows, and others are nearer"},
 	ReasonBudget:           {"budget", "the byte budget was spent on entities of higher priority"},
 	ReasonJoining:          {"joining", "entities of higher priority took the bytes of the join burst"},
-	ReasonTurn:             {"turn", "its turn is not now: in a large lobby far players are in every second snapshot"},
+	ReasonTurn:             {"turn", "its turn is not now: it is far, out of sight or an object, and waits for a later snapshot"},
 	ReasonLowDetail:        {"low_detail", "the lobby is overloaded, and it was not its turn"},
 	ReasonFreeCamera:       {"free_camera", "the client is a free-camera spectator"},
 	ReasonViewpointChanged: {"viewpoint_changed", "the client spectates another player since then"},

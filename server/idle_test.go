@@ -86,6 +86,30 @@ func (p *idlePlayers) slowInput(slot int, commands []sim.Command) {
 	}
 }
 
+// A lobby that always plays two ticks at once removes the idle players of all slots.
+func TestIdleOfAllSlots(t *testing.T) {
+	l := newTestLobby(t, Config{IdleKick: 3 * time.Second})
+	for range 4 {
+		l.namedClient("idle")
+	}
+	for range 60 * 4 {
+		for _, c := range l.clients {
+			if c.netcode.State() == netcode.Connected {
+				if c.receive(); c.netcode.State() == netcode.Connected {
+					c.sendSections(section(sim.Command{Tick: l.lobby.match.Tick() + 1})...)
+				}
+			}
+		}
+		l.now = l.lobby.cfg.Rules.Rate.At(l.lobby.match.Tick() + 2)
+		if err := l.lobby.Ticks(l.now, l.unix(), l.conn, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := l.count(metrics.IdleKicked); n != 4 {
+		t.Errorf("%d of 4 idle players were removed", n)
+	}
+}
+
 // A window of commands counts as its commands one after the other, also between warnings and after
 // new limits.
 func TestIdleWindow(t *testing.T) {

@@ -214,7 +214,7 @@ func (j *join) begin(now time.Duration, c *conn, client int) {
 	c.open(now, j.l)
 	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
 	j.forgetSlot(c.id.Index())
-	if inbox := j.match.CommandBuffer(c.id); inbox != nil { // spectators have none
+	if inbox := j.match.CommandBuffer(c.id); inbox != nil {
 		inbox.DropWaiting() // those of the session before
 	}
 	w := j.welcome(c)

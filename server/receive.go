@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -17,6 +18,7 @@ type inbound struct {
 	*core
 	l      *Lobby
 	window [sim.MaxWindow]sim.Command // scratch
+	kept   tick.Tick                  // up to which housekeeping is done
 }
 
 // prepare does what is due between two ticks: it ends the sessions that are over, and gives
@@ -30,25 +32,34 @@ func (in *inbound) prepare(now time.Duration) {
 }
 
 // housekeeping does between two ticks what is not urgent: lines for the console, and for a part of
-// the slots, so that each has its turn once a second, the team in the roster and the idle player.
+// the slots the team in the roster and the idle player, so that each slot is looked at once a second
+// however many ticks are played at once.
 func (in *inbound) housekeeping(now time.Duration) {
+	in.l.console.run(now)
+	t, rate := in.match.Tick(), tick.Tick(in.cfg.Rules.Rate)
+	for in.kept = max(in.kept, t-min(t, rate)); in.kept < t; {
+		in.kept++
+		for slot := in.kept % rate; int(slot) < len(in.conns); slot += rate {
+			in.keepSlot(now, int(slot))
+		}
+	}
+}
+
+// keepSlot is housekeeping for one slot.
+func (in *inbound) keepSlot(now time.Duration, slot int) {
 	l := in.l
-	l.console.run(now)
-	rate := int(l.cfg.Rules.Rate)
-	for slot := int(l.match.Tick()) % rate; slot < len(l.conns); slot += rate {
-		if !l.roster.viewers[slot].ready {
-			continue
-		}
-		l.roster.updateTeam(slot)
-		c := &l.conns[slot]
-		switch l.idle.due(slot) {
-		case idle.Warn:
-			l.Stats.Count[metrics.IdleWarned].Inc()
-			l.chat.tell(now, c, l.idle.warning(slot))
-		case idle.Kick:
-			l.Stats.Count[metrics.IdleKicked].Inc()
-			l.join.dismiss(now, c, packet.ReasonIdle)
-		}
+	if !l.roster.viewers[slot].ready {
+		return
+	}
+	l.roster.updateTeam(slot)
+	c := &l.conns[slot]
+	switch l.idle.due(slot) {
+	case idle.Warn:
+		l.Stats.Count[metrics.IdleWarned].Inc()
+		l.chat.tell(now, c, l.idle.warning(slot))
+	case idle.Kick:
+		l.Stats.Count[metrics.IdleKicked].Inc()
+		l.join.dismiss(now, c, packet.ReasonIdle)
 	}
 }
 

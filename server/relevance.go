@@ -176,6 +176,11 @@ func (c *Config) firstSlot(team uint8) int {
 	return int(team) * ((share + snapshot.GroupRows - 1) &^ (snapshot.GroupRows - 1))
 }
 
+// teamGroups is the groups of a team's slots: first to end-1.
+func (c *Config) teamGroups(team uint8) (first, end int) {
+	return c.firstSlot(team) / snapshot.GroupRows, c.firstSlot(team+1) / snapshot.GroupRows
+}
+
 // CellRadius is the radius in cells for a view distance in metres above 0. Two positions may be a
 // cell nearer to each other than the distance of their cells.
 func CellRadius(metres, cell float32) int { return int(math.Ceil(float64(metres/cell))) + 1 }

@@ -65,14 +65,24 @@ func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot i
 			return ReasonRange
 		}
 		return ReasonOccluded
+	case v.selection == rowsTeamTurns:
+		return ReasonTurn
 	case v.selection == rowsScheduled && clipped():
 		return ReasonClipped
+	case v.selection == rowsScheduled && !c.schedule.turn.due(slot) && !r.overdue(c, slot):
+		return ReasonTurn
 	case v.selection == rowsJoining:
 		return ReasonJoining
 	case v.selection == rowsLowDetail:
 		return ReasonLowDetail
 	}
 	return ReasonBudget
+}
+
+// overdue reports whether a row had waited for too long in the client's newest snapshot.
+func (r *replication) overdue(c *connReplication, slot int) bool {
+	waited := r.intervalOf(c.pacing.sent) - c.schedule.sentAt[slot]
+	return waited >= r.waitLimit(c)
 }
 
 // outOfRange reports whether two positions are out of each other's view distance, which counts in
@@ -112,9 +122,8 @@ func (r *replication) addPlayerDetail(c *connReplication, e *Explanation, f *sna
 		e.Priority, e.Threshold = v.interest.Priority(e.Slot), v.interest.Threshold()
 	}
 	if v.selection == rowsScheduled && e.Reason != ReasonClipped {
-		_, wait := r.waitLimits(c)
 		e.Waited = int(r.intervalOf(c.pacing.sent) - c.schedule.sentAt[e.Slot])
-		e.MaxWait = wait * int(r.every(c))
+		e.MaxWait = int(r.waitLimit(c))
 	}
 }
 
@@ -144,6 +153,9 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 	o, a := r.objects, &c.acks.objects
 	if a.selection == objectsUnchanged {
 		return ReasonUnchanged
+	}
+	if a.selection == objectsTurn {
+		return ReasonTurn
 	}
 	sent, known := a.tracker.RowSent(slot)
 	switch {

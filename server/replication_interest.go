@@ -8,8 +8,10 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/pvs"
 )
 
@@ -127,7 +129,9 @@ type playerRows struct {
 	distance    distances
 	overdue     []uint32 // sort keys of findOverdue
 	first       []uint64 // the same rows as a set
+	due         []uint64 // result of dueRows
 	places      places
+	teamSlots   [][]uint64 // by team: its slots; nil: teams have none of their own
 }
 
 // combatSeconds is how long a player counts as in combat after a hit, on either side of it.
@@ -140,6 +144,8 @@ func (p *playerRows) initInterest(c *Config) {
 	p.combat, p.combatUntil = make([]uint64, words), make([]tick.Tick, c.Players)
 	p.none, p.nearest, p.overdue = make([]uint64, words), make([]uint64, words), make([]uint32, 0, c.Players)
 	p.first, p.distance, p.places = make([]uint64, words), newDistances(c.Players), newPlaces(c)
+	p.due = make([]uint64, words)
+	p.initTeamSlots(c, words)
 	s := &p.interest
 	for slot := range s.ids {
 		s.ids[slot], s.team[slot] = netid.Make(slot, 1), uint8(1+slot&1)
@@ -152,6 +158,21 @@ func (p *playerRows) initInterest(c *Config) {
 	}
 	clear(s.ids)
 	clear(s.team)
+}
+
+// initTeamSlots makes the sets of the slots of teams.
+func (p *playerRows) initTeamSlots(c *Config, words int) {
+	if !c.groupsTeams() {
+		return
+	}
+	p.teamSlots = make([][]uint64, mode.Teams)
+	for team := range p.teamSlots {
+		p.teamSlots[team] = make([]uint64, words)
+		first, end := c.teamGroups(uint8(team))
+		for slot := first * snapshot.GroupRows; slot < min(end*snapshot.GroupRows, c.Players); slot++ {
+			p.teamSlots[team][slot>>6] |= 1 << (slot & 63)
+		}
+	}
 }
 
 // noteHit puts both sides of a hit in combat.

@@ -20,6 +20,7 @@ const (
 	objectsAll                              // all, in blocks
 	objectsVisible                          // all visible objects
 	objectsBudget                           // as many visible objects as the byte budget carries
+	objectsTurn                             // none: the budget is tight, and objects go in the next snapshot
 )
 
 // objectPart is the part about objects of the snapshot at hand.
@@ -148,6 +149,10 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 		a.selection = objectsUnchanged
 		return
 	}
+	if r.objectsWait(c) {
+		a.selection = objectsTurn
+		return
+	}
 	a.tracker.Advance(t)
 	grid, limited := r.cfg.Relevance == RelevanceGrid, c.pacing.bucket.Rate() != 0
 	if !grid && r.beginObjectBlocks(c, room) {
@@ -163,7 +168,7 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 		o.part.byRow = true
 		r.scheduleObjects(c, room)
 	case a.joined && grid:
-		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(r.lookAtObjects(c, lookVisible)))
+		o.packer.BeginRows(o.encoder, a.tracker, o.inGroups(r.lookAtObjects(c, lookVisible)))
 		a.selection = objectsVisible
 	default:
 		o.part.byRow = true
@@ -177,6 +182,33 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 		r.stats.Count[metrics.ObjectsOverBudget].Inc()
 	}
 	o.part.open = !o.packer.Done()
+}
+
+// objectTurns is how many snapshots of a client have objects once while its budget has no room for
+// all of them. Their bytes are saved up meanwhile, and the others take less time.
+const objectTurns = 2
+
+// objectsWait reports whether objects wait for the next snapshot. New flights of the client's player
+// do not wait. Clients whose snapshots are due in one tick take different turns.
+func (r *replication) objectsWait(c *connReplication) bool {
+	a := &c.acks.objects
+	if !a.tight || !a.full || c.pacing.bucket.Rate() == 0 || c.viewer.slot < 0 {
+		return false
+	}
+	turn := int(r.intervalOf(r.match.Tick()))/int(r.every(c)) + int(c.viewer.slot)/r.cfg.SendInterval
+	if turn%objectTurns == 0 {
+		return false
+	}
+	d := &r.objects.space
+	if r.objects.interest.grid == nil {
+		return false
+	}
+	for slot := d.first[c.viewer.player.Index()]; slot >= 0; slot = d.next[slot] {
+		if !a.tracker.MayShow(int(slot)) {
+			return false
+		}
+	}
+	return true
 }
 
 // beginObjectBlocks begins a part about all objects in blocks, if the client holds enough for
@@ -253,6 +285,15 @@ func (o *objectRows) beginAll(a *objectAcks, visible []uint64, most int) (left i
 		o.packer.BeginRows(o.encoder, a.tracker, o.interest.withEmpty(visible))
 	}
 	return left, total <= left
+}
+
+// inGroups adds the empty slots to a set that a grid leaves visible, where static objects make a run
+// of groups that can be visible as a whole.
+func (o *objectRows) inGroups(visible []uint64) []uint64 {
+	if o.table.static < snapshot.MinBlockRun*snapshot.GroupRows {
+		return visible
+	}
+	return o.interest.withEmpty(visible)
 }
 
 // ownFlights is the set of the flights of the client's player. It is valid until the next call.

@@ -26,6 +26,16 @@ type rowSchedule struct {
 	meanBits  int       // mean room for rows in a snapshot
 	allSentAt tick.Tick // the last snapshot, if sentAt lacks that it sent all of visible
 	full      bool      // the last snapshot by rows had no room for all
+	turn      groupTurn // of dueRows in the last snapshot
+}
+
+// groupTurn says which groups are due in a snapshot: those whose number is at modulo period, a power
+// of two. A period of 0 or 1 is all groups.
+type groupTurn struct{ at, period uint8 }
+
+// due reports whether the group of a slot is due.
+func (t groupTurn) due(slot int) bool {
+	return t.period <= 1 || uint8(slot/snapshot.GroupRows)&(t.period-1) == t.at
 }
 
 // alloc makes the memory for a number of words of slots, once.
@@ -38,7 +48,7 @@ func (q *rowSchedule) alloc(words int) {
 func (q *rowSchedule) reset() {
 	clear(q.sentAt)
 	clear(q.visible)
-	q.meanBits, q.allSentAt, q.full = 0, 0, false
+	q.meanBits, q.allSentAt, q.full, q.turn = 0, 0, false, groupTurn{}
 }
 
 // scheduleRows selects the rows of a client with a byte limit. While all of them fit, the client is
@@ -71,6 +81,60 @@ func (r *replication) scheduleRows(now time.Duration, c *connReplication, head i
 	c.view.selection = rowsScheduled
 	visible, clipped := r.clipVisible(c, c.view.interest.Visible())
 	q.full = r.fitBudget(c, visible, most) || clipped
+}
+
+// Shares of a snapshot whose predecessor was full.
+const (
+	nearShare = 4 // the nearest rows are due in each snapshot and may take this part of the room
+	dueExcess = 4 // due rows exceed the room by this part, as some cost less than the mean
+)
+
+// dueRows returns which of the visible rows may go into a snapshot whose predecessor was full: the
+// nearest ones, the client's opponents, overdue rows, and of the others the groups whose turn it
+// is. A group is due once in a period of snapshots, a power of two. So the snapshots that have it
+// lie at baseline ages, and clients of one tick share its rows; rows that are sent at any time
+// often have no baseline in use. A free camera has no nearest rows: all are due. The result is
+// valid until the next call.
+func (r *replication) dueRows(c *connReplication, visible []uint64) (due []uint64) {
+	p, q, slot := &r.players, &c.schedule, int(c.viewer.slot)
+	q.turn = groupTurn{period: 1}
+	if !q.full || slot < 0 {
+		return visible
+	}
+	groups, near := p.frames.Groups(), r.choosePeriod(c, popcount(visible))
+	if q.turn.period == 1 {
+		return visible
+	}
+	due = p.due[:len(visible)]
+	copy(due, p.first)
+	for g := int(q.turn.at); g < groups; g += int(q.turn.period) {
+		due[g>>2] |= (1<<snapshot.GroupRows - 1) << (g & 3 * snapshot.GroupRows)
+	}
+	p.places.fill(r)
+	p.places.addNear(due, slot, near)
+	due[slot>>6] |= 1 << (slot & 63)
+	opponents := c.view.opponents(r.match.Tick(), r.cfg.Rules.Rate)
+	for i, w := range visible {
+		due[i] = (due[i] | opponents[i]) & w
+	}
+	return due
+}
+
+// choosePeriod sets the turn of a snapshot to the shortest period whose due rows fit, and returns
+// how many of the nearest rows may be due. Most groups are due before their rows are overdue.
+func (r *replication) choosePeriod(c *connReplication, rows int) (near int) {
+	q := &c.schedule
+	fit := max(q.meanBits, 0) * meanCostShare / max(r.players.meanCost, leastMeanCost)
+	fit += fit / dueExcess
+	near = fit / nearShare
+	_, most := r.waitLimits(c)
+	most = min(most, r.players.frames.Groups()/2)
+	for 2*int(q.turn.period) <= most && near+rows/int(q.turn.period) > fit {
+		q.turn.period *= 2
+	}
+	snapshots := int(r.intervalOf(r.match.Tick())) / int(r.every(c))
+	q.turn.at = uint8(snapshots) & (q.turn.period - 1)
+	return near
 }
 
 // beginBlocks begins a snapshot of blocks if the client sees all players, the blocks fit into so
@@ -115,6 +179,12 @@ func (q *rowSchedule) addMean(most int) {
 func (r *replication) waitLimits(c *connReplication) (all, wait int) {
 	all = max(1, snapshot.MaxAge/int(r.every(c)))
 	return all, all / 3
+}
+
+// waitLimit is the number of intervals after which a row goes before all others.
+func (r *replication) waitLimit(c *connReplication) uint16 {
+	_, wait := r.waitLimits(c)
+	return uint16(wait * int(r.every(c)))
 }
 
 // capacity is how many rows the client's bandwidth carries, each at its full size.
@@ -192,8 +262,7 @@ func (r *replication) findOverdue(c *connReplication, visible []uint64) {
 		return
 	}
 	now := r.intervalOf(r.match.Tick())
-	_, wait := r.waitLimits(c)
-	limit := uint16(wait * int(r.every(c)))
+	limit := r.waitLimit(c)
 	for i, w := range visible {
 		for sentAt := (*[64]uint16)(q.sentAt[i*64:]); w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)

@@ -244,12 +244,13 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		6: {Config{Players: 70, ViewDistance: 20}, 66, 0.05, []int{300, 0, 20, 110}, 1},
 		// and all fire
 		7: {Config{Players: 32, Rules: sim.Rules{Mix: true}}, 32, 0, []int{800, 40, 100, 0, 30}, 1},
+		8: {Config{Players: 128}, 120, 0.05, []int{900, 40}, 1}, // groups take turns
 	} {
 		c.cfg.Kbps = c.kbps[0]
 		b := newClientLobby(t, c.n, c.cfg)
 		b.turnPlayers(uint64(i))
 		k, p := link{rand.New(rand.NewPCG(2, uint64(i))), c.loss}, newWaitTracker(c.cfg.Players)
-		objects := 0
+		objects, longestPeriod := 0, 0
 		if c.cfg.Rules.Mix {
 			b.firing(uint64(i))
 		}
@@ -268,6 +269,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 					p.observe(b)
 					b.checkBudgets(rooms)
 					objects += b.objectsMatch()
+					longestPeriod = max(longestPeriod, int(b.lobby.conns[0].repl.schedule.turn.period))
 				}
 				for slot, was := range sent {
 					g := &b.lobby.conns[slot]
@@ -290,6 +292,9 @@ func TestBudgetBeginsToBind(t *testing.T) {
 			t.Errorf("%d: somebody waited for %d intervals; %d snapshots in blocks, %d and %d row by "+
 				"row, %d squeezed", i, p.longest, p.blocks, p.loose, p.rows,
 				b.count(metrics.SnapshotsOverBudget))
+		}
+		if c.n >= 120 && longestPeriod < 2 {
+			t.Errorf("%d: groups were due in every snapshot", i)
 		}
 		if b.rowsMatch(100); c.cfg.Rules.Mix && (objects < 10000 || b.count(metrics.ObjectsOverBudget) == 0) {
 			t.Errorf("%d: %d objects compared, %d parts left some out", i, objects,
@@ -683,6 +688,24 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 		b.setKbps(16)
 		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
 			t.Errorf("%v allocations while %d are squeezed", n, b.count(metrics.SnapshotsOverBudget))
+		}
+	}
+}
+
+// In a period each group is due once, and the due snapshots of a group lie at baseline ages while no
+// period is longer than the first third of a baseline's life.
+func TestGroupTurnsReachEveryGroup(t *testing.T) {
+	for period := 1; period <= snapshot.MaxAge/3; period *= 2 {
+		for slot := range 40 * snapshot.GroupRows {
+			due := 0
+			for at := range period {
+				if (groupTurn{uint8(at), uint8(period)}).due(slot) {
+					due++
+				}
+			}
+			if due != 1 || !snapshot.IsBaselineAge(period) || !snapshot.IsBaselineAge(2*period) {
+				t.Fatalf("period %d: slot %d is due %d times", period, slot, due)
+			}
 		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	rowsScheduled                     // as many as the byte budget carries
 	rowsJoining                       // as many as Config.JoinBytes carry
 	rowsTurns                         // the nearest rows and opponents, and others in turn
+	rowsTeamTurns                     // all visible rows, but team mates out of sight in turn
 	rowsLowDetail                     // fewer of the nearest rows, and others in turn: overload
 )
 
@@ -41,7 +42,8 @@ const (
 //
 //	all players are visible, no limit    blocks that clients share; no visibility is computed; in a
 //	                                     large lobby half of the far players, see rowTurns
-//	some are hidden, no limit            all visible rows; blocks for whole visible groups
+//	some are hidden, no limit            all visible rows; blocks for whole visible groups; of a
+//	                                     large team half of those out of sight, see rowTurns
 //	byte limit                           all visible rows if they fit; else by priority
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view
@@ -74,6 +76,8 @@ func (r *replication) selectRows(now time.Duration, c *connReplication, head int
 		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
 	case r.lowDetail():
 		r.selectTurns(c, rowsLowDetail, visible)
+	case r.takesTeamTurns(c):
+		r.selectTeamTurns(c, visible)
 	default:
 		r.beginPlayerRows(c, visible)
 	}
@@ -170,13 +174,15 @@ func (r *replication) fitBudget(c *connReplication, visible []uint64, most int) 
 	}
 	p.packer.BeginSelect(p.encoder, c.acks.tracker, visible)
 	r.findOverdue(c, visible)
-	total, left, all := p.weigh(c.view.interest, visible, p.first, weighing{most, c.schedule.full})
-	if all && total+asBlocks <= left { // also as blocks, which clients share
+	due := r.dueRows(c, visible)
+	waits := c.schedule.turn.period > 1
+	total, left, all := p.weigh(c.view.interest, due, p.first, weighing{most, c.schedule.full})
+	if all && !waits && total+asBlocks <= left { // also as blocks, which clients share
 		r.beginPlayerRows(c, visible)
 		return false
 	}
 	if all && total <= left {
-		return false
+		return waits
 	}
 	clear(s.pick)
 	left = p.pickOverdue(left)

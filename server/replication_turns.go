@@ -20,6 +20,7 @@ type rowTurns struct{ nearest, turns int }
 // players two send intervals late.
 const (
 	turnsFrom             = 10
+	teamTurnsFrom         = 2 // likewise of a team of a grid, see selectTeamTurns
 	farTurns              = 2
 	defaultNearestPlayers = 64
 )
@@ -30,8 +31,18 @@ var lowDetailTurns = rowTurns{nearest: 16, turns: 4}
 
 // rowTurn is a client's place in the turns.
 type rowTurn struct {
-	part   uint8  // of the newest snapshot
-	groups uint16 // number of groups when part 0 was sent
+	of     rowSelection // the selection whose turns these are
+	team   uint8        // of rowsTeamTurns: the team whose groups take turns
+	part   uint8        // of the newest snapshot with turns
+	groups uint16       // number of groups when part 0 was sent
+}
+
+// due begins the turns of a selection and a team, unless the client is in them: no part is due yet
+// but the next one.
+func (t *rowTurn) due(of rowSelection, team uint8, part, turns int) {
+	if t.of != of || t.team != team {
+		*t = rowTurn{of: of, team: team, part: uint8((part + turns - 1) % turns)}
+	}
 }
 
 // next moves on to a part and returns the groups of the next snapshot: those of the parts from the
@@ -72,10 +83,8 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		n = lowDetailTurns
 		r.stats.Count[metrics.SnapshotsOverBudget].Inc()
 	}
-	turn := int(r.intervalOf(r.match.Tick())) / int(r.every(c)) % n.turns
-	if v.selection != selection { // no part is due yet but this one
-		v.turn = rowTurn{part: uint8((turn + n.turns - 1) % n.turns)}
-	}
+	turn := r.partDue(c, n.turns)
+	v.turn.due(selection, 0, turn, n.turns)
 	v.selection = selection
 	clear(s.pick)
 	if visible == nil {
@@ -87,6 +96,39 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 	}
 	part := snapshot.Part{Visible: visible, Picked: s.pick, Spacing: n.turns}
 	part.First, part.End = v.turn.next(turn, n.turns, p.frames.Groups())
+	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
+}
+
+// partDue is the part whose turn it is for a client.
+func (r *replication) partDue(c *connReplication, turns int) int {
+	return int(r.intervalOf(r.match.Tick())) / int(r.every(c)) % turns
+}
+
+// takesTeamTurns reports whether the team of the client's viewpoint is so large that its players out
+// of sight take turns.
+func (r *replication) takesTeamTurns(c *connReplication) bool {
+	p, slot, nearest := &r.players, int(c.viewer.slot), r.cfg.NearestPlayers
+	return p.teamSlots != nil && slot >= 0 && nearest > 0 && p.interest.team[slot] != 0 &&
+		int(r.match.Score().Members[p.interest.team[slot]-1]) > teamTurnsFrom*nearest
+}
+
+// selectTeamTurns begins a snapshot of all visible rows but those of team mates out of sight: of
+// these it sends one of two equal ranges of the team's groups. Each of them is in as many snapshots
+// as those of rowsTurns.
+func (r *replication) selectTeamTurns(c *connReplication, visible []uint64) {
+	p, s, v := &r.players, &r.players.interest, &c.view
+	team := s.team[c.viewer.slot] - 1
+	mates, inSight := p.teamSlots[team], v.interest.InSight()
+	for i, w := range visible {
+		s.pick[i] = w&^mates[i] | inSight[i]
+	}
+	v.selection = rowsTeamTurns
+	part := snapshot.Part{Visible: s.withEmpty(visible), Picked: s.pick, Spacing: farTurns}
+	turn := r.partDue(c, farTurns)
+	v.turn.due(rowsTeamTurns, team, turn, farTurns)
+	from, to := r.cfg.teamGroups(team)
+	first, end := v.turn.next(turn, farTurns, max(0, min(to, p.frames.Groups())-from))
+	part.First, part.End = from+first, from+end
 	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
 }
 

@@ -176,3 +176,96 @@ func TestTurnsOfALargeLobby(t *testing.T) {
 		t.Error("no sample counts turns")
 	}
 }
+
+// TestTeamTurns: in a large team of a grid, each client is sent what is in its sight in each
+// snapshot, and each team mate out of sight in one of two at least. What waits is explained so, and
+// what is hidden is never sent.
+func TestTeamTurns(t *testing.T) {
+	alone(t)
+	const players, nearest = 128, 20
+	b := newClientLobby(t, players, Config{Players: players, NearestPlayers: nearest, SampleEvery: 1,
+		Relevance: RelevanceGrid, ViewDistance: 4})
+	b.turnPlayers(8)
+	b.play(6)
+	l := b.lobby
+	last := map[[2]int]int{}
+	count := make([]int, l.cfg.Players)
+	snapshots, waits, blocks, hidden := 0, 0, 0, 0
+	for range 2 * 24 {
+		b.tickAll()
+		for _, viewer := range l.live {
+			c := &l.conns[viewer]
+			v := &c.repl.view
+			if c.repl.pacing.sent != l.match.Tick() {
+				continue
+			}
+			if v.selection != rowsTeamTurns {
+				t.Fatalf("selected as %d", v.selection)
+			}
+			snapshots++
+			count[viewer]++
+			own := l.match.Vital(l.replication.frame().ID(int(viewer))).Team
+			for slot := range l.cfg.Players {
+				id := l.replication.frame().ID(slot)
+				if id == 0 {
+					continue
+				}
+				sent, _ := c.repl.acks.tracker.RowSent(slot)
+				mate := l.match.Vital(id).Team == own
+				visible := v.interest.Visible()[slot>>6]>>(slot&63)&1 != 0
+				inSight := v.interest.InSight()[slot>>6]>>(slot&63)&1 != 0
+				key := [2]int{int(viewer), slot}
+				since, known := last[key]
+				switch why := l.Explain(c.id, id).Reason; {
+				case visible != (mate || inSight):
+					t.Fatalf("slot %d: slot %d: visible %v, a mate %v, in sight %v", viewer, slot, visible, mate, inSight)
+				case sent != (why == ReasonSent):
+					t.Fatalf("slot %d: slot %d: sent %v, explained as %v", viewer, slot, sent, why)
+				case !visible:
+					if hidden++; why != ReasonRange && why != ReasonOccluded {
+						t.Fatalf("slot %d: hidden slot %d: %v", viewer, slot, why)
+					}
+				case inSight && !sent:
+					t.Fatalf("slot %d: slot %d is in sight and was left out", viewer, slot)
+				case sent:
+					if last[key] = count[viewer]; !inSight {
+						blocks++
+					}
+				case why != ReasonTurn || known && count[viewer]-since >= farTurns:
+					t.Fatalf("slot %d: slot %d waits since snapshot %d, now %d: %v",
+						viewer, slot, since, count[viewer], why)
+				default:
+					waits++
+				}
+			}
+		}
+	}
+	t.Logf("%d snapshots; mates out of sight: %d sent, %d waited; %d hidden rows", snapshots, blocks, waits, hidden)
+	if snapshots < 5*players || waits < 2*snapshots || blocks < waits/2 || blocks > 2*waits || hidden == 0 {
+		t.Error("nothing tested")
+	}
+}
+
+// A client that missed an interval is sent both parts; one whose selection or team is another begins
+// with the part that is due.
+func TestTurnsAfterAMiss(t *testing.T) {
+	var turn rowTurn
+	for i, c := range []struct {
+		of         rowSelection
+		team       uint8
+		part       int
+		first, end int
+	}{
+		{rowsTurns, 0, 1, 5, 10},
+		{rowsTurns, 0, 0, 0, 5},
+		{rowsTurns, 0, 0, 0, 10}, // part 1 was missed
+		{rowsTurns, 0, 1, 5, 10},
+		{rowsTeamTurns, 0, 1, 5, 10},
+		{rowsTeamTurns, 1, 1, 5, 10},
+	} {
+		turn.due(c.of, c.team, c.part, farTurns)
+		if first, end := turn.next(c.part, farTurns, 10); first != c.first || end != c.end {
+			t.Errorf("case %d: groups %d to %d, want %d to %d", i, first, end, c.first, c.end)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func TestExplainIsRightForObjects(t *testing.T) {
 		})
 	}
 	for _, w := range []server.Reason{server.ReasonSent, server.ReasonStale, server.ReasonUnchanged,
-		server.ReasonRange, server.ReasonOccluded, server.ReasonBudget} {
+		server.ReasonRange, server.ReasonOccluded, server.ReasonBudget, server.ReasonTurn} {
 		if total[w] < 50 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}
@@ -190,6 +190,8 @@ func (w *objectsExplainTest) compare(i int, kind netstate.Kind, v *server.Explan
 	case server.ReasonOccluded:
 		me, it := w.cellsOf(i, v.Slot, now)
 		right = !sent && d <= w.far*w.far && !w.cfg.CellVisible(me, it)
+	case server.ReasonTurn:
+		right = !sent && w.cfg.Kbps != 0
 	case server.ReasonBudget:
 		right = !sent && w.cfg.Kbps != 0 && v.Priority <= v.Threshold
 	case server.ReasonJoining:

@@ -113,6 +113,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 					case server.ReasonBudget:
 						right = may[id] && c.kbps != 0 && v.Threshold > 0 && v.Priority > 0 &&
 							v.Priority <= v.Threshold
+					case server.ReasonTurn:
+						right = may[id] && c.kbps != 0 && v.Waited < v.MaxWait
 					case server.ReasonJoining:
 						right = may[id] && c.kbps == 0 && v.Threshold > 0 && v.Priority <= v.Threshold &&
 							at < newest[0]+120
@@ -121,7 +123,8 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 						t.Fatalf("%+v: client %d, tick %d, %v: %+v, sent %v, may %v, cells %d %d",
 							c, i, at, id, v, sent, may[id], cx, cz)
 					}
-					if v.Reason == server.ReasonBudget || v.Reason == server.ReasonSent && id != cl.ID() {
+					waits := v.Reason == server.ReasonBudget || v.Reason == server.ReasonTurn
+					if waits || v.Reason == server.ReasonSent && id != cl.ID() {
 						farthest = max(farthest, d)
 					}
 				}
@@ -153,7 +156,7 @@ func TestExplainIsRightForEveryPlayer(t *testing.T) {
 		t.Logf("%+v: %v", c, counts)
 	}
 	for _, w := range []server.Reason{server.ReasonSent, server.ReasonRange, server.ReasonOccluded,
-		server.ReasonClipped, server.ReasonBudget, server.ReasonJoining} {
+		server.ReasonClipped, server.ReasonBudget, server.ReasonJoining, server.ReasonTurn} {
 		if total[w] < 100 {
 			t.Errorf("%v: %d times, nothing tested", w, total[w])
 		}

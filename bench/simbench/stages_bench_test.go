@@ -64,6 +64,7 @@ func BenchmarkStages(b *testing.B) {
 			for i := range stats.Stage {
 				stats.Stage[i].Reset()
 			}
+			bytes := stats.Count[metrics.BytesOut].Load()
 			shots, hits := stats.Count[metrics.Shots].Load(), stats.Count[metrics.Hits].Load()
 			b.ResetTimer()
 			for range b.N {
@@ -77,6 +78,9 @@ func BenchmarkStages(b *testing.B) {
 					b.ReportMetric(mean/1e3, "µs-"+metrics.Stage(i).String())
 				}
 			}
+			sent := float64(stats.Count[metrics.BytesOut].Load() - bytes)
+			seconds := float64(b.N) / float64(s.Rates.TickHz)
+			b.ReportMetric(sent*8/1e3/seconds/float64(c.players), "kbit/s")
 			b.ReportMetric(float64(stats.Count[metrics.Shots].Load()-shots)/float64(b.N), "shots/tick")
 			b.ReportMetric(float64(stats.Count[metrics.Hits].Load()-hits)/float64(b.N), "hits/tick")
 			b.ReportMetric(0, "ns/op")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,22 +82,9 @@ type busyRound struct {
 
 // run plays the rounds and reports the metrics.
 func (c *busyLobby) run(b *testing.B, r ready) {
-	open := func(players int, rate tick.Rate, interval int, arena string) (lobby string, k *tokenSource) {
-		var made struct{ Lobby string }
-		spec := fmt.Sprintf(`{"players": %d, "rate_hz": %d, "send_interval": %d, "map": %q}`,
-			players, rate, interval, arena)
-		r.request(b, http.MethodPost, "/v1/lobbies", spec, &made)
-		var number int64
-		_, _ = fmt.Sscan(made.Lobby, &number)
-		k, err := requestTokens(b.Context(), tokenRequest{r.HTTP, "", asPlayer, number})
-		if err != nil {
-			b.Fatal(err)
-		}
-		return made.Lobby, k
-	}
 	var tokens []*tokenSource
 	for range quietLobbies {
-		_, k := open(duelPlayers, duelRate, 2, "arena-16")
+		_, k := makeLobby(b, r, duelPlayers, fmt.Sprintf(`"rate_hz": %d, "send_interval": 2`, duelRate))
 		tokens = append(tokens, k)
 	}
 	quiet := openSwarm(b, swarm.Config{Server: tokens[0].at, Players: c.players * quietLobbies,
@@ -103,44 +92,71 @@ func (c *busyLobby) run(b *testing.B, r ready) {
 		Token: func(n int) ([]byte, error) { return tokens[n%quietLobbies].Token(n) }})
 	connectSwarm(b, quiet, c.players*quietLobbies)
 	quiet.Reset()
-	over, played := false, startPlaying(b, quiet)
-	defer func() {
-		if !over {
-			played()
-		}
-	}()
+	stop := startPlaying(b, quiet)
+	defer stop()
 	var without, with []busyRound
-	late := 0.0
+	late := 0.
 	for range busyRounds {
 		time.Sleep(time.Second)
 		without = append(without, c.round(b, r, ""))
-		lobby, k := open(busyPlayers, c.rate, int(c.rate)/20, fmt.Sprintf("gen:%d:1", busyPlayers))
-		busy := openSwarm(b, swarm.Config{Server: k.at, Players: busyPlayers, Full: 1, Rate: c.rate,
-			Token: k.Token, Brain: func(n int) swarm.Brain { return firingBot{swarm.NewBot(1, n), n} }})
-		if err := runner.Connect(b.Context(), busy, busyPlayers, 0); err != nil {
-			b.Fatal(err)
-		}
-		stop := startPlaying(b, busy)
-		time.Sleep(3 * time.Second) // the worker arranges its lobbies once a second
-		with = append(with, c.round(b, r, lobby))
-		stop()
-		late = max(late, latePercent(busy))
-		busy.Close()
-		r.request(b, http.MethodDelete, "/v1/lobbies/"+lobby, "", nil)
+		round, percent := c.besideBusy(b, r)
+		with, late = append(with, round), max(late, percent)
 	}
-	over = true
-	played()
+	stop()
+	reportRounds(b, without, with)
+	b.ReportMetric(max(late, latePercent(quiet)), "late-%")
+}
+
+// makeLobby makes a lobby and returns its number and its tokens. more is fields of its JSON.
+func makeLobby(b *testing.B, r ready, players int, more string) (lobby string, k *tokenSource) {
+	b.Helper()
+	var made struct{ Lobby string }
+	r.request(b, http.MethodPost, "/v1/lobbies", fmt.Sprintf(`{"players": %d, %s}`, players, more), &made)
+	number, err := strconv.ParseInt(made.Lobby, 10, 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if k, err = requestTokens(b.Context(), tokenRequest{r.HTTP, "", asPlayer, number}); err != nil {
+		b.Fatal(err)
+	}
+	return made.Lobby, k
+}
+
+// besideBusy measures a round beside a busy lobby. late is the share of its turns that the swarm there
+// was late for, in percent.
+func (c *busyLobby) besideBusy(b *testing.B, r ready) (f busyRound, late float64) {
+	lobby, k := makeLobby(b, r, busyPlayers, fmt.Sprintf(`"rate_hz": %d, "send_interval": %d,
+		"map": "gen:%d:1"`, c.rate, c.rate/20, busyPlayers))
+	busy := openSwarm(b, swarm.Config{Server: k.at, Players: busyPlayers, Full: 1, Rate: c.rate,
+		Token: k.Token, Brain: func(n int) swarm.Brain { return firingBot{swarm.NewBot(1, n), n} }})
+	if err := runner.Connect(b.Context(), busy, busyPlayers, 0); err != nil {
+		b.Fatal(err)
+	}
+	stop := startPlaying(b, busy)
+	defer stop()
+	time.Sleep(3 * time.Second) // the worker arranges its lobbies once a second
+	f = c.round(b, r, lobby)
+	stop()
+	busy.Close()
+	r.request(b, http.MethodDelete, "/v1/lobbies/"+lobby, "", nil)
+	return f, latePercent(busy)
+}
+
+// middle is the median of a figure of the rounds in which the server did not wait, or else of all.
+func middle(rounds []busyRound, of func(*busyRound) float64) float64 {
 	calm := func(r busyRound) bool { return r.waited < busyWaited }
-	middle := func(rounds []busyRound, of func(*busyRound) float64) float64 {
-		var all []float64
-		for i := range rounds {
-			if calm(rounds[i]) || !slices.ContainsFunc(rounds, calm) {
-				all = append(all, of(&rounds[i]))
-			}
+	var all []float64
+	for i := range rounds {
+		if calm(rounds[i]) || !slices.ContainsFunc(rounds, calm) {
+			all = append(all, of(&rounds[i]))
 		}
-		slices.Sort(all)
-		return all[len(all)/2]
 	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// reportRounds reports the metrics of rounds without and with the busy lobby.
+func reportRounds(b *testing.B, without, with []busyRound) {
 	for _, m := range []struct {
 		name string
 		of   func(*busyRound) float64
@@ -160,7 +176,6 @@ func (c *busyLobby) run(b *testing.B, r ready) {
 	b.ReportMetric(middle(with, func(r *busyRound) float64 { return r.busy.P99 }), "busy-late-p99-us")
 	b.ReportMetric(middle(with, func(r *busyRound) float64 { return r.tick.P50 }), "busy-tick-p50-us")
 	b.ReportMetric(middle(with, func(r *busyRound) float64 { return r.tick.P99 }), "busy-tick-p99-us")
-	b.ReportMetric(max(late, latePercent(quiet)), "late-%")
 }
 
 // startPlaying has a swarm play until stop is called, which returns once it has ended.
@@ -176,12 +191,12 @@ func startPlaying(b *testing.B, s *swarm.Swarm) (stop func()) {
 			}
 		})
 	}()
-	return func() {
+	return sync.OnceFunc(func() {
 		close(over)
 		if err := <-done; err != nil {
 			b.Error(err)
 		}
-	}
+	})
 }
 
 // round measures for a while. busy is the number of the busy lobby, "" without one.

@@ -75,7 +75,8 @@ func (p *packFinder) find(name string) (*content.Pack, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("content %.80q: expected the folder or the hash of a pack beside the server's", name)
+	return nil, fmt.Errorf("content %.80q: expected the folder or the hash of a pack beside the server's",
+		name)
 }
 
 // hash returns the hash of the pack in a folder, "" if it holds no valid pack. It reads the pack only

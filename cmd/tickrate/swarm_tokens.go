@@ -46,7 +46,8 @@ func (f *swarmTokens) register(c *cobra.Command) {
 		"HTTP `host:port` of the server, which gives tokens; may be repeated, one for each lobby")
 	fl.StringVar(&f.httpToken, "http-token", "",
 		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
-	fl.Int64Var(&f.lobby, "lobby", -1, "`number` of the lobby at a server of several; -1 lets the server choose")
+	fl.Int64Var(&f.lobby, "lobby", -1,
+		"`number` of the lobby at a server of several; -1 lets the server choose")
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }

@@ -73,7 +73,8 @@ Where serve has an HTTP port, POST /v1/connect gives the same.`,
 		"`digits`; default none")
 	fl.BoolVar(&f.spectate, "spectate", false, "token of a spectator, which the server "+
 		"admits if it has spectator slots (serve --spectators)")
-	fl.Int64Var(&f.lobby, "lobby", -1, "`number` of the lobby at a server of several; -1 lets the server choose")
+	fl.Int64Var(&f.lobby, "lobby", -1,
+		"`number` of the lobby at a server of several; -1 lets the server choose")
 	fl.StringVar(&f.out, "out", "", "`file` for the 2048 bytes; default base64 to standard output")
 	return c
 }

@@ -1,5 +1,7 @@
 package interest
 
+import "math/bits"
+
 // maxHysteresis is what 4 bits count to.
 const maxHysteresis = 15
 
@@ -22,7 +24,8 @@ type Client struct {
 	hysteresis  []counters // by word
 	counting    []uint64   // bit i: word i of hysteresis is not all 0
 	priority    []uint64   // 4 rows a word, 16 bits a row, at most maxPriority
-	ties        []uint64   // of Select; from UpdateVisible until then: rows that became visible
+	ties        []uint64   // of Select
+	before      []uint64   // rows that were visible before the last UpdateVisible
 	turn        int        // slot at which rows of equal priority begin
 	updated     uint32     // the grid's count of snapshots at the last update
 	hasPriority bool       // priority is not all 0
@@ -39,13 +42,14 @@ const maxPriority = 1<<15 - 1
 // NewClient returns a client of a grid to which nothing was visible yet.
 func NewClient(g *Grid) *Client {
 	c := &Client{grid: g.cfg, words: g.words, hysteresis: make([]counters, g.words)}
-	sets := make([]uint64, (5+16)*g.words+(g.words+63)/64)
+	sets := make([]uint64, (6+16)*g.words+(g.words+63)/64)
 	cut := func(n int) (s []uint64) {
 		s, sets = sets[:n:n], sets[n:]
 		return s
 	}
 	c.visible, c.inSight, c.selected = cut(g.words), cut(g.words), cut(g.words)
-	c.ahead, c.ties, c.counting = cut(g.words), cut(g.words), cut((g.words+63)/64)
+	c.ahead, c.ties, c.before = cut(g.words), cut(g.words), cut(g.words)
+	c.counting = cut((g.words + 63) / 64)
 	c.priority = cut(g.words * 16)
 	return c
 }
@@ -108,11 +112,24 @@ func (c *Client) UpdateVisible(g *Grid, v Viewer) {
 		clear(c.priority)
 		c.hasPriority = false
 	}
-	from, team := g.from(g.Cell(v.X, v.Z)), g.team(v.Team)
-	for i := range g.here {
-		visible := c.visibleNow(g, i, from, team, v.Slot)
-		c.ties[i] = visible &^ c.visible[i]
-		c.visible[i] = visible
+	from := g.from(g.Cell(v.X, v.Z))
+	c.visible, c.before = c.before, c.visible
+	if team := g.team(v.Team); team != nil {
+		copy(c.visible, team)
+	} else {
+		clear(c.visible)
+	}
+	clear(c.inSight)
+	for k, words := range from.words {
+		words |= c.counting[k]
+		if v.Slot>>12 == k {
+			words |= 1 << (v.Slot >> 6 & 63)
+		}
+		for ; words != 0; words &= words - 1 {
+			i := k*64 + bits.TrailingZeros64(words)
+			c.inSight[i] = c.sight(g, i, c.sightNow(g, i, from, v.Slot))
+			c.visible[i] |= c.inSight[i]
+		}
 	}
 	c.updated = g.fills
 }
@@ -127,7 +144,7 @@ func (c *Client) AddPriority(g *Grid, v Viewer, opponents []uint64) {
 	c.hasPriority = true
 	for i, visible := range c.visible {
 		if visible != 0 {
-			c.addGains(g, from, i, &criteria{visible: visible, fresh: c.ties[i], combat: inSet(opponents, i)})
+			c.addGains(g, from, i, &criteria{visible: visible, fresh: visible &^ c.before[i], combat: inSet(opponents, i)})
 		}
 	}
 }
@@ -161,21 +178,20 @@ func (c *Client) MarkAllSent(visible []uint64) {
 // visibleNow is which rows of word i are visible from a cell, to a team, or were in sight a moment
 // ago. A row that is visible for its team alone has no hysteresis.
 func (c *Client) visibleNow(g *Grid, i int, from *view, team []uint64, own int) (visible uint64) {
-	here, now := g.here[i], from.all[i]
+	c.inSight[i] = c.sight(g, i, c.sightNow(g, i, from, own))
+	if visible = c.inSight[i]; team != nil {
+		visible |= team[i]
+	}
+	return visible
+}
+
+// sightNow is which rows of word i are in sight of a cell.
+func (c *Client) sightNow(g *Grid, i int, from *view, own int) uint64 {
+	now := from.all[i]
 	if own>>6 == i {
 		now |= 1 << (own & 63)
 	}
-	now &= here
-	counting := c.counting[i>>6]>>(i&63)&1 != 0
-	if counting || now != 0 {
-		c.inSight[i] = c.sight(g, i, now)
-	} else {
-		c.inSight[i] = 0
-	}
-	if visible = c.inSight[i]; team != nil {
-		visible |= team[i] & here
-	}
-	return visible
+	return now & g.here[i]
 }
 
 // sight is the rows of word i that are in sight now or were a moment ago.

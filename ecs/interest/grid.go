@@ -117,9 +117,10 @@ type setPool struct {
 }
 
 // view is what is visible from a cell. near and mid are computed for the first viewer with
-// priorities.
+// priorities. Bit i of words says that word i of all is not 0.
 type view struct {
 	near, mid, all []uint64
+	words          []uint64
 }
 
 // NewGrid returns an empty grid.
@@ -301,6 +302,12 @@ func (g *Grid) from(cell int) *view {
 		copy(v.all, g.here)
 	default:
 		g.addDisc(cell, g.discs.far, v.all)
+	}
+	v.words = g.set()[:(g.words+63)/64]
+	for i, w := range v.all {
+		if w != 0 {
+			v.words[i>>6] |= 1 << (i & 63)
+		}
 	}
 	return v
 }

@@ -60,7 +60,8 @@ func NewAckHistory(slots int) *AckHistory {
 	own := sets[2*(historySnapshots+1)*words:]
 	return &AckHistory{words: int32(words), sets: sets,
 		before: make([]uint8, 64*words), after: make([]uint8, 64*words),
-		covered: own[:words], want: own[words : 2*words], from: own[2*words : 3*words], to: own[3*words : 4*words], lost: own[4*words:]}
+		covered: own[:words], want: own[words : 2*words], from: own[2*words : 3*words],
+		to: own[3*words : 4*words], lost: own[4*words:]}
 }
 
 // Reset forgets everything: the slot has a new client.

@@ -13,6 +13,7 @@ func (p *Packer) Costs(e *Encoder, k *Tracker, see []uint64, cost []uint16) (tot
 // BeginSelect is BeginRows for a client that may get only some of its visible rows. Weigh and then
 // Select must follow.
 func (p *Packer) BeginSelect(e *Encoder, k *Tracker, see []uint64) {
+	k.prefetchRows()
 	p.planRows(e, k, see)
 	p.runs = p.runs[:0]
 	r := &p.rows

@@ -55,7 +55,7 @@ func TestMemoryOfAThousand(t *testing.T) {
 		return all
 	})
 	f, bound := float64(len(playerSchema.Fields)), float64(MaxGroupBytes(m))
-	wantWorld := uint64(slots * (Window*(4*f+4.25) + 36*(3*bound/16+4*f+13)))
+	wantWorld := uint64(slots * (Window*(4*f+4.25) + float64(maxBaselineSets)*(3*bound/16+4*f+13)))
 	t.Logf("frames and blocks %.1f MiB (formula %.1f), trackers %.1f MiB", float64(world)/(1<<20), float64(wantWorld)/(1<<20), float64(tracker)/(1<<20))
 	if world+tracker > 64<<20 || world > wantWorld*11/10 {
 		t.Errorf("%d and %d bytes, formula %d", world, tracker, wantWorld)

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/schema"
@@ -21,7 +22,7 @@ func TestPartsByTurns(t *testing.T) {
 	for slot := 3; slot < slots; slot += 19 {
 		picked[slot>>6] |= 1 << (slot & 63)
 	}
-	last, deep := make([]int, slots), 0
+	last, deep, together := make([]int, slots), 0, 0
 	type sent struct {
 		t            tick.Tick
 		first, count int
@@ -47,6 +48,15 @@ func TestPartsByTurns(t *testing.T) {
 			}
 		}
 		p.BeginPart(e, k, &part)
+		if len(p.rows.bases) == 1 && len(p.rows.entries) > 0 { // as the search for each row finds it
+			entries, base := slices.Clone(p.rows.entries), p.rows.bases[0].baselines
+			p.rows.bases, p.rows.age = p.rows.bases[:0], 0
+			p.resolveBaselines()
+			if !slices.Equal(p.rows.entries, entries) || p.rows.bases[0].baselines != base {
+				t.Fatalf("snapshot %d: one baseline for all rows, %d, is none of each", n, base)
+			}
+			together++
+		}
 		for _, run := range p.runs {
 			if n > 9 && run.Baselines[2] != 0 && run.Baselines[0]-run.Baselines[1] == 2*interval {
 				deep += run.Count
@@ -82,8 +92,8 @@ func TestPartsByTurns(t *testing.T) {
 			}
 		}
 	}
-	if deep < 200 {
-		t.Errorf("%d groups with three baselines", deep)
+	if deep < 200 || together < 5 {
+		t.Errorf("%d groups with three baselines, %d snapshots with one baseline for all rows", deep, together)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 // are visible as a whole, they go as blocks. Of a hidden row the client gets nothing but, as long
 // as it may still show the row, that its slot is empty.
 func (p *Packer) BeginRows(e *Encoder, k *Tracker, see []uint64) {
+	k.prefetchRows()
 	p.planRows(e, k, see)
 	p.planBlocks(see, 0, p.rows.end, k.step())
 	p.resolveBaselines()
@@ -27,7 +28,9 @@ type Part struct {
 
 // BeginPart is BeginRows for the visible rows that are picked or lie in the groups of a part. The
 // groups go as blocks. A client gets each group in every Spacing-th snapshot, so the baselines of a
-// block lie that far apart; one baseline is left where that is more than maxStep intervals.
+// block lie that far apart; one baseline is left where that is more than maxStep intervals. So do
+// those of picked rows: then rows that were not picked before have them, too. Where blocks have one
+// baseline, those of picked rows lie one snapshot apart.
 func (p *Packer) BeginPart(e *Encoder, k *Tracker, part *Part) {
 	visible := part.Visible
 	if visible == nil {
@@ -40,8 +43,15 @@ func (p *Packer) BeginPart(e *Encoder, k *Tracker, part *Part) {
 		r.send[i] &= part.Picked[i] | groupMask(i, first, end)
 	}
 	p.first, p.end = first, end
-	p.planBlocks(part.Visible, first, end, k.spacedStep(part.Spacing))
-	p.resolveBaselines()
+	step := k.spacedStep(part.Spacing)
+	if step != 0 {
+		r.step = step // else that of planRows
+	}
+	p.planBlocks(part.Visible, first, end, step)
+	if !p.resolveTogether() {
+		k.rows.prefetchAcked(k.at, int(r.step))
+		p.resolveBaselines()
+	}
 }
 
 // BeginRowsWithin is BeginRows, and reports whether all rows fit most bits, including

@@ -39,7 +39,9 @@ func (k *Tracker) PrefetchSnapshot(t tick.Tick) {
 	bytes := uintptr(l.words) * 8
 	prefetch.Bytes(unsafe.Pointer(&l.maybeVisible[0]), bytes)
 	prefetch.Bytes(unsafe.Pointer(&l.visible(at)[0]), bytes)
-	prefetch.Bytes(unsafe.Pointer(&l.acked(oldest)[0]), uintptr(at-oldest)*bytes)
+	if newest := (at - 1) & (Window - 1); k.bits(newest)[0] == 0 { // see resolveTogether
+		prefetch.Bytes(unsafe.Pointer(&l.acked(oldest)[0]), uintptr(at-oldest)*bytes)
+	}
 	prefetch.Bytes(unsafe.Pointer(&l.full(at)[0]), uintptr(l.group)*8)
 }
 

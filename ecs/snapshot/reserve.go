@@ -18,10 +18,9 @@ func (p *Packer) Reserve(slots int) {
 }
 
 // Reserve makes room for the blocks of frames of up to slots slots against the baselines of a number
-// of clients, which otherwise the first snapshots do. Trackers of one interval ask for at most 36
-// sets of baselines in a tick.
+// of clients, which otherwise the first snapshots do.
 func (e *Encoder) Reserve(clients, slots int) {
-	for range min(1+clients, 1+len(baselineAges)+deepAge*maxStep) - len(e.caches) {
+	for range min(1+clients, maxBaselineSets) - len(e.caches) {
 		e.caches = append(e.caches, e.newCache())
 	}
 	groups := min((slots+GroupRows-1)/GroupRows, e.groups)

@@ -42,6 +42,55 @@ func (p *Packer) resolveBaselines() {
 	p.trim()
 }
 
+// resolveTogether is resolveBaselines for a client that holds the groups of all rows of the plan
+// whole, of the newest snapshot and the two older baselines. It reads no sets of single rows. If
+// some row has other baselines, it returns false and has done nothing.
+func (p *Packer) resolveTogether() bool {
+	r, k := &p.rows, p.rows.tracker
+	age := uint8(1)
+	for age < maxStep && k.sent[(k.at-int(age))&(Window-1)] == 0 {
+		age++
+	}
+	newest, ok := k.aged(age)
+	middle, oldest, deeper := k.olderBaselines(age, r.step)
+	if !ok || !deeper || len(r.bases) > 0 || r.age > 0 || p.encoder.stored {
+		return false
+	}
+	b := rowBaseline{age: age | deep, baselines: Baselines{k.sent[newest], k.sent[middle], k.sent[oldest]}}
+	for _, removed := range r.remove {
+		if removed != 0 {
+			return false
+		}
+	}
+	var used [3][]uint64
+	for i, t := range b.baselines {
+		frame := p.encoder.ring.At(t)
+		if frame == nil {
+			return false
+		}
+		used[i] = frame.occupied[:len(r.send)]
+	}
+	groups0, groups1, groups2 := k.bits(newest), k.bits(middle), k.bits(oldest)
+	for i, send := range r.send {
+		held := groups0[i>>4] & groups1[i>>4] & groups2[i>>4] >> (i & 15 * wordGroups)
+		if send&^(spreadGroups(held)&used[0][i]&used[1][i]&used[2][i]) != 0 {
+			return false
+		}
+		b.count += bits.OnesCount64(send)
+	}
+	if b.count == 0 {
+		return false
+	}
+	b.cache = p.encoder.rows(b.baselines)
+	b.rows = b.cache.rows
+	b.have, b.middle, b.oldest = used[0], used[1], used[2]
+	r.bases, r.common, r.deepest = append(r.bases, b), 0, 0
+	clear(r.uncommon)
+	r.listEntries(b.count)
+	p.trim()
+	return true
+}
+
 // matchBaseline moves the rows that the client holds of all of a set of baselines from rest to
 // hits, and returns their number.
 func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {

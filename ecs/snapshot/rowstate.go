@@ -88,17 +88,27 @@ func (k *Tracker) noteAllRows(occupied []uint64) {
 	}
 }
 
-// prefetch reads a word of each cache line that a snapshot is likely to need, so that the loads
-// overlap: with many clients none of it is in the cache.
-func (l *rowState) prefetch(row, step int) {
+// prefetchRows reads a word of each cache line that a snapshot of rows is likely to need, so that the
+// loads overlap: with many clients none of it is in the cache.
+func (k *Tracker) prefetchRows() {
+	k.Reserve()
+	l := &k.rows
+	visible, maybe, sum := l.visible(k.at), l.maybeVisible, uint64(0)
+	for i := 0; i < len(visible); i += 8 {
+		sum += visible[i] + maybe[i]
+	}
+	l.prefetched = sum
+	l.prefetchAcked(k.at, int(k.step()))
+}
+
+// prefetchAcked is prefetchRows for the sets that the search for baselines reads.
+func (l *rowState) prefetchAcked(row, step int) {
 	ages := bits.RotateLeft64(l.hasAcked, -row) &^ 1 // bit Window-n: the one n intervals back
 	newest := row + Window - 1 - bits.LeadingZeros64(ages|2)
-	visible, maybe := l.visible(row), l.maybeVisible
 	b0, b1 := l.acked(newest&(Window-1)), l.acked((newest-step)&(Window-1))
-	b2 := l.acked((newest - 2*step) & (Window - 1))
-	sum := uint64(0)
-	for i := 0; i < len(visible); i += 8 {
-		sum += visible[i] + maybe[i] + b0[i] + b1[i] + b2[i]
+	b2, sum := l.acked((newest-2*step)&(Window-1)), l.prefetched
+	for i := 0; i < len(b0); i += 8 {
+		sum += b0[i] + b1[i] + b2[i]
 	}
 	l.prefetched = sum
 }
@@ -107,7 +117,6 @@ func (l *rowState) prefetch(row, step int) {
 func (k *Tracker) beginRows() *rowState {
 	k.Reserve()
 	l, row := &k.rows, k.at
-	l.prefetch(row, int(k.step()))
 	k.dropInterval(row)
 	l.byRow |= 1 << row
 	k.beginVisible()

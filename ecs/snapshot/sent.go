@@ -31,6 +31,13 @@ func (k *Tracker) RowSent(slot int) (sent, known bool) {
 	return l.hasVisible>>row&1 != 0 && l.visible(row)[slot>>6]>>(slot&63)&1 != 0, true
 }
 
+// MayShow reports whether the client may show the row of a slot: one was sent there, and no later
+// acknowledgement says that the slot is empty.
+func (k *Tracker) MayShow(slot int) bool {
+	l := &k.rows
+	return k.whole || l.words != 0 && l.maybeVisible[slot>>6]>>(slot&63)&1 != 0
+}
+
 // SawInView reports whether the client, as far as its acknowledgements tell, showed id in a view.
 // It did if
 //

@@ -27,13 +27,28 @@ func IsBaselineAge(intervals int) bool {
 	return false
 }
 
-// deepAge is the greatest age, in send intervals, of a baseline that comes with older ones, each at
-// most maxStep before the next. Older baselines predict little, and sets that only one client has
-// are not shared.
+// deepAge is the greatest age, in steps, of a baseline that comes with older ones. A step is the
+// distance of two baselines, at most maxStep send intervals. Older baselines predict little, and
+// sets that only one client has are not shared.
 const (
 	deepAge = 6
 	maxStep = 4
 )
+
+// maxBaselineSets is how many sets of baselines the trackers of one interval name in a tick, at most:
+// 41. A set is none, one baseline of any age, or one with older ones in any step.
+var maxBaselineSets = func() int {
+	n := 1
+	for _, age := range baselineAges {
+		n++
+		for step := uint8(1); step <= maxStep; step++ {
+			if age <= deepAge*step {
+				n++
+			}
+		}
+	}
+	return n
+}()
 
 // MaxGroups bounds the groups of a frame.
 const MaxGroups = 4096

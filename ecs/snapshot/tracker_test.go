@@ -1,11 +1,13 @@
 package snapshot
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
 
@@ -103,6 +105,39 @@ func TestTrackerEqualsTwin(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whatever clients miss and whenever they are sent snapshots, the trackers of a tick name no more than
+// 41 sets of baselines, which is what the encoder's memory and its list of caches are made for. Each
+// set takes a coding of the blocks that use it.
+func TestSetsOfBaselines(t *testing.T) {
+	rng := rand.New(rand.NewPCG(41, 1))
+	const interval, now = 3, 600
+	sets := map[Baselines]bool{}
+	for range 20_000 {
+		k := NewTracker(1, interval)
+		newest, step := 1+rng.IntN(8), 1+rng.IntN(6)
+		for age := MaxAge + 8; age > 0; age-- {
+			sent := age == newest || age == newest+step || age > newest+step && rng.IntN(5) > 0
+			if !sent {
+				continue
+			}
+			k.Advance(now - tick.Tick(age*interval))
+			if rng.IntN(3) == 0 {
+				k.Acked(now-tick.Tick(age*interval), 0, 1)
+			}
+		}
+		k.Advance(now)
+		sets[k.Runs(nil, 0, 1)[0].Baselines] = true
+	}
+	if len(sets) != maxBaselineSets || maxBaselineSets != 41 {
+		t.Errorf("%d sets of baselines, want %d, 41", len(sets), maxBaselineSets)
+	}
+	e := NewEncoder(schema.DefaultModel(playerSchema), GroupRows)
+	e.Reserve(1000, GroupRows)
+	if len(e.caches) != len(sets) {
+		t.Errorf("room for %d sets of baselines, want %d", len(e.caches), len(sets))
+	}
 }
 
 func TestRunsAreAsLongAsTheyCanBe(t *testing.T) {

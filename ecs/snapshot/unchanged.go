@@ -100,6 +100,7 @@ const inFlightAge = 12
 // Removed rows likewise. A row that does not change is sent again before the client forgets it.
 // acked is the tick of the newest acknowledged snapshot. Unchanged returns the rows left out.
 func (p *Packer) BeginChanged(e *Encoder, k *Tracker, see []uint64, acked tick.Tick) {
+	k.prefetchRows()
 	p.planRows(e, k, see)
 	p.runs = p.runs[:0]
 	p.omitUnchanged(acked)

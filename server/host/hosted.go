@@ -52,9 +52,10 @@ type pace struct {
 	ticks   *Clock
 	load    overload.Controller
 	phase   int
-	phases  int    // of the grid's period that are for this lobby alone; see loop.arrange
-	window  window // when its ticks may begin, if they are long and of another rate
-	long    bool   // its ticks are long: they wait for those of other lobbies
+	phases  int           // of the grid's period that are for this lobby alone; see loop.arrange
+	window  window        // when its ticks may begin, if they are long and of another rate
+	long    bool          // its ticks are long: they wait for those of other lobbies
+	limit   time.Duration // of a tick, for the short ones of others to fit beside it; 0: none
 	took    tickTime
 	busy    time.Duration // in its ticks, in this second
 	share   float64       // of its worker's processor in the last second, 0 to 1

@@ -300,7 +300,7 @@ func TestLobbiesShareThePeriod(t *testing.T) {
 		0.8: {12 * ms, 4 * ms, 2 * ms}, 1: {12 * ms, 4 * ms, 2 * ms}} {
 		l.load.share = share
 		for i, x := range l.lobbies[:3] {
-			if got := l.slice(x); got != want[i] {
+			if got := l.slice(x, 0); got != want[i] {
 				t.Errorf("busy %v: %v for lobby %d, want %v", share, got, i, want[i])
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // idleWake is how often a worker reads its socket whose lobbies are not due.
@@ -74,9 +75,17 @@ const crowded = 0.75
 
 // slice is the time that a lobby may take for a tick: the whole period while the loop has time to
 // spare, else a part of the period in proportion to its work. Lobbies that sleep leave their part to
-// the others. A lobby that needs more has to leave something out, before its neighbours are late.
-func (l *loop) slice(x *hosted) time.Duration {
+// the others. A long tick may take no more than fits beside the short ones of many other lobbies. A
+// lobby that needs more has to leave something out, before its neighbours are late; but nobody is
+// kicked for that limit: on LowDetail a tick that took longer is within it.
+func (l *loop) slice(x *hosted, took time.Duration) time.Duration {
 	period, own := x.pace.ticks.Period(), x.work()
+	if limit := x.pace.limit; limit > 0 {
+		if x.pace.load.Level() >= overload.LowDetail {
+			limit = max(limit, took)
+		}
+		period = min(period, limit)
+	}
 	if l.load.share < crowded || own >= l.load.work {
 		return period
 	}

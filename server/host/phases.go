@@ -23,6 +23,10 @@ const longTick = 1. / 12
 // first of these: in phases that are nearly full each would be late behind the one before.
 const fullPhases = 0.4
 
+// longShare is the part of the time left by short ticks that a long one may take, before its lobby
+// sheds load.
+const longShare = 0.75
+
 // tickTime is how long the ticks of a lobby take: a mean, and its mean deviation.
 type tickTime struct{ mean, deviation time.Duration }
 
@@ -93,7 +97,7 @@ func (l *loop) insert(now time.Duration, x *hosted) {
 // adopt gives a lobby to the loop that has played in another one. It keeps its clock, unless its
 // phase is crowded here.
 func (l *loop) adopt(x *hosted) {
-	x.pace.phases, x.pace.window = 0, window{}
+	x.pace.phases, x.pace.window, x.pace.limit = 0, window{}, 0
 	if phase, better := l.betterPhase(x, l.work()); better {
 		l.changePhase(x, phase)
 	}
@@ -174,8 +178,8 @@ func (l *loop) grid() (rate tick.Rate) {
 }
 
 // arrange gives phases to the lobbies whose ticks are long, and moves the others out of these. It runs
-// once a second, between ticks. Long ticks of another rate than the grid's, or of a match whose time is
-// dilated, wait for their phases; short ones drift through all of them.
+// once a second, between ticks. Long ticks of another rate than the grid's, or of a match whose time
+// is dilated, wait for their phases; short ones drift through all of them.
 func (l *loop) arrange() {
 	full := slices.ContainsFunc(l.plans, func(p phasePlan) bool { return p.full })
 	before := l.allClosed()
@@ -184,7 +188,7 @@ func (l *loop) arrange() {
 	for i, x := range l.lobbies {
 		rate := cmp.Or(grid, x.rates.Simulation)
 		n := x.phasesNeeded(rate.Period())
-		x.pace.long, x.pace.phases, x.pace.window = n > 0, 0, window{}
+		x.pace.long, x.pace.phases, x.pace.window, x.pace.limit = n > 0, 0, window{}, 0
 		if n == 0 || len(l.lobbies) == 1 || x.pace.asleep {
 			continue
 		}
@@ -205,28 +209,54 @@ func (l *loop) arrange() {
 	if len(l.plans) == 0 && before == 0 {
 		return
 	}
-	l.fill(grid, full)
+	if share, work := l.shortTicks(grid); grid != 0 {
+		l.fill(grid, share, full)
+		l.limit(grid, share, work)
+	}
 	l.spread(l.allClosed() != before)
 }
 
-// fill says whether the short ticks of the grid have one phase only. full: they had.
-func (l *loop) fill(grid tick.Rate, full bool) {
+// shortTicks is the share of the processor and the work of the short ticks of the grid.
+func (l *loop) shortTicks(grid tick.Rate) (share float64, work int) {
+	for _, x := range l.lobbies {
+		if !x.pace.long && !x.pace.asleep && x.rates.Simulation == grid {
+			share += x.pace.share
+			work += x.work()
+		}
+	}
+	return share, work
+}
+
+// fill says whether the short ticks of the grid, which take a share of the processor, have one phase
+// only. full: they had.
+func (l *loop) fill(grid tick.Rate, share float64, full bool) {
 	i := slices.IndexFunc(l.plans, func(p phasePlan) bool { return p.rate == grid })
 	if i < 0 {
 		return
 	}
-	share := 0.
-	for _, x := range l.lobbies {
-		if x.pace.phases == 0 && x.rates.Simulation == grid {
-			share += x.pace.share
-		}
-	}
-	free := 1 - float64(bits.OnesCount8(l.plans[i].taken))/maxPhases
-	limit := fullPhases * free
+	limit := fullPhases * (1 - float64(bits.OnesCount8(l.plans[i].taken))/maxPhases)
 	if full {
 		limit *= 0.8
 	}
 	l.plans[i].full = share > limit
+}
+
+// limit bounds the long ticks of lobbies with less work than the short ticks of the grid have
+// together: they have to fit into a period of it beside these. Several long ones have parts by their
+// length.
+func (l *loop) limit(grid tick.Rate, share float64, work int) {
+	var all time.Duration
+	for _, x := range l.lobbies {
+		if x.pace.long && !x.pace.asleep {
+			all += x.pace.took.mean
+		}
+	}
+	for _, x := range l.lobbies {
+		if x.pace.long && !x.pace.asleep && x.work() < work && all > 0 {
+			part := float64(x.pace.took.mean) / float64(all)
+			x.pace.limit = time.Duration(longShare * max(1-share, 0.1) * part * float64(grid.Period()))
+		}
+	}
 }
 
 // spread moves the lobbies of short ticks out of closed phases, or, if phases have changed, to those
@@ -259,8 +289,8 @@ func (x *hosted) onGrid() bool {
 	return !x.pace.asleep && x.pace.ticks.timescale == protocol.FullTimescale
 }
 
-// phasesNeeded is how many phases of the grid's period the ticks of a lobby take; 0 if they are short.
-// It falls late: a lobby that changes its phase plays one tick late.
+// phasesNeeded is how many phases of the grid's period the ticks of a lobby take; 0 if they are
+// short. It falls late: a lobby that changes its phase plays one tick late.
 func (x *hosted) phasesNeeded(period time.Duration) int {
 	most := float64(x.pace.took.most()) / float64(period)
 	long := longTick

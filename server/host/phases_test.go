@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/overload"
 )
 
 // loopSim plays the schedule of a loop in virtual time, with ticks of given lengths.
@@ -152,6 +153,36 @@ func TestPhasesOfLongTicks(t *testing.T) {
 	moved := (long[0].pace.ticks.Due() - at) % period
 	if moved = min(moved, period-moved); moved > time.Microsecond || s.closed(128) != taken {
 		t.Errorf("the phases have moved: %08b, %08b; by %v", taken, s.closed(128), moved)
+	}
+}
+
+// A lobby whose ticks do not fit beside those of forty others may take the time that these leave, and
+// sheds load beyond that. Beside few others it may take its period.
+func TestLongTicksAreLimited(t *testing.T) {
+	small := simtest.New(t, server.Config{Players: 10}, 0).Lobby
+	large := simtest.New(t, server.Config{Players: 200}, 0).Lobby
+	for _, c := range []struct {
+		quiet  int
+		took   time.Duration
+		limits bool
+		sheds  bool
+	}{{40, 2500 * time.Microsecond, true, false}, {40, 6 * time.Millisecond, true, true},
+		{5, 6 * time.Millisecond, false, false}} {
+		s, _ := newLoopSim(c.quiet, small)
+		x := s.join(large, 60, c.took)
+		s.play(4*time.Second, nil)
+		slice, period := s.slice(x, 0), x.pace.ticks.Period()
+		if limits, sheds := slice < period/2, slice < c.took; limits != c.limits || sheds != c.sheds {
+			t.Errorf("%d lobbies beside ticks of %v: these may take %v of %v", c.quiet, c.took, slice, period)
+		}
+		x.pace.load.StartAt(overload.LowDetail)
+		if got, want := s.slice(x, c.took), max(slice, c.took); got != want {
+			t.Errorf("%d lobbies: on %v ticks of %v may take %v", c.quiet, overload.LowDetail, c.took, got)
+		}
+		s.remove(x)
+		if s.play(2*time.Second, nil); s.slice(s.lobbies[0], 0) != s.lobbies[0].pace.ticks.Period() {
+			t.Errorf("a short tick may take %v", s.slice(s.lobbies[0], 0))
+		}
 	}
 }
 

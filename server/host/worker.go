@@ -256,7 +256,7 @@ func (w *worker) measure(began time.Duration) {
 		}
 		w.contained(began, t.hosted, func() {
 			t.dash.Tick(began, t.late, took)
-			if level, changed := t.pace.load.Tick(took, l.slice(t.hosted)); changed {
+			if level, changed := t.pace.load.Tick(took, l.slice(t.hosted, took)); changed {
 				w.host.setLevel(t.hosted, level)
 			}
 		})

@@ -68,6 +68,9 @@ const (
 // StartAt puts the controller on a level, below which it never goes.
 func (c *Controller) StartAt(least Level) { c.level, c.least = least, least }
 
+// Level is the level now.
+func (c *Controller) Level() Level { return c.level }
+
 // Tick takes the duration of a tick and its period. It returns the level, and whether that has
 // changed.
 func (c *Controller) Tick(took, period time.Duration) (level Level, changed bool) {
