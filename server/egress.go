@@ -66,10 +66,10 @@ func (b *packetBatch) padForGSO(from int) {
 func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 	e := &o.port.egress
 	o.timer.Enter(metrics.StageSeal)
-	for i := -2 * sealAhead; i < e.packets.len(); i++ {
-		if o.prefetchSeal(i); i < 0 {
-			continue
-		}
+	for i := -2 * sealAhead; i < 0; i++ {
+		o.prefetchSeal(i)
+	}
+	for i := range e.packets.len() {
 		slot, pkt := e.packets.at(i)
 		c := &o.conns[slot]
 		if e.out.Full() {
@@ -91,6 +91,7 @@ func (o *outbound) sendPackets(now time.Duration, sock netio.Conn) error {
 		}
 		o.traffic.send(len(sealed))
 		e.out.Commit(len(sealed), c.session.addr)
+		o.prefetchSeal(i)
 	}
 	e.packets.reset()
 	if o.port.alone == nil {
