@@ -200,6 +200,7 @@ func (m *maps) build(loaded LoadedMap) (*mapState, error) {
 	}
 	s := newMapState(cfg)
 	if m.reserve {
+		s.objects.encoder.ReserveExplain(netstate.Objects)
 		s.players.interest.reserve(cfg.Players)
 		s.objects.interest.reserve(cfg.Players)
 		if cfg.Record == nil && cfg.reservesKillcams() {

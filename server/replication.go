@@ -295,9 +295,11 @@ func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
 	}
 }
 
-// reserve allocates ahead what otherwise the first snapshots do. Under RelevanceOff that is
-// nothing: all rows go to all clients in shared blocks.
+// reserve allocates ahead what otherwise the first snapshots do. Under RelevanceOff that is only
+// what the bandwidth meter reads into: all rows go to all clients in shared blocks.
 func (r *replication) reserve() {
+	r.players.encoder.ReserveExplain(netstate.Public)
+	r.objects.encoder.ReserveExplain(netstate.Objects)
 	if r.cfg.Relevance == RelevanceOff {
 		return
 	}

@@ -177,15 +177,23 @@ func (d *Decoder) Explain(m *Meter, t tick.Tick, src []byte) error {
 
 // Explain adds to m what the bits of a datagram's runs are for. A Packer has made them of the
 // encoder's frame, for a client with a snapshot every interval ticks. Errors are those of
-// Decoder.Section; a Packer's runs have none. The first call allocates a frame.
+// Decoder.Section; a Packer's runs have none. The first call allocates a frame, unless
+// ReserveExplain has.
 func (e *Encoder) Explain(m *Meter, interval tick.Tick, src []byte) error {
-	if e.reader.stage == nil {
-		stage := &newFrames(m.schema, e.groups*GroupRows, 1)[0]
-		frameAt := func(t tick.Tick) *Frame { return e.ring.At(t) }
-		e.reader = newSectionReader(&e.codec, stage, interval, frameAt)
-	}
+	e.ReserveExplain(m.schema)
 	e.reader.interval = interval
 	return m.explain(&e.reader, e.Tick(), src)
+}
+
+// ReserveExplain allocates the frame of rows of a schema that Explain reads into, which otherwise its
+// first call does.
+func (e *Encoder) ReserveExplain(rows schema.Schema) {
+	if e.reader.stage != nil {
+		return
+	}
+	stage := &newFrames(rows, e.groups*GroupRows, 1)[0]
+	frameAt := func(t tick.Tick) *Frame { return e.ring.At(t) }
+	e.reader = newSectionReader(&e.codec, stage, 1, frameAt)
 }
 
 // Explain adds to m what the bits of an owner's row are for and returns what follows it. Parse has
