@@ -56,6 +56,7 @@ func newFullLobbyWith(t testing.TB, n int, cfg server.Config, around func(func()
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.Lobby.Reserve() // as serve does
 	for range 150 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
