@@ -133,6 +133,9 @@ var layers = []layer{
 	{pkg: "examples/bot", may: "client sim", shell: "*",
 		tests: "server server/host server/httpapi netio/netcode sim/arena"},
 
+	// Beyond one process: only these, measuring and commands know of NATS.
+	{pkg: "fleet/bus", may: "nats", shell: "*"},
+
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
 	{pkg: "bench/itr", may: "bench/trace"},
@@ -208,6 +211,7 @@ var outside = map[string]string{
 	"gnet":       "github.com/panjf2000/gnet/v2",
 	"goleak":     "go.uber.org/goleak",
 	"klauspost":  "github.com/klauspost/compress",
+	"nats":       "github.com/nats-io",
 	"perf":       "golang.org/x/perf",
 	"pflag":      "github.com/spf13/pflag",
 	"prometheus": "github.com/prometheus",
