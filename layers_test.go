@@ -135,6 +135,10 @@ var layers = []layer{
 
 	// Beyond one process: only these, measuring and commands know of NATS.
 	{pkg: "fleet/bus", may: "nats", shell: "*"},
+	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
+	{pkg: "fleet/director",
+		may: "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
+		shell: "*"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},

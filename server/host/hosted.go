@@ -36,6 +36,7 @@ type hosted struct {
 // published are figures of a lobby, made once a second.
 type published struct {
 	status atomic.Pointer[server.Status]
+	tick   atomic.Int64               // that hardly a tick takes longer than, ns
 	score  atomic.Pointer[scoreboard] // nil without a query port
 	logged loggedCounts               // belongs to the worker
 }
@@ -190,6 +191,7 @@ func (x *hosted) publishStatus() {
 // publish publishes what other goroutines read of a lobby, and logs what was dropped.
 func (h *Host) publish(now time.Duration, x *hosted) {
 	x.publishStatus()
+	x.tick.Store(int64(x.pace.took.most()))
 	h.publishScore(now, x)
 	for _, line := range x.lobby.TakeNotices() {
 		fmt.Fprintln(h.log, h.of(x)+line)

@@ -1,0 +1,63 @@
+package director
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// hold is a reservation in a room.
+type hold struct {
+	Request string `json:"request"`
+	Until   int64  `json:"until"` // Unix ms
+	// Players of the room once all that were promised a place have come, this party included: so a
+	// place is not counted twice when its player is there.
+	Mark int `json:"mark"`
+}
+
+// holds are the reservations of a room: a value of the key-value store at one revision.
+type holds struct {
+	list     []hold
+	revision uint64 // of the store; 0: not stored
+}
+
+// mark is how many of the room's slots are promised.
+func (h holds) mark() (most int) {
+	for i := range h.list {
+		most = max(most, h.list[i].Mark)
+	}
+	return most
+}
+
+// live returns the reservations that have not expired.
+func (h holds) live(now time.Time) holds {
+	over := func(r hold) bool { return now.UnixMilli() >= r.Until }
+	if slices.ContainsFunc(h.list, over) {
+		h.list = slices.DeleteFunc(slices.Clone(h.list), over)
+	}
+	return h
+}
+
+// of returns the reservation of a request; ok is false if there is none.
+func (h holds) of(request string) (r hold, ok bool) {
+	for _, r := range h.list {
+		if r.Request == request {
+			return r, true
+		}
+	}
+	return r, false
+}
+
+// with returns the reservations and another one.
+func (h holds) with(r hold) holds {
+	h.list = append(slices.Clip(h.list), r)
+	return h
+}
+
+// parseHolds reads a value of the store. One that does not parse has no reservations: it is
+// overwritten by the next.
+func parseHolds(raw []byte, revision uint64) holds {
+	h := holds{revision: revision}
+	_ = json.Unmarshal(raw, &h.list)
+	return h
+}
