@@ -102,6 +102,7 @@ carries and why.
   tickrate swarm             send players to it
   tickrate sim preview       a lobby and its players in this process, in virtual time
   tickrate sim dst           lobbies with attackers and faults, checked after every tick
+  tickrate fleet director    find places for players in the lobbies of many servers
   tickrate query ADDR        ask a server what is played there
   tickrate token             make the token that lets one player in`,
 		Version:       version,
@@ -118,6 +119,6 @@ carries and why.
 	})
 	defer completeWords(root) // after all subcommands are there
 	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
-		newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay())
+		newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet())
 	return root
 }

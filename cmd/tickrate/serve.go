@@ -210,6 +210,11 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		}
 		go hugepage.KeepCollapsed(ctx)
 	}
+	leave, err := s.fleet.join(ctx, h)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	report(c, h)
 	return h.Run(ctx)
 }
@@ -330,6 +335,9 @@ const maxIdle = 24 * time.Hour
 func (s *serveSettings) check(c *cobra.Command) error {
 	m := &s.match
 	if err := s.key.check(c); err != nil {
+		return err
+	}
+	if err := s.fleet.check(m, s.network.echo); err != nil {
 		return err
 	}
 	if err := checkLifetimes("--token-lifetime", s.http.tokenLifetime, s.http.sessionTimeout); err != nil {

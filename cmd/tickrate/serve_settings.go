@@ -42,6 +42,7 @@ type serveSettings struct {
 	console     consoleSettings
 	record      string // folder of recordings; "" for none
 	shotLog     int    // shot records to keep
+	fleet       fleetSettings
 }
 
 // matchSettings are the settings of map, mode, players and rules.
@@ -136,6 +137,8 @@ var settingKeys = []struct{ key, flag string }{
 	{"console.stdin", "console"}, {"console.exec", "exec"},
 
 	{"recording.folder", "record"}, {"recording.shot_log", "shot-log"},
+
+	{"fleet.nats", "fleet"}, {"fleet.key_file", "fleet-key"}, {"fleet.name", "fleet-name"},
 }
 
 // secretSettings are the flags that serve config leaves out.
@@ -149,6 +152,7 @@ func (s *serveSettings) register(c *cobra.Command) {
 	s.replication.register(fl)
 	s.tick.register(fl)
 	s.http.register(fl)
+	s.fleet.register(fl)
 	fl.StringVar(&s.query.listen, "query", "",
 		"UDP `host:port` for server browsers; see tickrate query; default none")
 	fl.StringVar(&s.query.name, "name", "tickrate", "name in server browsers, at most 255 `bytes`")

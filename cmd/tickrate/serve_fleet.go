@@ -1,0 +1,99 @@
+// The side of serve that joins a fleet: what the host is goes out over NATS, and lobbies that
+// directors ask for are made.
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/announce"
+	"github.com/tickrate/tickrate/fleet/bus"
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
+)
+
+// fleetSettings are the settings of a host in a fleet.
+type fleetSettings struct {
+	url, keyFile, name string // of NATS, "" for no fleet; of the fleet's key; of this host
+	key                announce.Key
+}
+
+// register adds the flags of these settings to fl.
+func (s *fleetSettings) register(fl *pflag.FlagSet) {
+	fl.StringVar(&s.url, "fleet", "", "`URL` of the NATS server over which this host announces its lobbies to "+
+		"tickrate fleet director; needs --lobbies and --fleet-key; default none")
+	fl.StringVar(&s.keyFile, "fleet-key", "", "`file` with the key of the fleet's messages, 64 hexadecimal "+
+		"digits, the same at all hosts and directors")
+	fl.StringVar(&s.name, "fleet-name", "", "`name` of this host in the fleet: letters, digits, - and _; "+
+		"default the machine's and the process's")
+}
+
+// check reads the key of the fleet.
+func (s *fleetSettings) check(m *matchSettings, echo bool) (err error) {
+	switch {
+	case s.url == "":
+		return nil
+	case echo || m.lobbies.Most == 0:
+		return usage.Errorf("--fleet: expected --lobbies N:MOST, and no --echo")
+	case s.keyFile == "":
+		return usage.Errorf("--fleet: expected --fleet-key; openssl rand -hex 32 makes a key")
+	case s.name == "":
+		s.name = "host-" + fmt.Sprint(os.Getpid())
+		if machine, err := os.Hostname(); err == nil && announce.ValidName(machine+"-"+fmt.Sprint(os.Getpid())) {
+			s.name = machine + "-" + fmt.Sprint(os.Getpid())
+		}
+	case !announce.ValidName(s.name):
+		return usage.Errorf("--fleet-name %.80q: expected 1 to 64 letters, digits, - and _", s.name)
+	}
+	s.key, err = announce.ReadKey(s.keyFile)
+	return usage.Error(err)
+}
+
+// join announces a host until stop is called.
+func (s *fleetSettings) join(ctx context.Context, r runningHost) (stop func(), err error) {
+	h, ok := r.(*host.Host)
+	if s.url == "" || !ok {
+		return func() {}, nil
+	}
+	b, err := bus.Open(bus.Config{Name: s.name, URL: s.url})
+	if err != nil {
+		return nil, err
+	}
+	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: s.name, Key: s.key, Log: os.Stderr,
+		Figure: func() announce.Host { return figuresOf(h.Load()) },
+		Make: func(ctx context.Context, mapName, mode string, players int) (uint32, error) {
+			return h.CreateLobby(ctx, httpapi.LobbySpec{Map: mapName, Mode: mode, Players: players})
+		}})
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- a.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			fmt.Fprintf(os.Stderr, "fleet: %v\n", err)
+		}
+		b.Close()
+	}, nil
+}
+
+// figuresOf is what a host announces.
+func figuresOf(l host.Load) announce.Host {
+	h := announce.Host{Instance: l.Instance, MostRooms: l.Most, MostSlots: l.Slots, Workers: l.Workers,
+		Busy: l.Busy, TickUS: float64(l.Tick.Microseconds()), Rooms: make([]announce.Room, len(l.Lobbies))}
+	for _, at := range l.Addresses {
+		h.Addresses = append(h.Addresses, at.String())
+	}
+	for i, x := range l.Lobbies {
+		h.Rooms[i] = announce.Room(x)
+	}
+	return h
+}
