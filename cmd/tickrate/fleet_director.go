@@ -65,7 +65,8 @@ Directors may be several on one NATS server, and any may end at any time.
 	fl.StringVar(&f.nats, "nats", "", "`URL` of a NATS server with JetStream; default one inside this process")
 	fl.StringVar(&f.listen, "nats-listen", "127.0.0.1:4222", "`host:port` of the server inside this process")
 	fl.StringVar(&f.dir, "nats-dir", "", "`folder` of the server inside this process; default a temporary one")
-	fl.StringVar(&f.fleetKey, "fleet-key", "", "`file` with the key of the fleet's messages, 64 hexadecimal digits")
+	fl.StringVar(&f.fleetKey, "fleet-key", "", "`file` with the key of the fleet's messages, "+
+		"64 hexadecimal digits (required)")
 	fl.StringVar(&f.http, "http", "127.0.0.1:7920", "HTTP `host:port` for /v1/match, /stats and /metrics")
 	fl.StringVar(&f.secret, "http-token", "", "`secret` for /v1/match, which a port that others can reach needs; "+
 		"also "+serverapi.TokenVariable)
@@ -77,12 +78,13 @@ Directors may be several on one NATS server, and any may end at any time.
 	fl.DurationVar(&f.timeout, "session-timeout", httpapi.DefaultSessionTimeout,
 		"silent `time` that ends a session, 1s to 24h; -1s for never")
 	fl.StringVar(&f.allocator, "allocator", "", "`URL` of the allocator of Agones, asked in place of the hosts "+
-		"that announce")
+		"that announce; default none")
 	fl.StringVar(&f.namespace, "allocator-namespace", "default", "`namespace` of the game servers")
 	fl.StringVar(&f.fleet, "allocator-fleet", "", "`name` of the Fleet; default any")
-	fl.StringVar(&f.cert, "allocator-cert", "", "`file` with the client certificate for the allocator")
-	fl.StringVar(&f.certKey, "allocator-key", "", "`file` with the key of that certificate")
-	fl.StringVar(&f.ca, "allocator-ca", "", "`file` with the certificate that signs the allocator's")
+	fl.StringVar(&f.cert, "allocator-cert", "", "`file` with the client certificate for the allocator; default none")
+	fl.StringVar(&f.certKey, "allocator-key", "", "`file` with the key of that certificate; default none")
+	fl.StringVar(&f.ca, "allocator-ca", "", "`file` with the certificate that signs the allocator's; "+
+		"default the system's")
 	return c
 }
 

@@ -28,7 +28,7 @@ func (s *fleetSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&s.url, "fleet", "", "`URL` of the NATS server over which this host announces its lobbies to "+
 		"tickrate fleet director; needs --lobbies and --fleet-key; default none")
 	fl.StringVar(&s.keyFile, "fleet-key", "", "`file` with the key of the fleet's messages, 64 hexadecimal "+
-		"digits, the same at all hosts and directors")
+		"digits, the same at all hosts and directors; default none")
 	fl.StringVar(&s.name, "fleet-name", "", "`name` of this host in the fleet: letters, digits, - and _; "+
 		"default the machine's and the process's")
 }
