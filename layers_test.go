@@ -137,7 +137,7 @@ var layers = []layer{
 	{pkg: "fleet/bus", may: "nats", shell: "*"},
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
 	{pkg: "fleet/director",
-		may: "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
+		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
 		shell: "*"},
 
 	// Measuring.
