@@ -125,7 +125,10 @@ func (d *Director) run() {
 // follow takes the reservations of a room as the store has them.
 func (d *Director) follow(e jetstream.KeyValueEntry) {
 	key, ok := parseRoomKey(e.Key())
-	if !ok {
+	d.mu.Lock()
+	known := d.index.holds[key].revision >= e.Revision() // a write of its own, most often
+	d.mu.Unlock()
+	if !ok || known {
 		return
 	}
 	of := holds{revision: e.Revision()}

@@ -333,7 +333,7 @@ func BenchmarkMatch(b *testing.B) {
 	for i := range 1000 {
 		h := testHost(i, 0, 0, 0, 0, 0, 0, 0, 0)
 		for r := range h.Rooms {
-			h.Rooms[r].Slots = 1000
+			h.Rooms[r].Slots = 64
 		}
 		d.known(h)
 	}

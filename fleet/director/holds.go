@@ -38,16 +38,6 @@ func (h holds) live(now time.Time) holds {
 	return h
 }
 
-// of returns the reservation of a request; ok is false if there is none.
-func (h holds) of(request string) (r hold, ok bool) {
-	for _, r := range h.list {
-		if r.Request == request {
-			return r, true
-		}
-	}
-	return r, false
-}
-
 // with returns the reservations and another one.
 func (h holds) with(r hold) holds {
 	h.list = append(slices.Clip(h.list), r)
