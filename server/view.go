@@ -7,20 +7,24 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/mode"
 )
 
 // Status says what a lobby plays.
 type Status struct {
 	Name       string // as the console last set it
 	Phase      Phase
+	Round      uint16     // counts rounds of the map, from 0, modulo 65536
+	RoundPhase mode.Phase // of that round
 	Map, Mode  string
 	Spectators int // with a session
 }
 
 // Status returns what the lobby plays now. Call it between ticks.
 func (l *Lobby) Status() Status {
+	round := l.Match().Mode()
 	return Status{
-		Name: l.console.vars.name.Text(), Phase: l.Phase(),
+		Name: l.console.vars.name.Text(), Phase: l.Phase(), Round: round.Round, RoundPhase: round.Phase,
 		Map: l.cfg.ArenaName, Mode: l.cfg.Rules.Game.Mode.Name, Spectators: l.spectators(),
 	}
 }

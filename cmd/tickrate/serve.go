@@ -101,6 +101,9 @@ one with room:
   curl -X POST -H 'Content-Type: application/json' -d '{"lobby": "8"}' http://127.0.0.1:7914/v1/connect
   curl -X DELETE http://127.0.0.1:7914/v1/lobbies/8
 
+With --drain-for, SIGTERM lets matches end before the server does: see
+docs/guide/operate.md.
+
 Any netcode 1.02 client can be tried against it, with tokens of its own backend:
 
   TICKRATE_PRIVATE_KEY=... tickrate serve --echo --protocol-id 0x1122334455667788 \
@@ -120,14 +123,23 @@ func newServe() *cobra.Command {
 			if err := loadSettings(c.Flags(), file); err != nil {
 				return err
 			}
-			ctx := c.Context()
+			ctx, drain := c.Context(), (<-chan struct{})(nil)
+			if s.match.drainFor > 0 {
+				var stop func()
+				ctx, drain, stop = drainSignals(ctx)
+				defer stop()
+			}
 			if exitOnStdinEOF {
 				ctx = untilEOF(ctx, c.InOrStdin())
 			}
+			report := s.announce
 			if ready {
-				return s.serve(ctx, c, printReady)
+				report = printReady
 			}
-			return s.serve(ctx, c, s.announce)
+			return s.serve(ctx, c, func(c *cobra.Command, h runningHost) {
+				report(c, h)
+				drainOn(ctx, drain, h)
+			})
 		},
 	}
 	s.register(c)
@@ -257,7 +269,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
-	cfg.Lobby.Players = s.match.players
+	cfg.Lobby.Players, cfg.DrainFor = s.match.players, s.match.drainFor
 	cfg.Lobbies = host.LobbiesConfig(s.match.lobbies)
 	if cfg.Lobbies.Workers = s.match.lobbyWorkers; s.match.lobbyWorkers == 0 {
 		cfg.Lobbies.Workers = min(runtime.NumCPU(), host.MaxLobbyWorkers)
@@ -331,6 +343,9 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 // maxIdle bounds --idle-warn and --idle-kick.
 const maxIdle = 24 * time.Hour
 
+// maxDrain bounds --drain-for.
+const maxDrain = 24 * time.Hour
+
 // check refuses values that the configuration would take for a default or could not represent.
 func (s *serveSettings) check(c *cobra.Command) error {
 	m := &s.match
@@ -362,6 +377,8 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
 		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
 			m.idleWarn, m.idleKick, maxIdle)
+	case m.drainFor < 0 || m.drainFor > maxDrain:
+		return usage.Errorf("--drain-for %v: expected at most %v, or 0 to end at once", m.drainFor, maxDrain)
 	case s.network.snapshotRate != 0 && s.network.sendInterval != 0:
 		return usage.Error(errors.New("--snapshot-rate and --send-interval exclude each other"))
 	}
@@ -375,6 +392,8 @@ func (s *serveSettings) checkEcho() error {
 		return errors.New("--console, --exec: an echo has no console; leave out --echo")
 	case s.match.lobbies.Most != s.match.lobbies.Ahead:
 		return errors.New("--lobbies: an echo makes none on demand; expected N")
+	case s.match.drainFor != 0:
+		return errors.New("--drain-for: an echo has no matches to wait for; leave out --echo")
 	case s.record != "":
 		return errors.New("--record: an echo plays nothing; leave out one of --record and --echo")
 	case s.query.listen != "":

@@ -56,6 +56,7 @@ type matchSettings struct {
 	seed                          uint64
 	rotate                        []string      // MAP or MAP=MODE
 	idleWarn, idleKick            time.Duration // 0 for never
+	drainFor                      time.Duration // 0: SIGTERM ends the server at once
 }
 
 // networkSettings are the settings of sockets, protocol, send rates and bandwidth.
@@ -110,7 +111,7 @@ var settingKeys = []struct{ key, flag string }{
 	{"match.lobbies", "lobbies"}, {"match.lobby_workers", "lobby-workers"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
 	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"},
-	{"match.no_idle_sleep", "no-idle-sleep"},
+	{"match.no_idle_sleep", "no-idle-sleep"}, {"match.drain_for", "drain-for"},
 
 	{"network.listen", "listen"}, {"network.public_addr", "public-addr"}, {"network.socket", "socket"},
 	{"network.protocol_id", "protocol-id"},
@@ -203,6 +204,9 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 		"idle `time` after which a player is kicked; 0 for never")
 	fl.BoolVar(&m.noIdleSleep, "no-idle-sleep", false,
 		"play ticks while the lobby is empty; otherwise the match stands still then")
+	fl.DurationVar(&m.drainFor, "drain-for", 0,
+		"longest `time`, up to 24h, that SIGTERM lets rounds go on before the server ends; the next one "+
+			"ends it at once; 0 to end at once; POST /drain waits for 10m then")
 }
 
 // register adds the flags of these settings to fl.

@@ -24,6 +24,9 @@ type Config struct {
 	Console ConsoleConfig
 	Files   FilesConfig
 
+	// longest time that Host.Drain lets matches go on; default DefaultDrain
+	DrainFor time.Duration
+
 	MaxSteps int // most ticks that a frame plays to catch up; see ClockConfig
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig
 	// Threads that share the systems of one tick, 1 to MaxTickWorkers; default 1. Several exclude

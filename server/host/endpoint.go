@@ -124,6 +124,8 @@ type webPages struct {
 	refused func()               // counts requests for the live page that were refused; nil: not
 	lobby   func(id uint32) bool // whether a lobby plays; nil: tokens name none
 	host    uint32               // of protocol.LobbyRef
+	// whether the host drains, and gives no token any more; nil: never
+	draining func() bool
 }
 
 // openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens.
@@ -141,7 +143,7 @@ func (e *endpoint) openHTTP(cfg *Config, pages webPages) (err error) {
 	pages.mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{
 		Key: e.sessions.PrivateKey, ProtocolID: e.sessions.ProtocolID, Servers: e.sessions.Addresses,
 		TokenLifetime: lifetime, SessionTimeout: cfg.HTTP.SessionTimeout, Access: access,
-		Lobby: pages.lobby, Host: pages.host,
+		Lobby: pages.lobby, Host: pages.host, Draining: pages.draining,
 		// In the lifetime of a token these are no more than the server can remember.
 		Burst:     e.sessions.MaxTokens / 2,
 		PerSecond: max(1, e.sessions.MaxTokens/2/max(1, int(lifetime/time.Second))),

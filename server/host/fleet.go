@@ -16,6 +16,7 @@ type Load struct {
 	Workers   int              // threads that play lobbies
 	Busy      float64          // share of its processor that the busiest of them took, 0 to 1
 	Tick      time.Duration    // that hardly a tick of any lobby takes longer than: mean and 3 deviations
+	Draining  bool             // takes no more players
 	Lobbies   []LobbyLoad      // by ID
 }
 
@@ -31,7 +32,7 @@ type LobbyLoad struct {
 func (h *Host) Load() Load {
 	list := *h.list.Load()
 	l := Load{Instance: h.making.host(), Addresses: h.sessions.Addresses, Most: max(1, h.cfg.Lobbies.most()),
-		Slots: orDefault(h.cfg.Lobby.Players, defaultPlayers), Workers: len(h.workers),
+		Slots: orDefault(h.cfg.Lobby.Players, defaultPlayers), Workers: len(h.workers), Draining: h.Draining(),
 		Lobbies: make([]LobbyLoad, len(list))}
 	for _, w := range h.workers {
 		l.Busy = max(l.Busy, min(1, w.busyShare()))

@@ -46,6 +46,7 @@ type Host struct {
 	stopping atomic.Bool    // the workers are to end
 	playing  sync.WaitGroup // workers that play
 	ended    chan struct{}  // closed when the workers have ended
+	drain    drain
 }
 
 // New opens the socket and, if asked for, the journal and the other ports. All are open when it
@@ -59,7 +60,8 @@ func New(cfg Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{endpoint: e, cfg: cfg, labels: httpapi.NewStageLabels(""), ended: make(chan struct{})}
+	h := &Host{endpoint: e, cfg: cfg, labels: httpapi.NewStageLabels(""), ended: make(chan struct{}),
+		drain: drain{begun: make(chan struct{})}}
 	h.encoder = newBackground(cfg.Lobbies.most(), h.lateFault)
 	h.list.Store(new([]*hosted))
 	if err := h.open(); err != nil {
@@ -99,7 +101,7 @@ func (h *Host) open() (err error) {
 		if err != nil {
 			return err
 		}
-		web := webPages{mux: pages, refused: h.workers[0].figures.stats.Count[metrics.DashRefused].Inc}
+		web := webPages{mux: pages, draining: h.Draining, refused: h.workers[0].figures.stats.Count[metrics.DashRefused].Inc}
 		if h.alone() {
 			web.refused = h.initial().lobby.Stats.Count[metrics.DashRefused].Inc
 		} else {

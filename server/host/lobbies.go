@@ -96,6 +96,13 @@ func (m *making) cancel(id uint32) {
 	}
 }
 
+// count returns how many lobbies there are, those in the making included.
+func (m *making) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reserved
+}
+
 // release gives back the room of a lobby that has ended.
 func (m *making) release() {
 	m.mu.Lock()
@@ -168,6 +175,9 @@ func (h *Host) find(id uint32) *hosted {
 func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint32, err error) {
 	if h.alone() {
 		return 0, errAlone
+	}
+	if h.Draining() {
+		return 0, httpapi.ErrDraining
 	}
 	c, least, err := h.lobbyConfig(spec)
 	if err != nil {
@@ -250,6 +260,7 @@ func (h *Host) directory() httpapi.Directory {
 			return all
 		},
 		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.faults.Load,
+		Drain: h.Drain, Draining: h.Draining,
 	}
 	if !h.alone() {
 		for _, w := range h.workers {

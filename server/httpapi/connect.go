@@ -47,6 +47,9 @@ type ConnectConfig struct {
 	// Host is the one of its protocol.LobbyRef.
 	Lobby func(id uint32) bool
 	Host  uint32
+
+	// Draining reports whether the server ends soon: then it gives no token. Default never.
+	Draining func() bool
 }
 
 // Connect makes a connect token in one request, as a matchmaker does:
@@ -114,6 +117,9 @@ func (c *Connect) serve(w http.ResponseWriter, r *http.Request) (reply ConnectRe
 	req, no := c.read(w, r)
 	if no != nil {
 		return reply, no
+	}
+	if c.cfg.Draining != nil && c.cfg.Draining() {
+		return reply, &refusal{http.StatusServiceUnavailable, "this server drains: it takes no new player"}
 	}
 	if !c.take() {
 		w.Header().Set("Retry-After", "1")

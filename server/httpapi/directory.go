@@ -26,6 +26,11 @@ type Directory struct {
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
+
+	// Drain begins the end of the host, see host.Host.Drain, and Draining reports whether it has begun.
+	// nil: the host cannot drain.
+	Drain    func()
+	Draining func() bool
 }
 
 // ErrFault is the error of Directory.Create if making the lobby has panicked.
@@ -33,6 +38,9 @@ var ErrFault = errors.New("internal fault")
 
 // ErrNoLobby is the error of Directory.End and of a request about a lobby that does not play.
 var ErrNoLobby = errors.New("no such lobby")
+
+// ErrDraining is the error of Directory.Create at a host that drains.
+var ErrDraining = errors.New("this server drains: it makes no lobby any more")
 
 // LobbyList is the answer of GET /v1/lobbies.
 type LobbyList struct {
@@ -85,6 +93,9 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	mux.Handle("GET /v1/lobbies", withDeadline(d.serveList))
 	mux.HandleFunc("POST /v1/lobbies", requireSecret(secret, d.serveCreate))
 	mux.HandleFunc("DELETE /v1/lobbies/{id}", requireSecret(secret, d.serveEnd))
+	if d.Drain != nil {
+		mux.HandleFunc("POST /drain", requireSecret(secret, d.serveDrain))
+	}
 	mux.HandleFunc("/", d.serveLobby)
 	return mux, nil
 }
@@ -186,18 +197,34 @@ func (d *directory) serveHealth(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, lobbies[0].state().String(), http.StatusServiceUnavailable)
 }
 
-// serveReady answers Readiness: 200 if a lobby is open, else 503.
+// draining reports whether the host drains.
+func (d *directory) draining() bool { return d.Draining != nil && d.Draining() }
+
+// serveDrain answers POST /drain with 202 and Readiness. Repeated requests change nothing.
+func (d *directory) serveDrain(w http.ResponseWriter, _ *http.Request) {
+	d.Drain()
+	writeJSONStatus(w, http.StatusAccepted, d.readiness())
+}
+
+// serveReady answers Readiness: 200 if a lobby is open and the host does not drain, else 503.
 func (d *directory) serveReady(w http.ResponseWriter, _ *http.Request) {
-	r := Readiness{Version: Version, Lobbies: []LobbyState{}}
-	for _, p := range d.Lobbies() {
-		r.Lobbies = append(r.Lobbies, p.stateOf())
-	}
-	r.Ready = slices.ContainsFunc(r.Lobbies, func(s LobbyState) bool { return s.State == stateOpen.String() })
+	r := d.readiness()
 	if !r.Ready {
 		writeJSONStatus(w, http.StatusServiceUnavailable, r)
 		return
 	}
 	writeJSON(w, r)
+}
+
+// readiness returns what a load balancer is told now.
+func (d *directory) readiness() Readiness {
+	r := Readiness{Version: Version, Draining: d.draining(), Lobbies: []LobbyState{}}
+	for _, p := range d.Lobbies() {
+		r.Lobbies = append(r.Lobbies, p.stateOf())
+	}
+	r.Ready = !r.Draining &&
+		slices.ContainsFunc(r.Lobbies, func(s LobbyState) bool { return s.State == stateOpen.String() })
+	return r
 }
 
 // list returns the lobbies as of the last second.
@@ -235,7 +262,8 @@ func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	id, err := d.Create(ctx, spec)
 	switch {
-	case errors.Is(err, ErrBusy), errors.Is(err, ErrEnded), errors.Is(err, ErrMostLobbies):
+	case errors.Is(err, ErrBusy), errors.Is(err, ErrEnded), errors.Is(err, ErrMostLobbies),
+		errors.Is(err, ErrDraining):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	case errors.Is(err, ErrFault):

@@ -52,9 +52,10 @@ func (s *Source) state() lobbyState {
 
 // Readiness is the answer of GET /healthz/ready: 200 if players may join some lobby, else 503.
 type Readiness struct {
-	Version int          `json:"version"`
-	Ready   bool         `json:"ready"`
-	Lobbies []LobbyState `json:"lobbies"`
+	Version  int          `json:"version"`
+	Ready    bool         `json:"ready"`
+	Draining bool         `json:"draining"` // the server ends once its matches do
+	Lobbies  []LobbyState `json:"lobbies"`
 }
 
 // LobbyState is the state of one lobby: starting, open, full, shedding, stuck or ended. Counts are
