@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ type testHost struct {
 	start time.Time
 	calls chan func()
 	ended chan struct{}
+	// as a host publishes it, since handlers run beside the tick
+	status atomic.Pointer[server.Status]
 }
 
 // newTestHost returns a lobby whose clients have played a number of ticks.
@@ -35,7 +38,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 	}
 	l.sim = simtest.New(t, cfg, clients)
 	l.src = Source{
-		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: l.sim.Lobby.Status,
+		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: func() server.Status { return *l.status.Load() },
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
 		Worker: func() int { return 0 },
 		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },
@@ -44,6 +47,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 		}, Ended: l.ended, Stages: NewStageLabels(LobbyName), Do: l.do,
 	}
 	simtest.Steps(t, l.sim, ticks)
+	l.publish()
 	return l
 }
 
@@ -59,7 +63,10 @@ func (l *testHost) do(ctx context.Context, f func(time.Duration, *server.Lobby))
 	}
 }
 
+func (l *testHost) publish() { l.status.Store(new(l.sim.Lobby.Status())) }
+
 func (l *testHost) between() {
+	l.publish()
 	select {
 	case f := <-l.calls:
 		f()
