@@ -135,6 +135,8 @@ var layers = []layer{
 
 	// Beyond one process: only these, measuring and commands know of NATS.
 	{pkg: "fleet/bus", may: "nats", shell: "*"},
+	{pkg: "fleet/agones", shell: "client.go"},
+	{pkg: "fleet/agones/fake", may: "fleet/agones", shell: "fake.go"},
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",

@@ -123,6 +123,9 @@ func newServe() *cobra.Command {
 			if err := loadSettings(c.Flags(), file); err != nil {
 				return err
 			}
+			if err := s.checkAgones(); err != nil {
+				return err
+			}
 			ctx, drain := c.Context(), (<-chan struct{})(nil)
 			if s.match.drainFor > 0 {
 				var stop func()
@@ -228,6 +231,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	}
 	defer leave()
 	report(c, h)
+	defer s.fleet.runAgones(h)()
 	return h.Run(ctx)
 }
 

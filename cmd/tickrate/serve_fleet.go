@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/agones"
 	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
 	"github.com/tickrate/tickrate/server/host"
@@ -21,6 +22,7 @@ import (
 type fleetSettings struct {
 	url, keyFile, name string // of NATS, "" for no fleet; of the fleet's key; of this host
 	key                announce.Key
+	agones             bool // or the environment variable of Agones
 }
 
 // register adds the flags of these settings to fl.
@@ -29,6 +31,9 @@ func (s *fleetSettings) register(fl *pflag.FlagSet) {
 		"tickrate fleet director; needs --lobbies and --fleet-key; default none")
 	fl.StringVar(&s.keyFile, "fleet-key", "", "`file` with the key of the fleet's messages, 64 hexadecimal "+
 		"digits, the same at all hosts and directors; default none")
+	fl.BoolVar(&s.agones, "agones", false, "tell the SDK server of Agones what this server does, and make "+
+		"lobbies for allocations; needs --lobbies; also where "+agones.PortVariable+" is set. SIGTERM then "+
+		"lets rounds go on for 10m unless --drain-for says otherwise")
 	fl.StringVar(&s.name, "fleet-name", "", "`name` of this host in the fleet: letters, digits, - and _; "+
 		"default the machine's and the process's")
 }

@@ -140,6 +140,7 @@ var settingKeys = []struct{ key, flag string }{
 	{"recording.folder", "record"}, {"recording.shot_log", "shot-log"},
 
 	{"fleet.nats", "fleet"}, {"fleet.key_file", "fleet-key"}, {"fleet.name", "fleet-name"},
+	{"fleet.agones", "agones"},
 }
 
 // secretSettings are the flags that serve config leaves out.

@@ -1,0 +1,97 @@
+// The side of serve that joins Agones: the SDK server learns what the host does, and lobbies that
+// allocations ask for are made.
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/agones"
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
+)
+
+// underAgones reports whether the host is a game server of Agones.
+func (s *fleetSettings) underAgones() bool { return s.agones || os.Getenv(agones.PortVariable) != "" }
+
+// checkAgones refuses settings that a game server of Agones cannot have, and lets it drain.
+func (s *serveSettings) checkAgones() error {
+	if !s.fleet.underAgones() {
+		return nil
+	}
+	if s.network.echo || s.match.lobbies.Most == 0 {
+		return usage.Error(errors.New("--agones: expected --lobbies N:MOST, and no --echo"))
+	}
+	s.match.drainFor = cmp.Or(s.match.drainFor, host.DefaultDrain)
+	return nil
+}
+
+// gameServer is a host as Agones sees it. It belongs to the goroutine of its client.
+type gameServer struct {
+	host  *host.Host
+	rooms *agones.Rooms
+	began time.Time
+}
+
+// runAgones tells the SDK server what a host does until stop is called.
+func (s *fleetSettings) runAgones(r runningHost) (stop func()) {
+	h, ok := r.(*host.Host)
+	if !s.underAgones() || !ok {
+		return func() {}
+	}
+	g := &gameServer{h, agones.NewRooms(), time.Now()}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	client := agones.NewClient(agones.Config{
+		URL:     "http://localhost:" + cmp.Or(os.Getenv(agones.PortVariable), agones.DefaultPort),
+		Figures: g.figures, Open: g.open, Drain: h.Drain, Log: os.Stderr})
+	go func() {
+		defer close(done)
+		client.Run(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// figures is what the SDK server is told. It ends lobbies whose players have left.
+func (g *gameServer) figures() agones.Figures {
+	load := g.host.Load()
+	taken, end := g.rooms.Step(time.Since(g.began), lobbiesOf(&load))
+	for _, id := range end {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_ = g.host.EndLobby(ctx, id) // one that has no time now ends later
+		cancel()
+	}
+	return agones.Figures{Taken: taken, Most: load.Most, Draining: load.Draining}
+}
+
+// open finds a lobby for an allocation: one that waits for it, or a new one.
+func (g *gameServer) open(ctx context.Context, a agones.Allocation) error {
+	load, now := g.host.Load(), time.Since(g.began)
+	if _, ok := g.rooms.Claim(now, a, lobbiesOf(&load)); ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	id, err := g.host.CreateLobby(ctx, httpapi.LobbySpec{Map: a.Map, Mode: a.Mode, Players: a.Players})
+	if err != nil {
+		return err
+	}
+	g.rooms.Opened(now, id)
+	return nil
+}
+
+// lobbiesOf are the lobbies of a host as Agones counts them.
+func lobbiesOf(load *host.Load) (all []agones.Lobby) {
+	for _, x := range load.Lobbies {
+		all = append(all, agones.Lobby{ID: x.ID, Map: x.Map, Mode: x.Mode, Players: x.Players, Slots: x.Slots})
+	}
+	return all
+}
