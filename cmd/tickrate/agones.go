@@ -61,7 +61,7 @@ which you are the cluster:
 	fl := c.Flags()
 	fl.StringVar(&listen, "listen", "127.0.0.1:"+agones.DefaultPort, "HTTP `host:port`")
 	fl.DurationVar(&cfg.Batch, "batch", time.Second, "`time` until a change is seen in the stream of records")
-	fl.DurationVar(&cfg.Late, "late", 0, "`time` from the start in which it does not answer")
+	fl.DurationVar(&cfg.Late, "late", 0, "`time` from the start in which it does not answer; 0 for none")
 	fl.BoolVar(&cfg.Faults, "faults", false, "fail one request in eight, repeat and reorder records, break streams")
 	fl.Uint64Var(&cfg.Seed, "seed", 1, "`seed` of the faults")
 	return c
