@@ -137,6 +137,7 @@ var layers = []layer{
 	{pkg: "fleet/bus", may: "nats", shell: "*"},
 	{pkg: "fleet/agones", shell: "client.go"},
 	{pkg: "fleet/agones/fake", may: "fleet/agones", shell: "fake.go"},
+	{pkg: "fleet/autoscale", shell: "webhook.go"},
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",

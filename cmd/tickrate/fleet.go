@@ -16,6 +16,6 @@ func newFleet() *cobra.Command {
 		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newDirector())
+	c.AddCommand(newDirector(), newAutoscale(), newFleetSimulate())
 	return c
 }

@@ -25,6 +25,7 @@ type Stats struct {
 	Available  int               `json:"available"` // of these, below their limit of load and not draining
 	Rooms      int               `json:"rooms"`
 	Players    int               `json:"players"`  // with a session or a promised place
+	Busy       float64           `json:"busy"`     // sum of the shares that the busiest worker of each host took
 	Matched    uint64            `json:"matched"`  // requests with a place
 	Failed     uint64            `json:"failed"`   // requests without
 	Made       uint64            `json:"made"`     // lobbies that hosts were asked for
@@ -48,6 +49,7 @@ func (d *Director) Stats() Stats {
 	s.ServiceMax.Busy, s.ServiceMax.TickUS = d.index.busy, d.index.tickUS
 	for _, h := range d.index.hosts {
 		s.Players += h.committed
+		s.Busy += h.Busy
 		if d.index.holdsLevel(h) {
 			s.Available++
 		}
