@@ -135,7 +135,7 @@ var layers = []layer{
 
 	// Beyond one process: only these, measuring and commands know of NATS.
 	{pkg: "fleet/bus", may: "nats", shell: "*"},
-	{pkg: "fleet/agones", shell: "client.go"},
+	{pkg: "fleet/agones", shell: "client.go address.go"},
 	{pkg: "fleet/agones/fake", may: "fleet/agones", shell: "fake.go"},
 	{pkg: "fleet/autoscale", shell: "webhook.go"},
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},

@@ -50,6 +50,9 @@ which you are the cluster:
 			if cfg.Batch < 0 || cfg.Late < 0 {
 				return usage.Errorf("--batch %v, --late %v: expected 0 or more", cfg.Batch, cfg.Late)
 			}
+			if cfg.Port < 0 || cfg.Port > 65535 {
+				return usage.Errorf("--port %d: expected 1 to 65535", cfg.Port)
+			}
 			l, err := net.Listen("tcp", listen)
 			if err != nil {
 				return err
@@ -63,6 +66,7 @@ which you are the cluster:
 	fl.DurationVar(&cfg.Batch, "batch", time.Second, "`time` until a change is seen in the stream of records")
 	fl.DurationVar(&cfg.Late, "late", 0, "`time` from the start in which it does not answer; 0 for none")
 	fl.BoolVar(&cfg.Faults, "faults", false, "fail one request in eight, repeat and reorder records, break streams")
+	fl.IntVar(&cfg.Port, "port", 7913, "UDP `port` of the game server, on 127.0.0.1, 1 to 65535; 0 for 7777")
 	fl.Uint64Var(&cfg.Seed, "seed", 1, "`seed` of the faults")
 	return c
 }

@@ -211,6 +211,9 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		cfg.Hiccup, stop = hiccups()
 		defer stop()
 	}
+	if err = s.fleet.fillAddress(ctx, &cfg); err != nil {
+		return err
+	}
 	h, err := s.open(cfg)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)

@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"net/netip"
 	"os"
 	"time"
 
@@ -31,6 +33,30 @@ func (s *serveSettings) checkAgones() error {
 	return nil
 }
 
+// sdkServer is the URL of the SDK server.
+func sdkServer() string {
+	return "http://localhost:" + cmp.Or(os.Getenv(agones.PortVariable), agones.DefaultPort)
+}
+
+// addressWait is how long a game server waits for its address. Agones gives it before the server
+// starts, but the SDK server may come later.
+const addressWait = time.Minute
+
+// fillAddress sets the address in tokens to the one that Agones has given, unless there is one.
+func (s *fleetSettings) fillAddress(ctx context.Context, cfg *host.Config) error {
+	if !s.underAgones() || len(cfg.Lobby.Netcode.Addresses) > 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, addressWait)
+	defer cancel()
+	at, err := agones.Address(ctx, sdkServer())
+	if err != nil {
+		return fmt.Errorf("--agones: %w; --public-addr HOST:PORT needs none", err)
+	}
+	cfg.Lobby.Netcode.Addresses = []netip.AddrPort{at}
+	return nil
+}
+
 // gameServer is a host as Agones sees it. It belongs to the goroutine of its client.
 type gameServer struct {
 	host  *host.Host
@@ -48,7 +74,7 @@ func (s *fleetSettings) runAgones(r runningHost) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	client := agones.NewClient(agones.Config{
-		URL:     "http://localhost:" + cmp.Or(os.Getenv(agones.PortVariable), agones.DefaultPort),
+		URL:     sdkServer(),
 		Figures: g.figures, Open: g.open, Drain: h.Drain, Log: os.Stderr})
 	go func() {
 		defer close(done)

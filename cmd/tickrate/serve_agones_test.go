@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +22,8 @@ func TestServeUnderAgones(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
-	s := fake.New(fake.Config{Batch: 20 * time.Millisecond})
+	listen := netip.MustParseAddrPort(freePort(t))
+	s := fake.New(fake.Config{Batch: 20 * time.Millisecond, Late: 300 * time.Millisecond, Port: int(listen.Port())})
 	web := httptest.NewServer(fakeCluster(s))
 	defer web.Close()
 	_, port, err := net.SplitHostPort(web.Listener.Addr().String())
@@ -28,7 +31,7 @@ func TestServeUnderAgones(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := command(t, "serve", "--ready", "--players", "4", "--map", "arena-16", "--lobbies", "1:3",
-		"--prefault=false", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+		"--prefault=false", "--listen", fmt.Sprint(":", listen.Port()), "--http", "127.0.0.1:0")
 	cmd.Env = append(cmd.Env, agones.PortVariable+"="+port)
 	cmd, r := readyServer(t, cmd)
 	rooms := func(taken, most int) func() bool {
@@ -69,6 +72,9 @@ func TestServeUnderAgones(t *testing.T) {
 	k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if k.at != listen {
+		t.Errorf("tokens name %v, the record %v", k.at, listen)
 	}
 	playing(t, []*player{newPlayer(t, k, 0)}, client.Joined)
 	resp, err := web.Client().Post(web.URL+"/fake/label?key="+agones.DrainLabel+"&value=true", "", nil)

@@ -4,6 +4,7 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -25,6 +26,7 @@ type Config struct {
 	Faults bool          // fail one request in eight, repeat and reorder records, break watches
 	Late   time.Duration // since the start, in which it does not answer
 	Seed   uint64        // of the faults
+	Port   int           // of the game server; default 7777
 	Now    func() time.Time
 }
 
@@ -56,7 +58,7 @@ func New(cfg Config) *Server {
 			Annotations: map[string]string{}, Labels: map[string]string{}},
 		Spec: agones.Spec{Health: agones.Health{PeriodSeconds: 3, FailureThreshold: 5, InitialDelaySeconds: 10}},
 		Status: agones.Status{State: agones.StateScheduled, Address: "127.0.0.1", Addresses: []json.RawMessage{},
-			Ports: []agones.Port{{Name: "default", Port: 7777}}, Players: json.RawMessage("null"),
+			Ports: []agones.Port{{Name: "default", Port: cmp.Or(cfg.Port, 7777)}}, Players: json.RawMessage("null"),
 			Counters: map[string]agones.Counter{agones.CounterRooms: {Count: 1, Capacity: 10}},
 			Lists: map[string]agones.List{"players": {Capacity: 100,
 				Values: []string{"test0", "test1", "test2"}}}},
