@@ -15,7 +15,7 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: dist help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ help: ## this list
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
 build: ## compile bin/tickrate
 	$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/tickrate ./cmd/tickrate
+
+dist: ## binaries of all systems in bin/dist, with checksums and bills of materials
+	$(GO) run ./deploy/dist -version $(VERSION)
 
 run: build ## find how many players this machine carries: report/index.html within two minutes
 	bin/tickrate plan $(ARGS)

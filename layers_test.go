@@ -202,8 +202,10 @@ var layers = []layer{
 	{pkg: "cmd/internal/inspect", may: above, shell: "*"},
 	// its tests have a client of somebody else's
 	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"},
-	{pkg: "e2e", tests: above}, // pages in a browser
-	{pkg: ".", tests: above},   // documentation, this file, and examples that span stations
+	{pkg: "deploy/dist", shell: "*"},            // a tool
+	{pkg: "deploy", tests: "fleet/agones yaml"}, // manifests
+	{pkg: "e2e", tests: above},                  // pages in a browser
+	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
 }
 
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere
@@ -227,6 +229,7 @@ var outside = map[string]string{
 	"toml":       "github.com/pelletier/go-toml/v2",
 	"term":       "golang.org/x/term",
 	"vek":        "github.com/viterin/vek",
+	"yaml":       "go.yaml.in/yaml/v3",
 }
 
 // testTools are outside modules that any test may import and no other code.
