@@ -158,3 +158,14 @@ func TestForgedPongsAreRefused(t *testing.T) {
 		t.Errorf("%+v", c.counters)
 	}
 }
+
+// Pings and their answers have the golden bytes of PROTOCOL.md.
+func TestGoldenPing(t *testing.T) {
+	doc := page(t)
+	for name, got := range map[string][]byte{"ping": appendPing(nil, pageProtocol, 0x1122334455667788),
+		"pong": appendPong(nil, 0x1122334455667788)} {
+		if !slices.Equal(got, doc[name]) {
+			t.Errorf("%s: wrote %x, the page says %x", name, got, doc[name])
+		}
+	}
+}
