@@ -7,6 +7,10 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
+// Addresses returns the addresses that the token names: datagrams of Outgoing go to one of them. It
+// allocates.
+func (c *conn) Addresses() []netip.AddrPort { return c.dial.Addresses() }
+
 // Choice says how the client has chosen Server.
 type Choice struct {
 	Server netip.AddrPort

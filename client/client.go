@@ -48,7 +48,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	dial := netcode.NewClient(cfg.Token, netcode.ClientConfig{Roam: true, Linger: linger, Nearest: true})
+	dial := netcode.NewClient(cfg.Token, netcode.ClientConfig{Roam: true, Linger: linger, Nearest: !cfg.Ordered})
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}

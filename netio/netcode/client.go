@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -248,6 +249,12 @@ func (c *Client) Err() error {
 // Server returns the address that the client dials or is connected to. It is invalid without a
 // valid token.
 func (c *Client) Server() netip.AddrPort { return c.serverAddr }
+
+// Addresses returns the addresses that the client's token names, in the order in which it dials them.
+// It allocates.
+func (c *Client) Addresses() []netip.AddrPort {
+	return slices.Clone(c.token.Servers[:c.token.NumServers])
+}
 
 // Index returns the client's slot at the server, once Connected.
 func (c *Client) Index() uint32 { return c.index }

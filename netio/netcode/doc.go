@@ -5,8 +5,8 @@
 //
 // A backend that shares a private Key with the servers mints a token for a client. The client
 // sends the sealed half of the token, answers a challenge and gets a slot. From then on every
-// datagram is sealed with keys from the token. A client without a token gets no
-// answer, but to a ping.
+// datagram is sealed with keys from the token. A client without a token gets no answer
+// but to a ping.
 //
 //	client                            server
 //	request, 1078 B  ─────────────▶   opens the token, remembers its keys for this address
