@@ -141,7 +141,7 @@ var layers = []layer{
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
-		shell: "*"},
+		tests: "client server server/host sim/arena", shell: "*"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},
