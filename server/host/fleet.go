@@ -2,6 +2,7 @@ package host
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/tickrate/tickrate/server/overload"
@@ -26,6 +27,18 @@ type LobbyLoad struct {
 	Map, Mode      string
 	Players, Slots int
 	Open           bool // another player may join
+}
+
+// ClientIDs returns the client ids of all sessions as of the last second, in order. Any goroutine may
+// call it.
+func (h *Host) ClientIDs() (all []uint64) {
+	for _, x := range *h.list.Load() {
+		if people := x.people.Load(); people != nil {
+			all = append(all, *people...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all) // one may have changed lobbies between their seconds
 }
 
 // Load returns the figures that a fleet needs of a host of several lobbies. Any goroutine may call it.

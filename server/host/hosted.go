@@ -38,6 +38,7 @@ type published struct {
 	status atomic.Pointer[server.Status]
 	tick   atomic.Int64               // that hardly a tick takes longer than, ns
 	score  atomic.Pointer[scoreboard] // nil without a query port
+	people atomic.Pointer[[]uint64]   // client ids of its sessions; nil before the first second
 	logged loggedCounts               // belongs to the worker
 }
 
@@ -193,6 +194,8 @@ func (h *Host) publish(now time.Duration, x *hosted) {
 	x.publishStatus()
 	x.tick.Store(int64(x.pace.took.most()))
 	h.publishScore(now, x)
+	people := x.lobby.AppendClientIDs(nil)
+	x.people.Store(&people)
 	for _, line := range x.lobby.TakeNotices() {
 		fmt.Fprintln(h.log, h.of(x)+line)
 	}
