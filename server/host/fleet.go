@@ -17,6 +17,7 @@ type Load struct {
 	Workers   int              // threads that play lobbies
 	Busy      float64          // share of its processor that the busiest of them took, 0 to 1
 	Tick      time.Duration    // that hardly a tick of any lobby takes longer than: mean and 3 deviations
+	Arrivals  int              // players that joined in the last minute
 	Draining  bool             // takes no more players
 	Lobbies   []LobbyLoad      // by ID
 }
@@ -46,7 +47,8 @@ func (h *Host) Load() Load {
 	list := *h.list.Load()
 	l := Load{Instance: h.making.host(), Addresses: h.sessions.Addresses, Most: max(1, h.cfg.Lobbies.most()),
 		Slots: orDefault(h.cfg.Lobby.Players, defaultPlayers), Workers: len(h.workers), Draining: h.Draining(),
-		Lobbies: make([]LobbyLoad, len(list))}
+		Arrivals: h.arrivals.lastMinute(h.since()),
+		Lobbies:  make([]LobbyLoad, len(list))}
 	for _, w := range h.workers {
 		l.Busy = max(l.Busy, min(1, w.busyShare()))
 	}
