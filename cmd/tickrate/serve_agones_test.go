@@ -18,7 +18,7 @@ import (
 
 // A game server of Agones becomes ready, makes a lobby for each allocation but the first, which takes
 // the lobby that waits, drains at the label of a fleet's overflow, and ends with exit code 0.
-func TestServeUnderAgones(t *testing.T) {
+func TestRow77ServeUnderAgones(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}

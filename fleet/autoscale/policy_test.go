@@ -63,7 +63,7 @@ func TestPolicy(t *testing.T) {
 
 // More players a minute than usual raise the answer before they are counted as players; an even flow
 // of any size does not, nor do a few more.
-func TestArrivalsShowARise(t *testing.T) {
+func TestRow79ArrivalsShowARise(t *testing.T) {
 	answer := func(usual, now int) int {
 		p := policyOf(t, Config{PerHost: 100, StartUp: 2 * time.Minute, Spare: -1})
 		n := 0
@@ -103,7 +103,7 @@ func TestBusyHostsCarryFewer(t *testing.T) {
 }
 
 // Without figures that can be, the fleet stays as it is.
-func TestFiguresThatCannotBe(t *testing.T) {
+func TestRow79FiguresThatCannotBe(t *testing.T) {
 	p := policyOf(t, Config{PerHost: 100})
 	f := Fleet{Replicas: 9, Allocated: 3}
 	for _, r := range []*Report{nil, {Hosts: -1}, {Hosts: 1, Players: -1}, {Hosts: 1, Busy: math.NaN()},

@@ -164,7 +164,7 @@ func (d *Director) known(h *announce.Host) {
 
 // Two directors share 8 places, one dies in between: no place is given twice, none is lost, and the
 // other one repeats its answers.
-func TestTwoDirectorsRaceAndOneDies(t *testing.T) {
+func TestRow80TwoDirectorsRaceAndOneDies(t *testing.T) {
 	b := testBus(t)
 	one, two := testDirector(t, b, nil), testDirector(t, b, nil)
 	defer two.Close()

@@ -130,7 +130,7 @@ func (g *game) end() {
 
 // A client reaches the same figures with an SDK server that is late, fails, repeats and reorders: one
 // lobby an allocation, a counter as high as the lobbies are many, a drain, and its end.
-func TestClientUnderFaults(t *testing.T) {
+func TestRow77ClientUnderFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds of real time")
 	}
