@@ -2,9 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +79,63 @@ func TestRow80SwarmJoinsTheNearest(t *testing.T) {
 		if code, _, errs := result(t, append([]string{"swarm"}, args...)...); code != 2 ||
 			!strings.Contains(errs, "--nearest") {
 			t.Errorf("%v: code %d, %s", args, code, errs)
+		}
+	}
+}
+
+// Players of a swarm get their places from a director, on two hosts each, and all of them play.
+func TestSwarmByADirector(t *testing.T) {
+	if testing.Short() {
+		t.Skip("processes and their sockets")
+	}
+	fleetKey := filepath.Join(t.TempDir(), "fleet.key")
+	if err := os.WriteFile(fleetKey, []byte(strings.Repeat("5a", 32)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, "fleet", "director", "--fleet-key", fleetKey, "--nats-listen", "127.0.0.1:0", "--http",
+		"127.0.0.1:0")
+	_, lines := started(t, cmd, regexp.MustCompile(`matches: POST \S+\n`))
+	nats := regexp.MustCompile(`--fleet (\S+)`).FindStringSubmatch(lines)[1]
+	at := regexp.MustCompile(`http://(\S+)/v1/match`).FindStringSubmatch(lines)[1]
+	for _, listen := range []string{"127.0.0.1:0", "127.0.0.2:0"} {
+		probe, err := net.ListenPacket("udp", listen)
+		if err != nil {
+			t.Skipf("this system has no second address of its own: %v", err)
+		}
+		_ = probe.Close()
+		readyServer(t, command(t, "serve", "--ready", "--players", "32", "--map", "arena-16", "--lobbies", "1:2",
+			"--prefault=false", "--listen", listen, "--http", "127.0.0.1:0", "--fleet", nats, "--fleet-key", fleetKey,
+			"--fleet-name", "host-"+strings.ReplaceAll(listen[:9], ".", "-")))
+	}
+	for end := time.Now().Add(waitLimit); ; time.Sleep(10 * time.Millisecond) {
+		var s struct{ Available int }
+		resp, err := http.Get("http://" + at + "/stats")
+		if err == nil {
+			err = errors.Join(json.NewDecoder(resp.Body).Decode(&s), resp.Body.Close())
+		}
+		if err != nil || time.Now().After(end) {
+			t.Fatalf("%d hosts within %v, %v", s.Available, waitLimit, err)
+		}
+		if s.Available == 2 {
+			break
+		}
+	}
+	s := playSwarm(t, "--director", at, "--map", "arena-16", "--hosts", "2", "--players", "6", "--duration", "0.3s")
+	if s.Choice == nil || len(s.Choice.Servers) != 2 || s.Choice.Servers[0].Players+s.Choice.Servers[1].Players != 6 {
+		t.Errorf("%+v", s.Choice)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--hosts", "9"}, exitUsage, "--hosts 9: expected 1 to 8"},
+		{[]string{"--nearest"}, exitUsage, "--director: expected no"},
+		{[]string{"--map", ""}, 1, "map: expected 1 to 200 bytes"},
+	} {
+		if code, _, errs := result(t, append([]string{"swarm", "--director", at}, c.args...)...); code != c.code ||
+			!strings.Contains(errs, c.want) {
+			t.Errorf("%v: code %d, %s", c.args, code, errs)
 		}
 	}
 }
