@@ -8,8 +8,8 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// sockets are the UDP sockets of all players, one pool a server. Players are spread over the servers,
-// one after another, or choose theirs: then each has a socket to every server.
+// sockets are the UDP sockets of all players, one pool a server. Players are spread over the
+// servers, one after another, or choose theirs: then each has a socket to every server.
 type sockets struct {
 	pools  []*netio.ClientPool
 	chosen []netip.AddrPort // servers of the pools, where players choose
@@ -30,8 +30,8 @@ func (k *sockets) spread(servers []netip.AddrPort, players int) error {
 	return nil
 }
 
-// reach opens pools of sockets for all players to servers that have none. A server that this machine
-// has no way to is left out, unless there is no other. No sender may be at work.
+// reach opens pools of sockets for all players to servers that have none. A server that this
+// machine has no way to is left out, unless there is no other. No sender may be at work.
 func (k *sockets) reach(servers []netip.AddrPort, players int) (err error) {
 	reached := 0
 	for _, at := range servers {

@@ -5,8 +5,6 @@ package main
 
 import (
 	"fmt"
-	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -293,21 +291,4 @@ func fetched(s *swarm.Swarm) string {
 		return fmt.Sprintf("; the server sent what is not here: %s", several(int(n), "file"))
 	}
 	return ""
-}
-
-// people formats the numbers of players and spectators.
-func (p *swarmPlay) people() string {
-	if p.spectators == 0 {
-		return several(p.players, "player")
-	}
-	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
-}
-
-// joinAddresses formats addresses as a list of words.
-func joinAddresses(at []netip.AddrPort) string {
-	text := make([]string, len(at))
-	for i := range at {
-		text[i] = at[i].String()
-	}
-	return strings.Join(text, " and ")
 }

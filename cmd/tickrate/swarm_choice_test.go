@@ -21,7 +21,8 @@ import (
 // Choices are summed by address: who joined where, and the median of the best round trips.
 func TestChoiceOf(t *testing.T) {
 	const ms = time.Millisecond
-	a, b := netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2")
+	a, b, c := netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2"),
+		netip.MustParseAddrPort("192.0.2.3:3")
 	ping := func(at netip.AddrPort, n int, best time.Duration) netcode.ServerPing {
 		return netcode.ServerPing{Address: at, Answered: n, Best: best}
 	}
@@ -29,17 +30,20 @@ func TestChoiceOf(t *testing.T) {
 		{Server: b, Took: 230 * ms, Pings: []netcode.ServerPing{ping(a, 3, 80*ms), ping(b, 3, 20*ms)}},
 		{Server: b, Took: 250 * ms, Pings: []netcode.ServerPing{ping(b, 2, 40*ms), ping(a, 0, 0)}},
 		{Server: a, Took: 300 * ms, Pings: []netcode.ServerPing{ping(a, 1, 90*ms)}},
+		{Server: a, Took: 500 * ms, Pings: []netcode.ServerPing{ping(c, 0, 0), ping(a, 3, 70*ms)}},
 		{Server: a}, // whose token names one server
 	})
-	want := &swarmChoice{[]serverChoice{{a.String(), 1, 9, 4, 80}, {b.String(), 2, 6, 5, 20}}, 250}
+	want := &swarmChoice{[]serverChoice{{a.String(), 2, 12, 7, 80}, {b.String(), 2, 6, 5, 20},
+		{c.String(), 0, 3, 0, 0}}, 250}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	var text strings.Builder
 	got.print(&text)
 	if want := "  servers chosen in 250 ms (median):\n" +
-		"    192.0.2.1:1  1 player, best of three pings 80.0 ms (median), 4 of 9 answered\n" +
-		"    192.0.2.2:2  2 players, best of three pings 20.0 ms (median), 5 of 6 answered\n"; text.String() != want {
+		"    192.0.2.1:1  2 players, best of three pings 80.0 ms (median), 7 of 12 answered\n" +
+		"    192.0.2.2:2  2 players, best of three pings 20.0 ms (median), 5 of 6 answered\n" +
+		"    192.0.2.3:3  0 players, no answer to 3 pings\n"; text.String() != want {
 		t.Errorf("said\n%swant\n%s", text.String(), want)
 	}
 	if choiceOf([]client.Choice{{Server: a}}) != nil || choiceOf(nil) != nil {

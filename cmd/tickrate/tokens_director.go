@@ -42,8 +42,8 @@ func (r *matchRequest) register(fl *pflag.FlagSet) {
 // maxMatch is the longest answer of a director that is read, in bytes: of one player.
 const maxMatch = 64 << 10
 
-// matchTokens returns a source that asks a director for a place for each player. One that has no room
-// now is asked again after a second, at most ten times.
+// matchTokens returns a source that asks a director for a place for each player. One that has no
+// room now is asked again after a second, at most ten times.
 func matchTokens(ctx context.Context, r matchRequest) (*tokenSource, error) {
 	c := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{IdleConnTimeout: time.Minute}}
 	t, err := newTokenSource(func() (raw []byte, err error) {
