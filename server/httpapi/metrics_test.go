@@ -478,12 +478,12 @@ func TestStagesAreMarked(t *testing.T) {
 	trace.Stop()
 	simtest.Steps(t, l.sim, 2)
 	pprof.SetGoroutineLabels(context.Background())
-	for _, s := range []string{"lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
+	for _, s := range []string{"lobby 7 tick", "lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
 		if !strings.Contains(traced.String(), s) {
 			t.Errorf("no region %q in the trace", s)
 		}
 	}
-	if m.region != nil {
+	if m.region.Open() || m.tick.Open() {
 		t.Error("a region is open after the trace")
 	}
 }
