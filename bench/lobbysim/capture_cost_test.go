@@ -96,7 +96,7 @@ func TestCapturedTickAllocatesNothing(t *testing.T) {
 }
 
 // BenchmarkCapture measures what serve --capture costs a tick while nothing is captured: regions of
-// the flight recorder, marks, and clocks. Blocks of 60 ticks, as many as there are in a generation of the trace, run with and without in turn, and the CPU
+// the flight recorder, marks, and clocks. Blocks of 12 ticks run with and without in turn, and the CPU
 // times of the thread are compared pair by pair. low and high are the ends of the 95 % interval.
 func BenchmarkCapture(b *testing.B) {
 	for _, c := range []struct {
@@ -118,7 +118,7 @@ func BenchmarkCapture(b *testing.B) {
 				return tick()
 			})
 			b.ResetTimer()
-			turns, err := compareBlocks(l, max(20, b.N/120), 60, func(with bool) {
+			turns, err := compareBlocks(l, max(20, b.N/24), 12, func(with bool) {
 				if on == with {
 					return
 				}

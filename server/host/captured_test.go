@@ -110,7 +110,7 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 			if r.Lobby != x.name() || r.Times.Elapsed < 300 {
 				t.Errorf("report %+v", r)
 			}
-			for _, name := range []string{"README.txt", "trace.out"} {
+			for _, name := range []string{"README.txt", "trace.out", "trace.pftrace"} {
 				if s, err := os.Stat(filepath.Join(path, name)); err != nil || s.Size() == 0 {
 					t.Errorf("%s: %v", name, err)
 				}

@@ -488,6 +488,30 @@ func TestStagesAreMarked(t *testing.T) {
 	}
 }
 
+// Coarse regions are of a few groups of stages.
+func TestCoarseRegions(t *testing.T) {
+	m, traced := NewStageLabels("7"), new(bytes.Buffer)
+	m.CoarseRegions()
+	if err := trace.Start(traced); err != nil {
+		t.Skip(err) // of the test itself
+	}
+	for s := range metrics.StageIdle + 1 {
+		m.Enter(s)
+	}
+	trace.Stop()
+	for s := range metrics.StageIdle + 1 {
+		want := s == metrics.StageReceive || s == metrics.StageCapture || s == metrics.StageSnapshot
+		if got := strings.Contains(traced.String(), "lobby 7 "+s.String()); got != want {
+			t.Errorf("region of %v: %v, want %v", s, got, want)
+		}
+	}
+	for _, want := range []string{"lobby 7 tick", "lobby 7 match"} {
+		if !strings.Contains(traced.String(), want) {
+			t.Errorf("no region %q", want)
+		}
+	}
+}
+
 // Explanations come from the goroutine of the lobby, for callers with the secret. A bad net id is
 // refused.
 func TestExplainOverHTTP(t *testing.T) {

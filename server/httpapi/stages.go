@@ -6,6 +6,7 @@ import (
 	"net/http/pprof"
 	labels "runtime/pprof"
 	"runtime/trace"
+	"strings"
 	"sync/atomic"
 
 	"github.com/tickrate/tickrate/internal/traceregion"
@@ -25,7 +26,7 @@ type StageLabels struct {
 	marked   bool               // the goroutine has the labels of a stage
 	tick     traceregion.Region // from its first stage to the last
 	region   traceregion.Region // of the stage, within it
-	coarse   bool               // open, seal and send have no regions of their own
+	coarse   bool               // regions are those of coarseStage
 	of       metrics.Stage      // whose region is open
 }
 
@@ -50,10 +51,26 @@ func newStageLabels(lobby string, profiles *atomic.Int32) *StageLabels {
 // the first tick.
 func (s *StageLabels) Always() { s.profiles.Add(1) }
 
-// CoarseRegions leaves out regions of stages that alternate many times a tick, for traces that always
-// run: open is then within receive, and seal and send are within snapshot. Call it before the first
-// tick.
-func (s *StageLabels) CoarseRegions() { s.coarse = true }
+// CoarseRegions makes regions fewer, for traces that always run: each takes half a microsecond. Open
+// is then within receive, the systems of the match are one region, and seal and send are within
+// snapshot. Call it before the first tick.
+func (s *StageLabels) CoarseRegions() {
+	s.coarse = true
+	s.names[metrics.StageSystems] = strings.TrimSuffix(s.whole, "tick") + "match"
+}
+
+// coarseStage is the stage whose region stands for a stage.
+func coarseStage(stage metrics.Stage) metrics.Stage {
+	switch {
+	case stage == metrics.StageOpen:
+		return metrics.StageReceive
+	case stage > metrics.StageSystems && stage < metrics.StageCapture:
+		return metrics.StageSystems
+	case stage == metrics.StageSeal || stage == metrics.StageSend:
+		return metrics.StageSnapshot
+	}
+	return stage
+}
 
 // Enter begins a stage. It is for server.Config.EnterStage.
 func (s *StageLabels) Enter(stage metrics.Stage) {
@@ -79,13 +96,7 @@ func (s *StageLabels) Rest() {
 // ticks has none.
 func (s *StageLabels) trace(stage metrics.Stage) {
 	if s.coarse {
-		switch stage {
-		case metrics.StageOpen:
-			stage = metrics.StageReceive
-		case metrics.StageSeal, metrics.StageSend:
-			stage = metrics.StageSnapshot
-		}
-		if s.region.Open() && stage == s.of {
+		if stage = coarseStage(stage); s.region.Open() && stage == s.of {
 			return
 		}
 		s.of = stage

@@ -53,6 +53,7 @@ func (r *Recorder) writeFiles(dir string, e *evidence) error {
 	err = errors.Join(err, to.Encode(report))
 	for name, data := range map[string][]byte{
 		"tick.json": text.Bytes(), "README.txt": []byte(e.readme(&report)),
+		"trace.pftrace": e.timeline(marks, d),
 	} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}

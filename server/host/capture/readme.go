@@ -14,6 +14,7 @@ func (e *evidence) readme(r *Report) string {
 		fmt.Fprintf(&b, "The snapshot of slot %d, %q, took %.1f ms of it.\n\n", c.Slot, c.Name, c.Micros/1e3)
 	}
 	b.WriteString("tick.json       times of the stages beside their medians, queues, traffic, the cause\n" +
-		"trace.out       execution trace: go tool trace trace.out; stages are regions of the lobby's goroutine\n")
+		"trace.out       execution trace: go tool trace trace.out; stages are regions of the lobby's goroutine\n" +
+		"trace.pftrace   the ticks of the thread, for https://ui.perfetto.dev\n")
 	return b.String()
 }

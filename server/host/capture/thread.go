@@ -74,6 +74,17 @@ func (t *Thread) EndRound() {
 	r.runDelay = max(0, t.delay.Read(0)-r.woke)
 }
 
+// Receive marks the begin of a read of the socket.
+func (t *Thread) Receive() { t.call(kindReceive, 0) }
+
+// Send marks the begin of a write to the socket.
+func (t *Thread) Send() { t.call(kindSend, 0) }
+
+// Called marks the end of a read or write that has passed n datagrams.
+func (t *Thread) Called(n int) { t.call(kindCall, uint32(n)) }
+
+func (t *Thread) call(k kind, arg uint32) { t.ring.add(mark{t.recorder.since(), Port, arg, k}) }
+
 // take gives away the marks, and begins anew in spare memory.
 func (t *Thread) take(spare *ring) (marks *ring) {
 	marks = t.ring
