@@ -22,10 +22,11 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
-	order   []int       // the turn of each entry of batch
-	asleep  int         // of lobbies
-	plans   []phasePlan // by rate, of the lobbies with long ticks; see arrange
-	relay   bool        // the socket gets datagrams of other workers' lobbies
+	order   []int         // the turn of each entry of batch
+	asleep  int           // of lobbies
+	plans   []phasePlan   // by rate, of the lobbies with long ticks; see arrange
+	woke    time.Duration // how late the thread woke, until a batch is played
+	relay   bool          // the socket gets datagrams of other workers' lobbies
 	load    loopLoad
 }
 
@@ -34,6 +35,7 @@ type turn struct {
 	*hosted
 	steps int
 	late  time.Duration
+	due   time.Duration // when the next of its ticks was due, or the first of those that were skipped
 }
 
 // plays reports whether ticks are left of the turn.
