@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/netio/packet"
@@ -14,9 +15,19 @@ import (
 // netcode.Drop or, for its content, a packet.Drop. Every datagram and every packet is counted once,
 // as accepted or by the reason of its drop. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
+	return c.ReceiveFrom(now, c.Server(), datagram)
+}
+
+// ReceiveFrom is Receive for a datagram from an address. A client whose match may move to another
+// host needs it: while it connects there it has two servers.
+func (c *Client) ReceiveFrom(now time.Duration, from netip.AddrPort, datagram []byte) error {
 	traffic := &c.stats.traffic
 	read := traffic.Total() + uint64(len(datagram))
-	pkt, err := c.decrypt(now, datagram)
+	decrypt := c.decrypt
+	if c.moving.from(from) {
+		decrypt = c.receiveMoving
+	}
+	pkt, err := decrypt(now, datagram)
 	if pkt != nil {
 		err = c.receivePacket(now, pkt)
 		c.stats.packets.Count(err)
@@ -85,10 +96,12 @@ func (c *Client) readMessages(now time.Duration) (err error) {
 			err = c.changeMap(now, raw)
 			continue
 		}
-		switch c.state {
-		case Connecting:
+		switch {
+		case c.moving.welcome && c.state <= Joined:
+			err = c.readMoved(now, raw)
+		case c.state == Connecting:
 			err = c.readWelcome(now, raw)
-		case Joined:
+		case c.state == Joined:
 			if bad := c.readMessage(now, raw); bad != nil {
 				err = bad
 			}
@@ -132,6 +145,9 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 	}
 	if c.Objects.Message(raw) {
 		return nil
+	}
+	if raw[0] == protocol.MessageMove {
+		return c.moving.message(raw)
 	}
 	return packet.DropMessage
 }
