@@ -59,15 +59,7 @@ func (c *Client) changeMap(now time.Duration, raw []byte) error {
 		c.dial.Disconnect(now, &c.out)
 		return packet.DropMessage
 	}
-	c.mapEpoch = epoch
-	c.startAnew(now, w)
-	return nil
-}
-
-// startAnew forgets the match and joins that of a Welcome. Session, round trip, the server clock and
-// the chat stay.
-func (c *Client) startAnew(now time.Duration, w protocol.Welcome) {
-	c.state, c.deferred = Connecting, nil
+	c.state, c.mapEpoch, c.deferred = Connecting, epoch, nil
 	c.match.reset()
 	c.replica.reset()
 	c.clock.Reset()
@@ -79,6 +71,7 @@ func (c *Client) startAnew(now time.Duration, w protocol.Welcome) {
 	c.Spectate.reset()
 	c.uplink.due = 0
 	c.joinMatch(now, w)
+	return nil
 }
 
 // changeLimit bounds how often a server changes the map: each change costs the client the making of

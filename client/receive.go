@@ -23,11 +23,12 @@ func (c *Client) Receive(now time.Duration, datagram []byte) error {
 func (c *Client) ReceiveFrom(now time.Duration, from netip.AddrPort, datagram []byte) error {
 	traffic := &c.stats.traffic
 	read := traffic.Total() + uint64(len(datagram))
-	decrypt := c.decrypt
-	if c.moving.from(from) {
-		decrypt = c.receiveMoving
+	if c.moving.isFrom(from) {
+		err := c.receiveMoving(now, datagram)
+		traffic.Refused += read - traffic.Total()
+		return err
 	}
-	pkt, err := decrypt(now, datagram)
+	pkt, err := c.decrypt(now, datagram)
 	if pkt != nil {
 		err = c.receivePacket(now, pkt)
 		c.stats.packets.Count(err)
@@ -96,12 +97,10 @@ func (c *Client) readMessages(now time.Duration) (err error) {
 			err = c.changeMap(now, raw)
 			continue
 		}
-		switch {
-		case c.moving.welcome && c.state <= Joined:
-			err = c.readMoved(now, raw)
-		case c.state == Connecting:
+		switch c.state {
+		case Connecting:
 			err = c.readWelcome(now, raw)
-		case c.state == Joined:
+		case Joined:
 			if bad := c.readMessage(now, raw); bad != nil {
 				err = bad
 			}
@@ -147,7 +146,7 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 		return nil
 	}
 	if raw[0] == protocol.MessageMove {
-		return c.moving.message(raw)
+		return c.moving.message(now, raw, &c.out)
 	}
 	return packet.DropMessage
 }

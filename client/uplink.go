@@ -61,7 +61,7 @@ func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 		c.sendPacket(now)
 	}
 	if c.state == Joined {
-		c.moving.update(now, &c.out)
+		c.outgoingMoving(now)
 	}
 	c.stats.datagramsOut += uint64(c.out.Len())
 	for i := range c.out.Len() {

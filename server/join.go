@@ -34,7 +34,7 @@ type join struct {
 	arrivals []int32 // clients of netcode without a player, by arrival
 	closed   bool    // the lobby takes no arrivals any more
 	ended    bool    // its port has forgotten it
-	awaiting bool    // arrivals wait for Lobby.Load
+	awaiting awaiting
 }
 
 // event handles the session events of netcode, but for payloads.
@@ -100,7 +100,11 @@ func (j *join) forgetArrival(client int) {
 // has as many slots as the match, so an arrival for which no player is free waits for the end of a
 // tick, at which one is.
 func (j *join) admit(now time.Duration) {
-	for len(j.arrivals) > 0 && !j.awaiting {
+	if j.awaiting.on {
+		j.admitAwaited(now)
+		return
+	}
+	for len(j.arrivals) > 0 {
 		client := int(j.arrivals[0])
 		if !j.admitOne(now, client) {
 			return
@@ -176,7 +180,7 @@ func (j *join) freeSlots(r role) int {
 // takes reports whether one more arrival may count on a slot of its role.
 func (j *join) takes(r role) bool {
 	level := j.l.replication.loadLevel
-	return !j.closed && !j.awaiting && j.freeSlots(r) > len(j.arrivals) && level < overload.NoNewPlayers
+	return !j.closed && !j.awaiting.on && j.freeSlots(r) > len(j.arrivals) && level < overload.NoNewPlayers
 }
 
 // isReconnectable reports whether the lobby keeps a player for a client.
@@ -269,7 +273,9 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 		message := protocol.AppendTimescale(l.message[:0], timescale)
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
-	l.outbound.round.sendTo(c)
+	if !j.awaiting.on { // else with the match
+		l.outbound.round.sendTo(c)
+	}
 	c.roster.view.unsent = c.roster.role == roleSpectator
 	l.queueUpdateIntervals(c)
 }
@@ -407,9 +413,11 @@ func (j *join) carryOver(now time.Duration, slot int) {
 
 // leave takes a player out of the match with the end of the tick.
 func (j *join) leave(c *conn) {
-	j.match.Leave(c.id)
 	j.l.roster.remove(c)
-	j.leaving++
+	if !j.awaiting.on { // else there is no player yet
+		j.match.Leave(c.id)
+		j.leaving++
+	}
 }
 
 // expireAt takes the i-th of the players that may reconnect out of the match.

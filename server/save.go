@@ -56,9 +56,11 @@ var le = binary.LittleEndian
 // Seat is a player or spectator of a lobby.
 type Seat struct {
 	Slot      int
-	User      uint64 // client id of the connect token
+	ID        netid.ID // in the match
+	User      uint64   // client id of the connect token
 	Spectator bool
-	Connected bool // it has a session; otherwise it may reconnect
+	Connected bool   // it has a session; otherwise it may reconnect
+	Name      string // empty before its first Ready
 }
 
 // Seats returns the players and spectators of a lobby: those with a session by slot, then those that
@@ -66,12 +68,20 @@ type Seat struct {
 func (l *Lobby) Seats() (seats []Seat) {
 	for i, slots := range [2][]int32{l.live, l.reconnectable} {
 		for _, slot := range slots {
-			r := &l.conns[slot].roster
-			seats = append(seats, Seat{Slot: int(slot), User: r.user, Spectator: r.role == roleSpectator,
-				Connected: i == 0})
+			c := &l.conns[slot]
+			seats = append(seats, Seat{Slot: int(slot), ID: c.id, User: c.roster.user,
+				Spectator: c.roster.role == roleSpectator, Connected: i == 0, Name: l.rosterName(int(slot))})
 		}
 	}
 	return seats
+}
+
+// rosterName is the name of the player in a slot; empty if it has none yet.
+func (l *Lobby) rosterName(slot int) string {
+	if row := &l.roster.rows[slot]; row.NetID == uint32(l.conns[slot].id) {
+		return row.Name
+	}
+	return ""
 }
 
 // appendFacts writes what must be equal in the lobby that loads the state.
@@ -117,10 +127,7 @@ func (l *Lobby) appendSeat(dst []byte, slot int) []byte {
 	if l.roster.players[slot].Muted {
 		flags |= seatMuted
 	}
-	name := ""
-	if row := &l.roster.rows[slot]; row.NetID == uint32(c.id) {
-		name = row.Name
-	}
+	name := l.rosterName(slot)
 	dst = le.AppendUint32(le.AppendUint16(dst, uint16(slot)), uint32(c.id))
 	dst = append(le.AppendUint64(dst, c.roster.user), flags, byte(len(name)))
 	dst = append(dst, name...)
@@ -230,17 +237,10 @@ func (l *Lobby) checkSeats(s *savedLobby) error {
 	return nil
 }
 
-// Await makes a new lobby wait for the state of another one: until Load it gives no player to the
-// clients that connect. Its owner plays no tick of it.
-func (l *Lobby) Await() { l.join.awaiting = true }
-
-// Awaiting returns how many clients have connected and wait for Load.
-func (l *Lobby) Awaiting() int { return len(l.join.arrivals) }
-
 // Load makes a new lobby go on with a lobby that Save has saved. Slots, rates, seed, models, arena and
-// content must be those of the saved one. Every player is as one that has lost its session: a client
-// with a fresh token of its client id takes it over, with the commands that wait for it, within
-// ReconnectGrace. Errors wrap ErrLobbyState, or ErrOther, and name what differs; nothing has changed
+// content must be those of the saved one. A client that the lobby has awaited plays on. Any other player
+// is as one that has lost its session: a client with a fresh token of its client id takes it over, with
+// the commands that wait for it, within ReconnectGrace. Errors wrap ErrLobbyState, or ErrOther, and name what differs; nothing has changed
 // then. Call it between ticks, before the first one.
 func (l *Lobby) Load(now time.Duration, src []byte) error {
 	if l.match.Tick() != 0 || l.match.World.Len() != 0 {
@@ -254,10 +254,8 @@ func (l *Lobby) Load(now time.Duration, src []byte) error {
 	l.install(newMapStateOf(l.cfg, s.match))
 	l.maps.rotation = s.rotation
 	l.idle.setLimits(s.warn, s.kick)
-	for i := range s.seats {
-		l.join.restore(now, &s.seats[i])
-	}
-	l.join.awaiting = false
+	l.rewind.loaded = l.match.Tick()
+	l.join.resume(now, s.seats)
 	if l.cfg.Record != nil {
 		l.recording.start()
 	}

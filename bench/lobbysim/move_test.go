@@ -68,7 +68,6 @@ func newMovedLobby(tb testing.TB, players int, rate tick.Rate, link impair.Profi
 		h.up, h.down = l.up, l.down
 	}
 	m.hosts[0].plays = true
-	m.hosts[1].lobby.Await()
 	m.shown, m.newest = make([]time.Duration, players), make([]tick.Tick, players)
 	for i := range players {
 		c, err := client.New(client.Config{Token: m.token(i, 0), Rules: m.cfg.Lobby.Rules, Name: "moved",
@@ -206,7 +205,6 @@ func (m *movedLobby) move(from, to, pause int) (bytes int) {
 	if a.lobby.Match().Hash() != b.lobby.Match().Hash() {
 		m.tb.Fatal("the loaded match differs from the saved one")
 	}
-	b.plays = true
 	a.port.HandOver(a.lobby)
 	return len(state)
 }
@@ -239,13 +237,14 @@ func TestLobbyMovesBetweenHosts(t *testing.T) {
 				from, to := n, 1-n
 				if n == 1 { // back, to a host that has forgotten the lobby
 					m.newLobby(to)
-					m.hosts[to].lobby.Await()
 				}
+				m.hosts[to].lobby.Await(m.hosts[from].lobby.Seats())
+				m.hosts[to].plays = true
 				m.tell(from, to)
 				for range second / 2 {
 					m.step()
 				}
-				if got := m.hosts[to].lobby.Awaiting(); got != c.players {
+				if got := m.hosts[to].lobby.Awaited(); got != c.players {
 					t.Fatalf("%d of %d players are connected to the new host", got, c.players)
 				}
 				score := *m.hosts[from].lobby.Match().Score()
