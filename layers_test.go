@@ -53,7 +53,7 @@ var layers = []layer{
 	{pkg: "compress/dict", may: "klauspost"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto"},
+	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto", tests: "netio/impair"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
 	{pkg: "protocol", may: "netio/packet"},
 
@@ -141,7 +141,7 @@ var layers = []layer{
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
-		shell: "*"},
+		tests: "client server server/host sim/arena", shell: "*"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},

@@ -11,7 +11,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a
+// Receive takes a datagram that arrived now from Server, or from any address of the token while the
+// client has not chosen one, and decrypts it in place. The error is a
 // netcode.Drop or, for its content, a packet.Drop. Every datagram and every packet is counted once,
 // as accepted or by the reason of its drop. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {

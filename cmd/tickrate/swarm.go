@@ -83,7 +83,13 @@ others decode:
   acks  acks only: they cost two thirds of that, move at random and do not
         aim; for thousands of players
 
-  tickrate swarm --players 2000 --full 1 --decode acks --arrival 4s`,
+  tickrate swarm --players 2000 --full 1 --decode acks --arrival 4s
+
+With --nearest each token names all servers: a player pings them three times and
+joins the one with the shortest round trip. The figures say who joined where.
+Such players decode whole snapshots, or acks only.
+
+  tickrate swarm --nearest --server 198.51.100.7:7913 --server 203.0.113.5:7913`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
@@ -188,7 +194,7 @@ func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 	cfg := swarm.Config{
 		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
 		Seed: p.seed, Rate: tick.Rate(p.rate), ChatEvery: p.chatEvery, Arrival: p.arrival,
-		Models: models, Content: pack, Brain: move.Brain, Token: tokens,
+		Models: models, Content: pack, Brain: move.Brain, Token: tokens, Choose: f.tokens.nearest,
 	}
 	// Full counts the clients that decode everything, from the first.
 	if p.decode == client.DecodeFull {

@@ -40,6 +40,8 @@ type swarmSummary struct {
 	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
 	Void       string    `json:"void,omitempty"` // reason why the figures are worthless
 
+	Choice *swarmChoice `json:"choice,omitempty"` // of players whose tokens name several servers
+
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
 	Bytes *measure.Bytes `json:"bytes"` // received by a sample of the players, by purpose
@@ -106,6 +108,7 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 // missed its own schedule are printed and marked VOID; the error is errVoid.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
+	out.Choice = choiceOf(choices(s, f.play.players))
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -119,6 +122,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
+	out.Choice.print(w)
 	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
 		several(int(out.Mispredictions), "misprediction"))
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick,\n"+

@@ -26,6 +26,7 @@ type swarmTokens struct {
 	key       keyFlags   // of all lobbies, to make tokens here
 	protocol  protocolID // of tokens made here
 	lobby     int64      // that tokens name; -1: none
+	nearest   bool       // tokens name several servers
 }
 
 // role is what a token admits its client as.
@@ -48,6 +49,8 @@ func (f *swarmTokens) register(c *cobra.Command) {
 		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
 	fl.Int64Var(&f.lobby, "lobby", -1,
 		"`number` of the lobby at a server of several; -1 lets the server choose")
+	fl.BoolVar(&f.nearest, "nearest", false, "each token names all of --server, or with --http what the server "+
+		"says, and each player joins the nearest of them by three pings")
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
@@ -80,6 +83,10 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 	if f.key.given() && !asked {
 		return f.minted(c, named, as)
 	}
+	if f.nearest && (len(named) > 0 || len(f.http) > 1) {
+		return nil, usage.Errorf("--nearest: expected one value of --http without --server, or values of --server " +
+			"and the key")
+	}
 	if len(named) > 0 && len(named) != len(f.http) {
 		return nil, usage.Errorf("%s of --server and %s of --http: expected one of each for each lobby",
 			several(len(named), "value"), several(len(f.http), "value"))
@@ -107,12 +114,19 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, as role) 
 	if named == nil {
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
+	each := [][]netip.AddrPort{named} // of each source
+	if !f.nearest {
+		each = nil
+		for _, at := range named {
+			each = append(each, []netip.AddrPort{at})
+		}
+	}
 	var all []*tokenSource
-	for _, at := range named {
+	for _, servers := range each {
 		mint := netcode.Mint{
 			ProtocolID:     uint64(f.protocol),
 			TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
-			Servers:        []netip.AddrPort{at},
+			Servers:        servers,
 		}
 		if as == asSpectator {
 			protocol.MarkSpectator(mint.UserData[:])

@@ -1,7 +1,7 @@
 // Package director finds places for players in the lobbies of a fleet.
 //
 // Announcements of hosts go in over NATS, and requests for places over HTTP; connect tokens for the
-// fullest room that holds the service level come out. Reservations live in JetStream, written by
+// fullest room that holds the service level come out, or for several such rooms in different places. Reservations live in JetStream, written by
 // compare-and-set: directors may be several, and any may die. The command fleet director uses it.
 package director
 
