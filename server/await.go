@@ -9,7 +9,7 @@ import (
 )
 
 // awaiting is a lobby that another host plays and that is to go on here. Its clients connect, say
-// Ready and send their commands here, too, while they still play there; so the first tick after Load
+// Ready and send their commands here, too, while they still play there; so the first tick after Resume
 // has the commands of all of them.
 type awaiting struct {
 	on    bool
@@ -24,7 +24,7 @@ type awaitedUser struct {
 	spectator bool
 }
 
-// Await makes a new lobby wait for Load, with the seats that the other host has announced. Its owner
+// Await makes a new lobby wait for Resume, with the seats that the other host has announced. Its owner
 // goes on to call Ticks or Port.Ticks, which play nothing until then.
 func (l *Lobby) Await(seats []Seat) {
 	a := &l.join.awaiting
@@ -37,6 +37,9 @@ func (l *Lobby) Await(seats []Seat) {
 	}
 }
 
+// Awaits reports whether the lobby waits for Resume.
+func (l *Lobby) Awaits() bool { return l.join.awaiting.on }
+
 // Awaited returns how many of the awaited clients have said Ready. Call it between ticks.
 func (l *Lobby) Awaited() (ready int) {
 	for _, slot := range l.live {
@@ -47,7 +50,7 @@ func (l *Lobby) Awaited() (ready int) {
 	return ready
 }
 
-// admitAwaited begins the sessions of arrivals that have a seat. The others wait for Load.
+// admitAwaited begins the sessions of arrivals that have a seat. The others wait for Resume.
 func (j *join) admitAwaited(now time.Duration) {
 	waiting := j.arrivals[:0]
 	for _, client := range j.arrivals {

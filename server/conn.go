@@ -89,7 +89,7 @@ func roleOf(user []byte) role {
 type connRoster struct {
 	user     uint64 // client id of the connect token
 	role     role
-	restored bool // no session yet since Lobby.Load
+	restored bool // no session yet since Lobby.Resume
 	view     viewpoint
 }
 

@@ -99,11 +99,6 @@ func (p *Port) end(l *Lobby, why packet.Reason) {
 			p.endSession(client, why)
 		}
 	}
-	p.forget(l)
-}
-
-// forget takes a lobby that has ended out of the port.
-func (p *Port) forget(l *Lobby) {
 	l.traffic.flush(&l.Stats) // what has not come to the end of a tick
 	p.call.lobby = nil
 	if s := p.steering; s != nil {

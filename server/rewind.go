@@ -21,7 +21,7 @@ type rewind struct {
 	resolver    viewResolver
 	log         *lagcomp.ShotLog // nil: none is kept
 	aim         *aim.Tracker
-	loaded      tick.Tick                    // of Lobby.Load: older snapshots were another host's, who knows who saw them
+	loaded      tick.Tick                    // of Lobby.Resume: older snapshots were another host's, who knows who saw them
 	arrivals    [sim.MaxArrivals]sim.Arrival // of the packet at hand
 }
 

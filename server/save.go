@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Errors of Load.
+// Errors of ReadState and Resume.
 var (
 	ErrLobbyState = errors.New("server: not a saved lobby")
 	ErrOther      = errors.New("server: saved lobby of another configuration")
@@ -134,13 +135,16 @@ func (l *Lobby) appendSeat(dst []byte, slot int) []byte {
 	return c.rewind.announced.Append(dst)
 }
 
-// savedLobby is a parsed state.
-type savedLobby struct {
+// LobbyState is a saved lobby that was read and checked, for one call of Resume.
+type LobbyState struct {
 	warn, kick     time.Duration
 	kbps, rotation int
 	seats          []savedSeat
-	match          *sim.Match
+	state          *mapState
 }
+
+// Tick is the last tick that the saved match has played.
+func (s *LobbyState) Tick() tick.Tick { return s.state.match.Tick() }
 
 // savedSeat is a parsed seat.
 type savedSeat struct {
@@ -152,9 +156,19 @@ type savedSeat struct {
 	announced lagcomp.ViewDelayTrack
 }
 
-// parseLobby reads what Save wrote, for a lobby of this configuration. Whatever src holds, it
-// allocates no more than a few times len(src) besides the match.
-func (l *Lobby) parseLobby(src []byte) (s savedLobby, err error) {
+// ReadState reads what Save wrote, for this lobby, which has not played: slots, rates, seed, models,
+// arena and content must be those of the saved one. Any goroutine may call it. Whatever src holds, it
+// allocates no more than a few times len(src) besides the match. Errors wrap ErrLobbyState or ErrOther,
+// and name what differs.
+func (l *Lobby) ReadState(src []byte) (*LobbyState, error) {
+	s, err := l.parseState(src)
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+func (l *Lobby) parseState(src []byte) (s LobbyState, err error) {
 	if len(src) < 1 || src[0] != lobbyStateVersion {
 		return s, fmt.Errorf("%w: expected version %d", ErrLobbyState, lobbyStateVersion)
 	}
@@ -178,10 +192,14 @@ func (l *Lobby) parseLobby(src []byte) (s savedLobby, err error) {
 		}
 	}
 	rules := l.cfg.Rules
-	if s.match, err = sim.Load(l.cfg.Players, rules, l.cfg.Arena, src); err != nil {
+	match, err := sim.Load(l.cfg.Players, rules, l.cfg.Arena, src)
+	if err != nil {
 		return s, fmt.Errorf("%w: %w", ErrLobbyState, err)
 	}
-	return s, l.checkSeats(&s)
+	if err = l.checkSeats(s.seats, match); err == nil {
+		s.state = newMapStateOf(l.cfg, match)
+	}
+	return s, err
 }
 
 // checkFacts compares the configuration in a saved lobby with this one's, and returns what follows.
@@ -219,15 +237,15 @@ func (s *savedSeat) parse(src []byte) (rest []byte, err error) {
 }
 
 // checkSeats compares the seats with the players of the match.
-func (l *Lobby) checkSeats(s *savedLobby) error {
+func (l *Lobby) checkSeats(seats []savedSeat, match *sim.Match) error {
 	taken := map[int]bool{}
-	for i := range s.seats {
-		seat := &s.seats[i]
+	for i := range seats {
+		seat := &seats[i]
 		switch {
-		case seat.slot >= l.cfg.Players || taken[seat.slot] || s.match.World.At(seat.slot) != seat.id ||
-			s.match.CommandBuffer(seat.id) == nil:
+		case seat.slot >= l.cfg.Players || taken[seat.slot] || match.World.At(seat.slot) != seat.id ||
+			match.CommandBuffer(seat.id) == nil:
 			return fmt.Errorf("%w: no player %d in slot %d", ErrLobbyState, seat.id, seat.slot)
-		case seat.flags&seatSpectator != 0 != s.match.Spectates(seat.id):
+		case seat.flags&seatSpectator != 0 != match.Spectates(seat.id):
 			return fmt.Errorf("%w: role of slot %d", ErrLobbyState, seat.slot)
 		case seat.name != "" && !protocol.ValidText([]byte(seat.name), protocol.MaxName):
 			return fmt.Errorf("%w: name %.80q", ErrLobbyState, seat.name)
@@ -237,21 +255,16 @@ func (l *Lobby) checkSeats(s *savedLobby) error {
 	return nil
 }
 
-// Load makes a new lobby go on with a lobby that Save has saved. Slots, rates, seed, models, arena and
-// content must be those of the saved one. A client that the lobby has awaited plays on. Any other player
-// is as one that has lost its session: a client with a fresh token of its client id takes it over, with
-// the commands that wait for it, within ReconnectGrace. Errors wrap ErrLobbyState, or ErrOther, and name what differs; nothing has changed
-// then. Call it between ticks, before the first one.
-func (l *Lobby) Load(now time.Duration, src []byte) error {
+// Resume makes a new lobby go on with a saved one. A client that the lobby has awaited plays on. Any
+// other player is as one that has lost its session: a client with a fresh token of its client id takes
+// it over, with the commands that wait for it, within ReconnectGrace. The error is ErrPlayed. Call it
+// between ticks.
+func (l *Lobby) Resume(now time.Duration, s *LobbyState) error {
 	if l.match.Tick() != 0 || l.match.World.Len() != 0 {
 		return ErrPlayed
 	}
-	s, err := l.parseLobby(src)
-	if err != nil {
-		return err
-	}
-	l.cfg.Kbps = s.kbps
-	l.install(newMapStateOf(l.cfg, s.match))
+	s.state.cfg.Kbps = s.kbps
+	l.install(s.state)
 	l.maps.rotation = s.rotation
 	l.idle.setLimits(s.warn, s.kick)
 	l.rewind.loaded = l.match.Tick()
@@ -261,6 +274,15 @@ func (l *Lobby) Load(now time.Duration, src []byte) error {
 	}
 	l.Publish()
 	return nil
+}
+
+// Load is ReadState and Resume.
+func (l *Lobby) Load(now time.Duration, src []byte) error {
+	s, err := l.ReadState(src)
+	if err != nil {
+		return err
+	}
+	return l.Resume(now, s)
 }
 
 // restore makes a saved player one that may reconnect.
@@ -306,16 +328,3 @@ func (l *Lobby) TellMove(slot int, token []byte) (ok bool) {
 
 // moveQueue is the most messages that wait in a client's queue with those of a move.
 const moveQueue = 48
-
-// HandOver forgets a lobby that another host plays on, and its sessions, without a word to the
-// clients. Call it between ticks.
-func (p *Port) HandOver(l *Lobby) {
-	l.join.closed, l.join.ended = true, true
-	for client := range p.routes {
-		if p.routes[client].lobby == l {
-			p.netcode.Release(client)
-			p.routes[client] = noRoute
-		}
-	}
-	p.forget(l)
-}

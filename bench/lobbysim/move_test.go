@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -44,6 +45,9 @@ type movedLobby struct {
 	newest []tick.Tick
 	gap    time.Duration // longest without a snapshot, of any client, since watch
 	watch  bool
+
+	ended int           // the host that the lobby has left
+	endAt time.Duration // when it ends there; 0: it has
 }
 
 func newMovedLobby(tb testing.TB, players int, rate tick.Rate, link impair.Profile, seed uint64) *movedLobby {
@@ -123,6 +127,10 @@ func (m *movedLobby) step() {
 }
 
 func (m *movedLobby) serve(h *movedHost) {
+	if m.endAt > 0 && m.now >= m.endAt && h == &m.hosts[m.ended] {
+		h.port.Remove(m.now, h.lobby, packet.ReasonClosing)
+		m.endAt = 0
+	}
 	h.wire.collect(h.up, m.now)
 	var due []server.Due
 	if h.plays {
@@ -205,7 +213,7 @@ func (m *movedLobby) move(from, to, pause int) (bytes int) {
 	if a.lobby.Match().Hash() != b.lobby.Match().Hash() {
 		m.tb.Fatal("the loaded match differs from the saved one")
 	}
-	a.port.HandOver(a.lobby)
+	m.ended, m.endAt = from, m.now+time.Second // when clients have left for the new host
 	return len(state)
 }
 

@@ -62,6 +62,7 @@ type pace struct {
 	share   float64       // of its worker's processor in the last second, 0 to 1
 	second  time.Duration // when figures are published next
 	asleep  bool          // the lobby is empty, see loop.sleep
+	frozen  bool          // no tick is played: the lobby moves to another host, or from one
 	leaving packet.Reason // why the lobby ends; 0: it does not
 	to      *worker       // where the lobby moves; see worker.depart
 }

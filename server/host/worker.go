@@ -103,6 +103,10 @@ func (w *worker) collect(now time.Duration) {
 			continue
 		}
 		x := l.lobbies[i]
+		if x.pace.frozen {
+			l.due[i] = now + idleWake
+			continue
+		}
 		if x.pace.asleep {
 			x.schedule.Begin(w.host.since())
 			l.visit(now, i)
@@ -329,6 +333,9 @@ func (w *worker) add(now time.Duration, x *hosted) {
 	x.start()
 	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
 	w.with(now, x, func() {
+		if x.lobby.Awaits() { // what the files of lines set is in the state that it waits for
+			return
+		}
 		if err := h.execFiles(now, x); err != nil {
 			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
 		}
