@@ -114,6 +114,7 @@ func (h *Host) Freeze(ctx context.Context, id uint32) (state []byte, err error) 
 			err = ErrUnsettled
 		}
 		x.pace.frozen = err == nil
+		x.moving.Store(err == nil)
 	})
 	return state, errors.Join(err, bad)
 }
@@ -144,6 +145,7 @@ func (h *Host) Thaw(ctx context.Context, id uint32) error {
 			return
 		}
 		x.pace.frozen = false
+		x.moving.Store(false)
 		_ = x.pace.ticks.Resume(now)
 		if i := slices.Index(w.loop.lobbies, x); i >= 0 {
 			w.loop.due[i] = x.pace.ticks.Due()

@@ -29,8 +29,9 @@ type hosted struct {
 	pages    *httpapi.LobbyPages // nil: no HTTP port
 	published
 	mapInUse
-	ended chan struct{}         // closed when the lobby has ended
-	fault atomic.Pointer[fault] // the first of its work in the background, until it is logged
+	ended  chan struct{}         // closed when the lobby has ended
+	moving atomic.Bool           // to another host, or from one: it takes no new players
+	fault  atomic.Pointer[fault] // the first of its work in the background, until it is logged
 }
 
 // published are figures of a lobby, made once a second.

@@ -225,6 +225,7 @@ func (h *Host) createLobby(ctx context.Context, spec httpapi.LobbySpec, offer *O
 	x.startAt(least)
 	if offer != nil {
 		x.lobby.Await(offer.Seats)
+		x.moving.Store(true)
 	}
 	return c.ID, w.requests.do(ctx, func(now time.Duration) {
 		added = true
