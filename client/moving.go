@@ -53,6 +53,12 @@ func (m *moving) message(now time.Duration, raw []byte, out *netcode.Outbox) (er
 // isFrom reports whether a datagram from an address is of the session with the new host.
 func (m *moving) isFrom(a netip.AddrPort) bool { return m.dial != nil && a == m.dial.Server() }
 
+// MovesTo reports whether an address is of a host to which the match moves, or has moved: no address of
+// the token that the client was made with.
+func (c *Client) MovesTo(a netip.AddrPort) bool {
+	return c.moving.isFrom(a) || c.moving.count > 0 && a == c.dial.Server()
+}
+
 // outgoingMoving adds the datagrams for the new host to out.
 func (c *Client) outgoingMoving(now time.Duration) {
 	m := &c.moving
