@@ -21,14 +21,17 @@ type drain struct {
 	once   sync.Once
 	begun  chan struct{}      // closed by the first call
 	rounds map[*hosted]uint16 // that lobbies played when the drain began; used by endIdleOnce alone
+	since  time.Time          // set before begun is closed
 }
 
 // Drain ends the host in order. From now on it makes no lobby, gives no token, and is not ready. A
-// lobby ends as soon as it is empty or plays no round, and the host ends with the last lobby. After
+// lobby ends as soon as it is empty or, after Config.MoveFirst, plays no round, and the host ends with
+// the last lobby. After
 // Config.DrainFor it ends with those that are left. Drain returns at once; any goroutine may call it,
 // also before Run and more than once.
 func (h *Host) Drain() {
 	h.drain.once.Do(func() {
+		h.drain.since = time.Now()
 		close(h.drain.begun)
 		limit := cmp.Or(h.cfg.DrainFor, DefaultDrain)
 		fmt.Fprintf(h.log, "draining: no new lobby and no token; matches may go on for %v\n", limit)
@@ -80,7 +83,9 @@ func (h *Host) endIdleOnce(ctx context.Context) (left int) {
 	for _, x := range *h.list.Load() {
 		idle := false
 		err := h.on(ctx, x, func(w *worker, _ time.Duration) {
-			if idle = h.drain.idle(x); idle && !h.alone() {
+			empty := x.lobby.Status().Phase == server.PhaseIdle
+			idle = h.drain.idle(x) && (empty || time.Since(h.drain.since) >= h.cfg.MoveFirst && !x.moving.Load())
+			if idle && !h.alone() {
 				x.pace.leaving = packet.ReasonClosing
 				w.depart(x)
 			}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -63,9 +64,6 @@ func (h *Host) Instance() uint32 { return h.making.host() }
 // Addresses are those that connect tokens for this host name.
 func (h *Host) Addresses() []netip.AddrPort { return slices.Clone(h.sessions.Addresses) }
 
-// moveToken is how long a client may take to connect to the new host, in seconds.
-const moveToken = 30
-
 // TellMove sends the clients of a lobby tokens for the lobby that another host has made for it, and
 // returns how many clients were told. Their user ids and roles are those that they have.
 func (h *Host) TellMove(ctx context.Context, id uint32, to []netip.AddrPort, ref protocol.LobbyRef) (told int,
@@ -75,7 +73,8 @@ func (h *Host) TellMove(ctx context.Context, id uint32, to []netip.AddrPort, ref
 	if mint.ProtocolID == 0 {
 		mint.ProtocolID = protocol.ProtocolID
 	}
-	mint.Expire = mint.Create + moveToken
+	// A host tells from it when the token was issued.
+	mint.Expire = mint.Create + uint64(cmp.Or(h.sessions.TokenLifetime, httpapi.DefaultTokenLifetime)/time.Second)
 	bad := h.lobbyNow(ctx, id, func(_ *worker, _ time.Duration, x *hosted) {
 		for _, s := range x.lobby.Seats() {
 			if !s.Connected {
