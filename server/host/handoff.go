@@ -137,7 +137,7 @@ func (h *Host) ReadLobby(ctx context.Context, id uint32, state []byte) (err erro
 	return errors.Join(err, bad)
 }
 
-// Thaw makes a lobby play on that stands still. Its next tick is due within a period.
+// Thaw makes a lobby play on that stands still.
 func (h *Host) Thaw(ctx context.Context, id uint32) error {
 	return h.lobbyNow(ctx, id, func(w *worker, now time.Duration, x *hosted) {
 		if !x.pace.frozen {
@@ -145,7 +145,7 @@ func (h *Host) Thaw(ctx context.Context, id uint32) error {
 		}
 		x.pace.frozen = false
 		x.moving.Store(false)
-		_ = x.pace.ticks.Resume(now)
+		w.loop.setSoonest(x, now)
 		if i := slices.Index(w.loop.lobbies, x); i >= 0 {
 			w.loop.due[i] = x.pace.ticks.Due()
 		}

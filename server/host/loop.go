@@ -12,6 +12,9 @@ import (
 // idleWake is how often a worker reads its socket whose lobbies are not due.
 const idleWake = 10 * time.Millisecond
 
+// frozenWake is how often a worker looks for requests that has a lobby on the way to another host.
+const frozenWake = time.Millisecond
+
 // relayWake is how often a worker reads its socket while other workers have players: the kernel deals
 // datagrams out by their source, so that half of them or more reach a worker that has to pass them on.
 const relayWake = time.Millisecond
@@ -51,6 +54,20 @@ func (l *loop) nextBatch() {
 			l.order = append(l.order, i)
 		}
 	}
+}
+
+// dropFrozen takes the lobbies out of the batch that stand still since it was gathered.
+func (l *loop) dropFrozen() {
+	n := 0
+	for i, b := range l.batch {
+		if t := &l.turns[l.order[i]]; t.pace.frozen {
+			t.steps = 0
+			continue
+		}
+		l.batch[n], l.order[n] = b, l.order[i]
+		n++
+	}
+	l.batch, l.order = l.batch[:n], l.order[:n]
 }
 
 // played takes the ticks and the time of an entry of the batch from its turn, which it returns.

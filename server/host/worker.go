@@ -104,7 +104,7 @@ func (w *worker) collect(now time.Duration) {
 		}
 		x := l.lobbies[i]
 		if x.pace.frozen {
-			l.due[i] = now + idleWake
+			l.due[i] = now + frozenWake
 			continue
 		}
 		if x.pace.asleep {
@@ -194,6 +194,7 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 // playShared plays the lobbies of the batch.
 func (w *worker) playShared(now time.Duration, unix int64) error {
 	w.runRequests(now)
+	w.loop.dropFrozen()
 	err := w.port.Ticks(now, unix, w.sock, w.loop.batch)
 	w.wakeAll(now, w.port.Woken())
 	w.endFaulty()
