@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -108,25 +109,29 @@ func (m *message) addresses() []netip.AddrPort {
 	return all
 }
 
+// The coders of states. Making one takes milliseconds, in which a lobby would stand still.
+var (
+	encoder = sync.OnceValue(func() *zstd.Encoder {
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			panic("handoff: " + err.Error()) // of the options above
+		}
+		return w
+	})
+	decoder = sync.OnceValue(func() *zstd.Decoder {
+		r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxState))
+		if err != nil {
+			panic("handoff: " + err.Error())
+		}
+		return r
+	})
+)
+
 // pack compresses the state of a lobby.
-func pack(state []byte) ([]byte, error) {
-	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	defer w.Close()
-	return w.EncodeAll(state, nil), nil
-}
+func pack(state []byte) []byte { return encoder().EncodeAll(state, nil) }
 
 // unpack is the reverse of pack. It makes no more than MaxState bytes.
-func unpack(packed []byte) ([]byte, error) {
-	r, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxState))
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return r.DecodeAll(packed, nil)
-}
+func unpack(packed []byte) ([]byte, error) { return decoder().DecodeAll(packed, nil) }
 
 // parcel gathers the parts of a state, in any order.
 type parcel struct {

@@ -106,6 +106,7 @@ func NewMover(ctx context.Context, cfg Config) (*Mover, error) {
 	if err != nil {
 		return nil, err
 	}
+	_, _ = unpack(pack([]byte("the coders are made now")))
 	return &Mover{cfg: cfg, owners: o, begun: cfg.Now(), runs: map[string]*run{}}, nil
 }
 

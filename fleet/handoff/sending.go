@@ -190,10 +190,7 @@ func (s *sourceRun) freeze(ctx context.Context) Event {
 		switch {
 		case err == nil:
 			s.frozen = s.m.since()
-			if s.packed, err = pack(state); err != nil {
-				s.why = err.Error()
-				return Event{Kind: EventUnsettled}
-			}
+			s.packed = pack(state)
 			s.result.Bytes, s.result.Packed = len(state), len(s.packed)
 			return Event{Kind: EventFrozen}
 		case !errors.Is(err, host.ErrUnsettled) || ctx.Err() != nil:

@@ -37,7 +37,10 @@ func (h *Host) lobbyNow(ctx context.Context, id uint32, f func(w *worker, now ti
 	if x == nil {
 		return httpapi.ErrNoLobby
 	}
-	return h.on(ctx, x, func(w *worker, now time.Duration) { f(w, now, x) })
+	return h.on(ctx, x, func(w *worker, now time.Duration) {
+		w.loop.brisk = now + briskFor
+		f(w, now, x)
+	})
 }
 
 // Offer describes a lobby for AwaitLobby of another host. Any goroutine may call it.

@@ -15,6 +15,9 @@ const idleWake = 10 * time.Millisecond
 // frozenWake is how often a worker looks for requests that has a lobby on the way to another host.
 const frozenWake = time.Millisecond
 
+// briskFor is for how long it does so after a request.
+const briskFor = 300 * time.Millisecond
+
 // relayWake is how often a worker reads its socket while other workers have players: the kernel deals
 // datagrams out by their source, so that half of them or more reach a worker that has to pass them on.
 const relayWake = time.Millisecond
@@ -25,10 +28,11 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
-	order   []int       // the turn of each entry of batch
-	asleep  int         // of lobbies
-	plans   []phasePlan // by rate, of the lobbies with long ticks; see arrange
-	relay   bool        // the socket gets datagrams of other workers' lobbies
+	order   []int         // the turn of each entry of batch
+	asleep  int           // of lobbies
+	plans   []phasePlan   // by rate, of the lobbies with long ticks; see arrange
+	relay   bool          // the socket gets datagrams of other workers' lobbies
+	brisk   time.Duration // until when the worker looks for requests every frozenWake
 	load    loopLoad
 }
 
@@ -154,6 +158,9 @@ func (l *loop) next(now time.Duration) time.Duration {
 	}
 	if l.asleep > 0 {
 		due = min(due, now+idleWake)
+	}
+	if now < l.brisk {
+		due = min(due, now+frozenWake)
 	}
 	if l.relay {
 		due = min(due, now+relayWake)
