@@ -194,7 +194,7 @@ func (c *Client) move(now time.Duration) {
 	if rtt := c.peer.RTT(); rtt.Smoothed != 0 {
 		c.rtt = rtt
 	}
-	c.uplink.receipts = receipts{}
+	c.uplink.receipts, c.replica.recount = receipts{}, true
 	c.uplink.sent = max(c.uplink.sent, m.sent)
 	*m = moving{token: m.token[:0], count: m.count + 1, past: m.past}
 	c.sendSoon(now)

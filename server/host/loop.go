@@ -13,7 +13,7 @@ import (
 const idleWake = 10 * time.Millisecond
 
 // frozenWake is how often a worker looks for requests that has a lobby on the way to another host.
-const frozenWake = time.Millisecond
+const frozenWake = 4 * time.Millisecond
 
 // briskFor is for how long it does so after a request.
 const briskFor = 300 * time.Millisecond
