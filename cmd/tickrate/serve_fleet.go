@@ -113,7 +113,7 @@ func busyLobbies(h *host.Host) (ids []uint32) {
 // figuresOf is what a host announces.
 func figuresOf(l host.Load) announce.Host {
 	h := announce.Host{Instance: l.Instance, MostRooms: l.Most, MostSlots: l.Slots, Workers: l.Workers,
-		Busy: l.Busy, Draining: l.Draining, TickUS: float64(l.Tick.Microseconds()), Rooms: make([]announce.Room, len(l.Lobbies))}
+		Busy: l.Busy, Arrivals: &l.Arrivals, Draining: l.Draining, TickUS: float64(l.Tick.Microseconds()), Rooms: make([]announce.Room, len(l.Lobbies))}
 	for _, at := range l.Addresses {
 		h.Addresses = append(h.Addresses, at.String())
 	}

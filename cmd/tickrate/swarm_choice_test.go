@@ -44,7 +44,7 @@ func TestChoiceOf(t *testing.T) {
 
 // Players of a swarm whose tokens name a server of another network, which does not answer, and one
 // that is here, all join the one that is here, and the figures say so.
-func TestSwarmJoinsTheNearest(t *testing.T) {
+func TestRow80SwarmJoinsTheNearest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a second of real sockets")
 	}

@@ -110,6 +110,7 @@ func TestAnnouncementsAreRefusedByName(t *testing.T) {
 		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.SentUnix = 6, h.SentUnix-90_000 }), announce.ErrClock},
 		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.Busy = 6, -1 }), announce.ErrFigures},
 		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.Busy = 6, 2 }), announce.ErrFigures},
+		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.Arrivals = 6, new(-1) }), announce.ErrFigures},
 		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.TickUS, h.Rooms = 6, 1, nil }), announce.ErrFigures},
 		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.Rooms[0].Players = 6, 9 }), announce.ErrFigures},
 		{seal(fleetKey, func(h *announce.Host) { h.Sequence, h.Addresses = 6, []string{"x"} }), announce.ErrFigures},
@@ -124,8 +125,8 @@ func TestAnnouncementsAreRefusedByName(t *testing.T) {
 	for n := range i.refused {
 		refused += i.refused[n].Load()
 	}
-	if refused != 13 || i.taken.Load() != 2 {
-		t.Errorf("%d refused, %d taken, want 13 and 2", refused, i.taken.Load())
+	if refused != 14 || i.taken.Load() != 2 {
+		t.Errorf("%d refused, %d taken, want 14 and 2", refused, i.taken.Load())
 	}
 }
 
@@ -163,7 +164,7 @@ func (d *Director) known(h *announce.Host) {
 
 // Two directors share 8 places, one dies in between: no place is given twice, none is lost, and the
 // other one repeats its answers.
-func TestTwoDirectorsRaceAndOneDies(t *testing.T) {
+func TestRow80TwoDirectorsRaceAndOneDies(t *testing.T) {
 	b := testBus(t)
 	one, two := testDirector(t, b, nil), testDirector(t, b, nil)
 	defer two.Close()

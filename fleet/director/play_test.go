@@ -128,7 +128,7 @@ func play(t *testing.T, token []byte, joined chan<- client.Choice, stop <-chan s
 
 // A director hears two real hosts, reserves a place on both, and the player of its token joins one of
 // them and is counted there. When lobbies have no place left, both hosts make another.
-func TestPlayerJoinsARealHost(t *testing.T) {
+func TestRow80PlayerJoinsARealHost(t *testing.T) {
 	b := testBus(t)
 	d := testDirector(t, b, nil)
 	defer d.Close()

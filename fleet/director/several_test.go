@@ -91,6 +91,26 @@ func TestMatchOnSeveralHosts(t *testing.T) {
 	}
 }
 
+// Arrivals of the fleet are known if all of its hosts say theirs.
+func TestArrivalsOfTheFleet(t *testing.T) {
+	d := testDirector(t, testBus(t), nil)
+	defer d.Close()
+	if d.Stats().Arrivals != nil {
+		t.Error("arrivals without a host")
+	}
+	one, two := testHost(0, 1), testHost(1, 1)
+	one.Arrivals, two.Arrivals = new(30), new(0)
+	d.known(one)
+	d.known(two)
+	if n := d.Stats().Arrivals; n == nil || *n != 30 {
+		t.Errorf("%v arrivals, want 30", n)
+	}
+	d.known(testHost(2, 1)) // of an older build
+	if n := d.Stats().Arrivals; n != nil {
+		t.Errorf("%d arrivals, though a host does not say", *n)
+	}
+}
+
 // committed is how many slots of a host are taken or promised.
 func (d *Director) committed(host string) int {
 	d.mu.Lock()

@@ -91,7 +91,7 @@ func delay(roundTrip time.Duration) impair.Profile { return impair.Profile{Delay
 
 // Of hosts at 200, 80 and 20 ms, one that loses everything and one that is gone, a client joins that
 // at 20 ms. No other host hears more than pings of it.
-func TestClientJoinsTheNearestHost(t *testing.T) {
+func TestRow80ClientJoinsTheNearestHost(t *testing.T) {
 	w := newRegions(t, delay(200*ms), impair.Profile{Loss: 1}, delay(80*ms), delay(20*ms), delay(10*ms))
 	w.hosts[4].server = nil
 	w.untilConnected()

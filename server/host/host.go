@@ -40,6 +40,7 @@ type Host struct {
 	writers  sync.WaitGroup       // recordings of lobbies that have ended
 	labels   *httpapi.StageLabels // of no lobby
 	faults   meter.Counter        // lobbies that have panicked
+	arrivals arrivals             // of players
 	pvs      string               // what PVSFor decided
 
 	balanced atomic.Int64   // when lobbies have moved last, by the clock of the workers

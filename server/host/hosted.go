@@ -39,7 +39,9 @@ type published struct {
 	status atomic.Pointer[server.Status]
 	tick   atomic.Int64               // that hardly a tick takes longer than, ns
 	score  atomic.Pointer[scoreboard] // nil without a query port
-	logged loggedCounts               // belongs to the worker
+	people atomic.Pointer[[]uint64]   // client ids of its sessions; nil before the first second
+	joined uint64                     // players that the host has counted; belongs to the worker
+	logged loggedCounts               // likewise
 }
 
 // mapInUse is what a lobby has of the host's maps. It belongs to the worker, but for content.
@@ -195,6 +197,16 @@ func (h *Host) publish(now time.Duration, x *hosted) {
 	x.publishStatus()
 	x.tick.Store(int64(x.pace.took.most()))
 	h.publishScore(now, x)
+	if joined := x.lobby.Stats.Count[metrics.Joined].Load(); joined != x.joined {
+		fresh := joined - x.joined
+		if joined < x.joined { // the figures were reset
+			fresh = joined
+		}
+		h.arrivals.add(h.since(), int(fresh))
+		x.joined = joined
+	}
+	people := x.lobby.AppendClientIDs(nil)
+	x.people.Store(&people)
 	for _, line := range x.lobby.TakeNotices() {
 		fmt.Fprintln(h.log, h.of(x)+line)
 	}

@@ -55,7 +55,7 @@ func playUntil(t *testing.T, c *client.Client, what string, holds func() bool) {
 
 // A token names a lobby on each of two hosts and an address where nobody is. The player joins the
 // lobby of the nearer host, and says so.
-func TestClientJoinsTheNearerOfTwoHosts(t *testing.T) {
+func TestRow80ClientJoinsTheNearerOfTwoHosts(t *testing.T) {
 	cfg, _ := lobbiesConfig("mmsg", 2, 2)
 	far, stopFar := running(t, cfg)
 	defer stopFar()
