@@ -11,6 +11,8 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
+var _ [netcode.TokenSize]byte = [protocol.MoveTokenSize]byte{}
+
 // moving is the session with the host that the match moves to. The server sends a token for it ahead
 // of time. The client connects there, says Ready and sends its commands to both hosts while it plays
 // on. The first snapshot of the new host says that it has the match: from then on the client plays

@@ -3,14 +3,12 @@ package protocol
 import (
 	"bytes"
 	"testing"
-
-	"github.com/tickrate/tickrate/netio/netcode"
 )
 
 // A token of any length of content arrives as it was sent.
 func TestMovePartsRestoreTheToken(t *testing.T) {
-	for _, n := range []int{0, 1, MaxMovePart - 1, MaxMovePart, MaxMovePart + 1, 1165, netcode.TokenSize} {
-		token := make([]byte, netcode.TokenSize)
+	for _, n := range []int{0, 1, MaxMovePart - 1, MaxMovePart, MaxMovePart + 1, 1165, MoveTokenSize} {
+		token := make([]byte, MoveTokenSize)
 		for i := range n {
 			token[i] = byte(1 + i%255)
 		}
@@ -30,7 +28,7 @@ func TestMovePartsRestoreTheToken(t *testing.T) {
 
 // Messages that no server sends are refused, and keep what has arrived.
 func TestMovePartRefuses(t *testing.T) {
-	full := make([]byte, netcode.TokenSize)
+	full := make([]byte, MoveTokenSize)
 	for name, m := range map[string][]byte{"nothing": {}, "another tag": {0xf5, 1},
 		"too much": {MessageMove, 1}, "a long part": make([]byte, 2+MaxMovePart)} {
 		had := full

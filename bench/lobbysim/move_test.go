@@ -1,6 +1,9 @@
 package lobbysim
 
 import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
 	"net/netip"
 	"strings"
 	"testing"
@@ -220,7 +223,7 @@ func (m *movedLobby) move(from, to, pause int) (bytes int) {
 // A lobby moves to another host and back while its players play. Their clients go on: no command
 // that the server has is lost, nothing is mispredicted, the score stays, and the longest time
 // without a snapshot is told.
-func TestLobbyMovesBetweenHosts(t *testing.T) {
+func TestRow81LobbyMovesBetweenHosts(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		players int
@@ -290,6 +293,124 @@ func TestLobbyMovesBetweenHosts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Over links that lose one datagram in twenty, a lobby moves all the same, after a pause of a tenth of a
+// second: nobody loses its session, and a client that was not told in time comes later with its token.
+func TestLobbyMovesUnderLoss(t *testing.T) {
+	for seed := range uint64(5) {
+		m := newMovedLobby(t, 12, 60, impair.Profile{Delay: 30 * time.Millisecond, Jitter: 5 * time.Millisecond,
+			Loss: 0.05}, 100+seed)
+		for range 300 {
+			m.step()
+		}
+		m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
+		m.hosts[1].plays = true
+		m.tell(0, 1)
+		for range 30 {
+			m.step()
+		}
+		m.move(0, 1, 6)
+		for range 180 {
+			m.step()
+		}
+		for i, p := range m.clients {
+			if s, why := p.State(); s != client.Joined || p.Stats().Moves != 1 {
+				t.Errorf("seed %d: client %d: %v, %v, %d moves, %v", seed, i, s, why, p.Stats().Moves, p.Err())
+			}
+		}
+		if n := m.hosts[1].lobby.Stats.Count[metrics.Joined].Load(); n > 1 {
+			t.Logf("seed %d: %d clients came after the move", seed, n)
+		}
+	}
+}
+
+// A move that does not come about changes nothing: the clients play on, and a later one works.
+func TestLobbyStaysAfterAFailedMove(t *testing.T) {
+	m := newMovedLobby(t, 8, 60, impair.Profile{Delay: 5 * time.Millisecond}, 9)
+	for range 300 {
+		m.step()
+	}
+	before := m.totals()
+	m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
+	m.hosts[1].plays = true
+	m.tell(0, 1)
+	for range 40 {
+		m.step()
+	}
+	m.hosts[1].port.Remove(m.now, m.hosts[1].lobby, packet.ReasonClosing) // the other host has given up
+	for range 120 {
+		m.step()
+	}
+	if after := m.totals(); after != before {
+		t.Errorf("counters %+v, before %+v", after, before)
+	}
+	m.newLobby(1)
+	m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
+	m.tell(0, 1)
+	for range 40 {
+		m.step()
+	}
+	m.move(0, 1, 1)
+	for range 120 {
+		m.step()
+	}
+	for i, p := range m.clients {
+		if s, _ := p.State(); s != client.Joined || p.Stats().Moves != 1 {
+			t.Errorf("client %d: %v, %d moves, %v", i, s, p.Stats().Moves, p.Err())
+		}
+	}
+}
+
+// A state that was cut or changed on its way makes an error that says so, or a possible lobby; never a
+// panic. A state of another configuration is refused by what differs.
+func TestReadStateRefuses(t *testing.T) {
+	m := newMovedLobby(t, 4, 60, impair.Profile{}, 4)
+	for range 200 {
+		m.step()
+	}
+	state, err := m.hosts[0].lobby.Save(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := m.hosts[1].lobby
+	if _, err := target.ReadState(state); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < len(state); n += 1 + n/20 {
+		if _, err := target.ReadState(state[:n]); !errors.Is(err, server.ErrLobbyState) && !errors.Is(err, server.ErrOther) {
+			t.Fatalf("%d bytes of %d: %v", n, len(state), err)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		bad := bytes.Clone(state)
+		for range 1 + r.IntN(4) {
+			bad[r.IntN(len(bad))] ^= byte(1 << r.IntN(8))
+		}
+		_, _ = target.ReadState(bad)
+	}
+	for want, change := range map[string]func(*server.Config){
+		"tick rate":     func(c *server.Config) { c.Rules.Rate = 30 },
+		"send interval": func(c *server.Config) { c.SendInterval = 6 },
+		"slots":         func(c *server.Config) { c.Players = 9 },
+		"spectators":    func(c *server.Config) { c.Players, c.Spectators = 3, 1 },
+		"seed":          func(c *server.Config) { c.Rules.Seed++ },
+		"arena":         func(c *server.Config) { c.Arena = arena.Generate(4, 77) },
+	} {
+		c := m.cfg.Lobby
+		change(&c)
+		other, err := server.NewLobby(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.ReadState(state); !errors.Is(err, server.ErrOther) || !strings.Contains(err.Error(), want) {
+			t.Errorf("another %s: %v", want, err)
+		}
+	}
+	if err := m.hosts[0].lobby.Load(m.now, state); !errors.Is(err, server.ErrPlayed) {
+		t.Errorf("a lobby that has played: %v", err)
 	}
 }
 

@@ -231,7 +231,7 @@ func (w *world) over(e *end) (over bool) {
 
 // A lobby that moves plays on exactly one host, or ends with a reason, whatever is lost, cut or killed
 // on the way, and at whatever instant.
-func TestMoveHasOneOwner(t *testing.T) {
+func TestRow81MoveHasOneOwner(t *testing.T) {
 	count := map[string]int{}
 	for seed := range uint64(2000) {
 		w := newWorld(seed, "")
