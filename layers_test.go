@@ -42,6 +42,8 @@ var layers = []layer{
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "internal/prefetch"},  // memory ahead of its use
+	// regions of execution traces, without garbage
+	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
 	{pkg: "bench/measure", shell: "machine.go"},
 	{pkg: "bench/slo", may: "bench/measure expr"},
@@ -112,6 +114,10 @@ var layers = []layer{
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus",
 		tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+	// the evidence of missed deadlines: it gets plain numbers
+	{pkg: "server/host/capture",
+		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
+		shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",

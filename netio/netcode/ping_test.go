@@ -20,7 +20,7 @@ func pinged(s *Server, now time.Duration, from netip.AddrPort, datagram []byte) 
 	return answers, err
 }
 
-func TestServerAnswersPings(t *testing.T) {
+func TestThreat41ServerAnswersPings(t *testing.T) {
 	s := newServer(t, nil)
 	ping := appendPing(nil, testProtocol, 0x1122334455667788)
 	for i, c := range []struct {
@@ -81,7 +81,7 @@ func TestClosedServerAnswersNoPings(t *testing.T) {
 }
 
 // A flood of pings from one network leaves those of others answered; from all networks it is bounded.
-func TestPingsAreLimited(t *testing.T) {
+func TestThreat41PingsAreLimited(t *testing.T) {
 	s := newServer(t, nil)
 	ping := appendPing(nil, testProtocol, 1)
 	for i := range 100_000 { // in a second
@@ -124,7 +124,7 @@ func TestOneAddressIsNotPinged(t *testing.T) {
 }
 
 // Forged answers do not change the choice: their tags are not known to others.
-func TestForgedPongsAreRefused(t *testing.T) {
+func TestThreat41ForgedPongsAreRefused(t *testing.T) {
 	servers := func(m *Mint) { m.Servers = addresses(2) }
 	c := NewClient(mint(t, 1, servers), ClientConfig{Nearest: true})
 	var out Outbox

@@ -133,6 +133,9 @@ func (h *Host) openWorkers() error {
 		w := &worker{host: h, index: i, sock: sock, backlog: backlog{to: h.encoder},
 			requests: requests{calls: make(chan call), ended: h.ended},
 			inbox:    make(chan arrival, h.cfg.Lobbies.most())}
+		if w.capture = h.cfg.Capture.NewThread(); w.capture != nil {
+			w.sock = markedConn{sock, w.capture}
+		}
 		h.workers = append(h.workers, w)
 		if h.alone() {
 			return nil

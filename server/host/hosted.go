@@ -29,6 +29,7 @@ type hosted struct {
 	pages    *httpapi.LobbyPages // nil: no HTTP port
 	published
 	mapInUse
+	captured
 	ended  chan struct{}         // closed when the lobby has ended
 	moving atomic.Bool           // to another host, or from one: it takes no new players
 	fault  atomic.Pointer[fault] // the first of its work in the background, until it is logged
@@ -88,6 +89,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		return nil, err
 	}
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, x.labels.Enter
+	x.mark(h, w, &c)
 	if w.port != nil { // its thread has other lobbies: time elapsed is CPU time, and costs less to read
 		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}

@@ -31,6 +31,7 @@ type loop struct {
 	order   []int         // the turn of each entry of batch
 	asleep  int           // of lobbies
 	plans   []phasePlan   // by rate, of the lobbies with long ticks; see arrange
+	woke    time.Duration // how late the thread woke, until a batch is played
 	relay   bool          // the socket gets datagrams of other workers' lobbies
 	brisk   time.Duration // until when the worker looks for requests every frozenWake
 	load    loopLoad
@@ -41,6 +42,7 @@ type turn struct {
 	*hosted
 	steps int
 	late  time.Duration
+	due   time.Duration // when the next of its ticks was due, or the first of those that were skipped
 }
 
 // plays reports whether ticks are left of the turn.

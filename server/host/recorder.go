@@ -151,3 +151,11 @@ func (r *recorder) close() {
 	close(r.queue)
 	<-r.done
 }
+
+// waiting is the number of chunks that wait for the disk.
+func (r *recorder) waiting() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.queue)
+}
