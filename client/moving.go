@@ -13,10 +13,10 @@ import (
 
 var _ [netcode.TokenSize]byte = [protocol.MoveTokenSize]byte{}
 
-// moving is the session with the host that the match moves to. The server sends a token for it ahead
-// of time. The client connects there, says Ready and sends its commands to both hosts while it plays
-// on. The first snapshot of the new host says that it has the match: from then on the client plays
-// there.
+// moving is the session with the host that the match moves to. The server sends a token for it
+// ahead of time. The client connects there, says Ready and sends its commands to both hosts while
+// it plays on. The first snapshot of the new host says that it has the match: from then on the
+// client plays there.
 type moving struct {
 	token  []byte          // as far as it has arrived
 	dial   *netcode.Client // to the new host; nil: the match does not move
@@ -55,8 +55,8 @@ func (m *moving) message(now time.Duration, raw []byte, out *netcode.Outbox) (er
 // isFrom reports whether a datagram from an address is of the session with the new host.
 func (m *moving) isFrom(a netip.AddrPort) bool { return m.dial != nil && a == m.dial.Server() }
 
-// MovesTo reports whether an address is of a host to which the match moves, or has moved: no address of
-// the token that the client was made with.
+// MovesTo reports whether an address is of a host to which the match moves, or has moved: no
+// address of the token that the client was made with.
 func (c *Client) MovesTo(a netip.AddrPort) bool {
 	return c.moving.isFrom(a) || c.moving.count > 0 && a == c.dial.Server()
 }
@@ -159,8 +159,8 @@ func (c *Client) receivePacketMoving(now time.Duration, pkt []byte) error {
 	return c.readSnapshot(now, left[1:])
 }
 
-// readWelcomeMoving takes the first message of the new host: a Welcome to the same match and the same
-// player is answered with Ready. With any other one the client stays.
+// readWelcomeMoving takes the first message of the new host: a Welcome to the same match and the
+// same player is answered with Ready. With any other one the client stays.
 func (c *Client) readWelcomeMoving(now time.Duration, raw []byte) error {
 	m := &c.moving
 	w, err := protocol.ParseWelcome(raw)

@@ -46,9 +46,10 @@ func (u *uplink) unacked(p *predict.Predictor) []sim.Command {
 	return u.window[at:]
 }
 
-// Outgoing returns the datagrams to send now: pings to the addresses of a token that has several, then
-// to Server steps of the handshake, and a packet with messages and commands. Each says where it goes. Call it once after each Advance. They are the client's memory, valid
-// until its next call.
+// Outgoing returns the datagrams to send now: pings to the addresses of a token that has several,
+// then to Server steps of the handshake, and a packet with messages and commands. Each says where
+// it goes. Call it once after each Advance. They are the client's memory, valid until its next
+// call.
 func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	c.resetOut()
 	c.outTaken = true

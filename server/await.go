@@ -9,8 +9,8 @@ import (
 )
 
 // awaiting is a lobby that another host plays and that is to go on here. Its clients connect, say
-// Ready and send their commands here, too, while they still play there; so the first tick after Resume
-// has the commands of all of them.
+// Ready and send their commands here, too, while they still play there; so the first tick after
+// Resume has the commands of all of them.
 type awaiting struct {
 	on    bool
 	seats map[awaitedUser]Seat
@@ -24,8 +24,8 @@ type awaitedUser struct {
 	spectator bool
 }
 
-// Await makes a new lobby wait for Resume, with the seats that the other host has announced. Its owner
-// goes on to call Ticks or Port.Ticks, which play nothing until then.
+// Await makes a new lobby wait for Resume, with the seats that the other host has announced. Its
+// owner goes on to call Ticks or Port.Ticks, which play nothing until then.
 func (l *Lobby) Await(seats []Seat) {
 	a := &l.join.awaiting
 	*a = awaiting{on: true, seats: make(map[awaitedUser]Seat, len(seats)),
@@ -98,8 +98,8 @@ func (o *outbound) sendAwaited(now time.Duration, a *awaiting) {
 	}
 }
 
-// resume gives the connections of a lobby that awaited its match their players in it: with a session,
-// or to reconnect. A connection whose player has left meanwhile is rejected.
+// resume gives the connections of a lobby that awaited its match their players in it: with a
+// session, or to reconnect. A connection whose player has left meanwhile is rejected.
 func (j *join) resume(now time.Duration, seats []savedSeat) {
 	early := j.awaiting.early
 	j.awaiting, j.leaving = awaiting{}, 0

@@ -24,9 +24,10 @@ var (
 const lobbyStateVersion = 1
 
 // Save appends what another process needs to play the lobby on: the match with the commands that
-// wait in it, who plays in which slot, names, and what is agreed with each client. Sessions, and what
-// clients have acknowledged, are not in it: a client begins a session with the new host. It fails
-// with sim.ErrPending while a player comes or goes: play a tick, and try again. Call it between ticks.
+// wait in it, who plays in which slot, names, and what is agreed with each client. Sessions, and
+// what clients have acknowledged, are not in it: a client begins a session with the new host. It
+// fails with sim.ErrPending while a player comes or goes: play a tick, and try again. Call it
+// between ticks.
 //
 //	1  version
 //	   configuration  see appendFacts
@@ -64,8 +65,8 @@ type Seat struct {
 	Name      string // empty before its first Ready
 }
 
-// Seats returns the players and spectators of a lobby: those with a session by slot, then those that
-// may reconnect. Call it between ticks.
+// Seats returns the players and spectators of a lobby: those with a session by slot, then those
+// that may reconnect. Call it between ticks.
 func (l *Lobby) Seats() (seats []Seat) {
 	for i, slots := range [2][]int32{l.live, l.reconnectable} {
 		for _, slot := range slots {
@@ -156,10 +157,10 @@ type savedSeat struct {
 	announced lagcomp.ViewDelayTrack
 }
 
-// ReadState reads what Save wrote, for this lobby, which has not played: slots, rates, seed, models,
-// arena and content must be those of the saved one. Any goroutine may call it. Whatever src holds, it
-// allocates no more than a few times len(src) besides the match. Errors wrap ErrLobbyState or ErrOther,
-// and name what differs.
+// ReadState reads what Save wrote, for this lobby, which has not played: slots, rates, seed,
+// models, arena and content must be those of the saved one. Any goroutine may call it. Whatever src
+// holds, it allocates no more than a few times len(src) besides the match. Errors wrap
+// ErrLobbyState or ErrOther, and name what differs.
 func (l *Lobby) ReadState(src []byte) (*LobbyState, error) {
 	s, err := l.parseState(src)
 	if err != nil {
@@ -255,10 +256,10 @@ func (l *Lobby) checkSeats(seats []savedSeat, match *sim.Match) error {
 	return nil
 }
 
-// Resume makes a new lobby go on with a saved one. A client that the lobby has awaited plays on. Any
-// other player is as one that has lost its session: a client with a fresh token of its client id takes
-// it over, with the commands that wait for it, within ReconnectGrace. The error is ErrPlayed. Call it
-// between ticks.
+// Resume makes a new lobby go on with a saved one. A client that the lobby has awaited plays on.
+// Any other player is as one that has lost its session: a client with a fresh token of its client
+// id takes it over, with the commands that wait for it, within ReconnectGrace. The error is
+// ErrPlayed. Call it between ticks.
 func (l *Lobby) Resume(now time.Duration, s *LobbyState) error {
 	if l.match.Tick() != 0 || l.match.World.Len() != 0 {
 		return ErrPlayed

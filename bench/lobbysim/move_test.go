@@ -194,8 +194,8 @@ func (m *movedLobby) tell(from, to int) {
 	}
 }
 
-// move moves the lobby to the other host within the coming pause, which lasts some ticks. It returns
-// the length of the state.
+// move moves the lobby to the other host within the coming pause, which lasts some ticks. It
+// returns the length of the state.
 func (m *movedLobby) move(from, to, pause int) (bytes int) {
 	a, b := &m.hosts[from], &m.hosts[to]
 	state, err := a.lobby.Save(nil)
@@ -296,8 +296,9 @@ func TestRow81LobbyMovesBetweenHosts(t *testing.T) {
 	}
 }
 
-// Over links that lose one datagram in twenty, a lobby moves all the same, after a pause of a tenth of a
-// second: nobody loses its session, and a client that was not told in time comes later with its token.
+// Over links that lose one datagram in twenty, a lobby moves all the same, after a pause of a tenth
+// of a second: nobody loses its session, and a client that was not told in time comes later with
+// its token.
 func TestLobbyMovesUnderLoss(t *testing.T) {
 	for seed := range uint64(5) {
 		m := newMovedLobby(t, 12, 60, impair.Profile{Delay: 30 * time.Millisecond, Jitter: 5 * time.Millisecond,
@@ -363,8 +364,8 @@ func TestLobbyStaysAfterAFailedMove(t *testing.T) {
 	}
 }
 
-// A state that was cut or changed on its way makes an error that says so, or a possible lobby; never a
-// panic. A state of another configuration is refused by what differs.
+// A state that was cut or changed on its way makes an error that says so, or a possible lobby;
+// never a panic. A state of another configuration is refused by what differs.
 func TestReadStateRefuses(t *testing.T) {
 	m := newMovedLobby(t, 4, 60, impair.Profile{}, 4)
 	for range 200 {

@@ -9,9 +9,9 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// sockets are the UDP sockets of all players, one pool a server. Players are spread over the servers,
-// one after another, or choose theirs: then each has a socket to every server. Servers to which matches
-// move have a socket of every player, too.
+// sockets are the UDP sockets of all players, one pool a server. Players are spread over the
+// servers, one after another, or choose theirs: then each has a socket to every server. Servers to
+// which matches move have a socket of every player, too.
 type sockets struct {
 	pools  []*netio.ClientPool
 	home   []netip.AddrPort // servers of the first pools, which players are spread over
@@ -62,8 +62,8 @@ func (k *sockets) reachWanted(players int) (err error) {
 	return err
 }
 
-// reach opens pools of sockets for all players to servers that have none. A server that this machine
-// has no way to is left out, unless there is no other. No sender may be at work.
+// reach opens pools of sockets for all players to servers that have none. A server that this
+// machine has no way to is left out, unless there is no other. No sender may be at work.
 func (k *sockets) reach(servers []netip.AddrPort, players int) (err error) {
 	reached := 0
 	for _, at := range servers {
@@ -107,9 +107,9 @@ func (k *sockets) player(pool, socket int) int {
 	return socket*max(1, len(k.home)) + pool
 }
 
-// of returns the socket from which player i reaches an address; a pool of -1: there is none. moved: its
-// match moves there, or has. All other addresses are reached by way of the player's first server, which
-// may be a proxy that no token names.
+// of returns the socket from which player i reaches an address; a pool of -1: there is none. moved:
+// its match moves there, or has. All other addresses are reached by way of the player's first
+// server, which may be a proxy that no token names.
 func (k *sockets) of(i int, to netip.AddrPort, moved bool) (pool, socket int) {
 	if n := len(k.home); n > 0 && !moved {
 		return i % n, i / n

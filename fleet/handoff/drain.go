@@ -18,8 +18,8 @@ const (
 	drainMoves = 2                      // lobbies that move at a time
 )
 
-// Drain moves the lobbies of a host that drains, some at a time, until ctx ends. playing lists those
-// that have players. A lobby that no other host takes plays on, and is tried again.
+// Drain moves the lobbies of a host that drains, some at a time, until ctx ends. playing lists
+// those that have players. A lobby that no other host takes plays on, and is tried again.
 func (m *Mover) Drain(ctx context.Context, playing func() []uint32) {
 	tried := map[uint32]time.Time{}
 	var moves sync.WaitGroup

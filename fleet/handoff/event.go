@@ -1,10 +1,10 @@
 // Package handoff moves a running lobby from one host of a fleet to another.
 //
 // What hosts tell each other over NATS and what a key-value store answers go in; orders to the two
-// hosts come out: make a lobby, tell its clients, stand still, read, play on, end. Source and Target
-// decide, without a clock or a connection; Mover carries out what they decide. A record in JetStream,
-// written by compare-and-set, says who owns the lobby, so never do both hosts play it. Command serve
-// uses it.
+// hosts come out: make a lobby, tell its clients, stand still, read, play on, end. Source and
+// Target decide, without a clock or a connection; Mover carries out what they decide. A record in
+// JetStream, written by compare-and-set, says who owns the lobby, so never do both hosts play it.
+// Command serve uses it.
 package handoff
 
 import "time"

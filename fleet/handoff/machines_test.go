@@ -200,7 +200,8 @@ func (w *world) run() error {
 	return w.outcome()
 }
 
-// outcome checks that the lobby plays on one host, or that its end was told, or its host was killed.
+// outcome checks that the lobby plays on one host, or that its end was told, or its host was
+// killed.
 func (w *world) outcome() error {
 	for i := range w.ends {
 		e := &w.ends[i]
@@ -229,8 +230,8 @@ func (w *world) over(e *end) (over bool) {
 	return over
 }
 
-// A lobby that moves plays on exactly one host, or ends with a reason, whatever is lost, cut or killed
-// on the way, and at whatever instant.
+// A lobby that moves plays on exactly one host, or ends with a reason, whatever is lost, cut or
+// killed on the way, and at whatever instant.
 func TestRow81MoveHasOneOwner(t *testing.T) {
 	count := map[string]int{}
 	for seed := range uint64(2000) {

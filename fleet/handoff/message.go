@@ -37,7 +37,8 @@ const (
 	messageCancel   messageKind = "cancel"
 )
 
-// message is what hosts tell each other about a move. All but ID, Kind and From depends on the kind.
+// message is what hosts tell each other about a move. All but ID, Kind and From depends on the
+// kind.
 type message struct {
 	ID   string      `json:"id"` // of the move
 	Kind messageKind `json:"kind"`

@@ -231,8 +231,8 @@ type Result struct {
 }
 
 // Move moves a lobby to the fullest host that takes it. With an error it has not moved: it plays on
-// here, or, if it has ended, its players were told. It takes seconds, of which the lobby stands still
-// for Result.Still.
+// here, or, if it has ended, its players were told. It takes seconds, of which the lobby stands
+// still for Result.Still.
 func (m *Mover) Move(ctx context.Context, lobby uint32) (r Result, err error) {
 	offer, err := m.cfg.Host.Offer(ctx, lobby)
 	if err != nil {

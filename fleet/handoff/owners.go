@@ -26,8 +26,8 @@ func openOwners(ctx context.Context, js jetstream.JetStream) (o owners, err erro
 	return o, nil
 }
 
-// register writes a record for a lobby that begins to move. No other host writes it before it has the
-// revision.
+// register writes a record for a lobby that begins to move. No other host writes it before it has
+// the revision.
 func (o *owners) register(ctx context.Context, key, name string) Event {
 	revision, err := o.kv.Put(ctx, key, []byte(name))
 	if err != nil {

@@ -97,8 +97,8 @@ func (t *targetRun) awaited(ctx context.Context) Event {
 	return Event{Kind: EventReady, Ready: n}
 }
 
-// note keeps what a message says beside its event. It reports false if the event is not to be taken:
-// a state that has not arrived in whole, or a message of a third host.
+// note keeps what a message says beside its event. It reports false if the event is not to be
+// taken: a state that has not arrived in whole, or a message of a third host.
 func (t *targetRun) note(a *arrived) bool {
 	msg := a.message
 	if msg == nil {

@@ -25,10 +25,9 @@ type drain struct {
 }
 
 // Drain ends the host in order. From now on it makes no lobby, gives no token, and is not ready. A
-// lobby ends as soon as it is empty or, after Config.MoveFirst, plays no round, and the host ends with
-// the last lobby. After
-// Config.DrainFor it ends with those that are left. Drain returns at once; any goroutine may call it,
-// also before Run and more than once.
+// lobby ends as soon as it is empty or, after Config.MoveFirst, plays no round, and the host ends
+// with the last lobby. After Config.DrainFor it ends with those that are left. Drain returns at
+// once; any goroutine may call it, also before Run and more than once.
 func (h *Host) Drain() {
 	h.drain.once.Do(func() {
 		h.drain.since = time.Now()
@@ -77,8 +76,8 @@ func (h *Host) endIdle(limit time.Duration) {
 	}
 }
 
-// endIdleOnce makes the lobbies end that are idle now, and returns how many are left, those that are
-// being made or ended included. A lobby alone ends with the host.
+// endIdleOnce makes the lobbies end that are idle now, and returns how many are left, those that
+// are being made or ended included. A lobby alone ends with the host.
 func (h *Host) endIdleOnce(ctx context.Context) (left int) {
 	for _, x := range *h.list.Load() {
 		idle := false
@@ -100,8 +99,8 @@ func (h *Host) endIdleOnce(ctx context.Context) (left int) {
 	return h.making.count()
 }
 
-// idle reports whether the lobby is empty, waits for its round to begin, or plays another round than
-// it did when the drain began. It runs between ticks of the lobby.
+// idle reports whether the lobby is empty, waits for its round to begin, or plays another round
+// than it did when the drain began. It runs between ticks of the lobby.
 func (d *drain) idle(x *hosted) bool {
 	s := x.lobby.Status()
 	if s.Phase == server.PhaseIdle || s.RoundPhase == mode.Countdown {

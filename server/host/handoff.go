@@ -27,8 +27,8 @@ type Offer struct {
 // ErrUnsettled: a lobby cannot be saved while a player comes or goes. It can a tick later.
 var ErrUnsettled = errors.New("a player comes or goes: try again after a tick")
 
-// lobbyNow runs f on a lobby, between two ticks of it. Errors are httpapi.ErrNoLobby, httpapi.ErrBusy
-// and httpapi.ErrEnded.
+// lobbyNow runs f on a lobby, between two ticks of it. Errors are httpapi.ErrNoLobby,
+// httpapi.ErrBusy and httpapi.ErrEnded.
 func (h *Host) lobbyNow(ctx context.Context, id uint32, f func(w *worker, now time.Duration, x *hosted)) error {
 	if h.alone() {
 		return errAlone
@@ -55,8 +55,8 @@ func (h *Host) Offer(ctx context.Context, id uint32) (o Offer, err error) {
 	return o, err
 }
 
-// AwaitLobby makes a lobby that waits for the state of the one that was offered, and returns its ID.
-// Errors are those of CreateLobby.
+// AwaitLobby makes a lobby that waits for the state of the one that was offered, and returns its
+// ID. Errors are those of CreateLobby.
 func (h *Host) AwaitLobby(ctx context.Context, o *Offer) (id uint32, err error) {
 	return h.createLobby(ctx, o.Spec, o)
 }
@@ -107,8 +107,8 @@ func (h *Host) Awaited(ctx context.Context, id uint32) (ready int, err error) {
 	return ready, err
 }
 
-// Freeze makes a lobby stand still, and returns its state: nothing is sent to its clients until Thaw.
-// With ErrUnsettled nothing has changed.
+// Freeze makes a lobby stand still, and returns its state: nothing is sent to its clients until
+// Thaw. With ErrUnsettled nothing has changed.
 func (h *Host) Freeze(ctx context.Context, id uint32) (state []byte, err error) {
 	bad := h.lobbyNow(ctx, id, func(_ *worker, _ time.Duration, x *hosted) {
 		state, err = x.lobby.Save(nil)
@@ -121,8 +121,8 @@ func (h *Host) Freeze(ctx context.Context, id uint32) (state []byte, err error) 
 	return state, errors.Join(err, bad)
 }
 
-// ReadLobby gives a lobby that awaits its state the bytes of Freeze of another host. It stands still
-// until Thaw. Errors say what does not fit; the lobby awaits on then.
+// ReadLobby gives a lobby that awaits its state the bytes of Freeze of another host. It stands
+// still until Thaw. Errors say what does not fit; the lobby awaits on then.
 func (h *Host) ReadLobby(ctx context.Context, id uint32, state []byte) (err error) {
 	x := h.find(id)
 	if x == nil {
