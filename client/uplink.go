@@ -61,6 +61,9 @@ func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	if c.state <= Joined && c.dial.State() == netcode.Connected {
 		c.sendPacket(now)
 	}
+	if c.state == Joined {
+		c.outgoingMoving(now)
+	}
 	c.stats.datagramsOut += uint64(c.out.Len())
 	for i := range c.out.Len() {
 		_, data := c.out.At(i)
