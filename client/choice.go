@@ -18,8 +18,8 @@ type Choice struct {
 	Took   time.Duration        // from the first ping; 0: not chosen yet, or there was one address
 }
 
-// Choice returns the address that the client has chosen out of those in the token, and what its pings
-// have shown of each. It allocates.
+// Choice returns the address that the client has chosen out of those in the token, and what its
+// pings have shown of each. It allocates.
 func (c *conn) Choice() Choice {
 	return Choice{Server: c.dial.Server(), Pings: c.dial.Pings(), Took: c.dial.ChoiceTime()}
 }

@@ -144,6 +144,7 @@ func (j *join) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = j.l.replication.loadLevel < overload.NoNewPlayers && j.hasSlot(rolePlayer)
+	n.AcceptsNewcomer = j.l.replication.loadLevel < overload.NoNewPlayers && !j.awaiting.on &&
+		j.hasSlot(rolePlayer)
 	return n
 }

@@ -87,7 +87,8 @@ func (cfg Config) withDefaults() (Config, error) {
 	return cfg, nil
 }
 
-// choosing is a configuration whose players choose their servers: each full one is a view of its own.
+// choosing is a configuration whose players choose their servers: each full one is a view of its
+// own.
 func (cfg Config) choosing() Config {
 	cfg.Servers = nil
 	if cfg.Decode != client.DecodeAcks {

@@ -79,8 +79,9 @@ func (h *sender) send(i int, now time.Duration) {
 		to, data := out.At(k)
 		h.sent.Sends++
 		h.sent.BytesUp += uint64(len(data))
-		pool, socket := h.s.sockets.of(i, to)
+		pool, socket := h.s.sockets.of(i, to, h.s.players[i].client.MovesTo(to))
 		if pool < 0 {
+			h.s.sockets.want(to)
 			continue
 		}
 		if h.batches[pool].Full() {

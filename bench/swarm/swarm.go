@@ -113,7 +113,7 @@ func (s *Swarm) Close() error {
 		out := s.players[i].client.Outgoing(now)
 		for k := range out.Len() {
 			to, data := out.At(k)
-			_ = s.sockets.send(i, to, data) // a server that has gone needs no disconnect
+			_ = s.sockets.send(i, to, s.players[i].client.MovesTo(to), data) // a server that has gone needs no disconnect
 		}
 	}
 	return s.close()

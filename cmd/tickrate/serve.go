@@ -27,6 +27,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/fleet/handoff"
 	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
@@ -268,6 +269,9 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players, cfg.DrainFor = s.match.players, s.match.drainFor
+	if s.fleet.url != "" {
+		cfg.MoveFirst = handoff.MoveFirst
+	}
 	cfg.Lobbies = host.LobbiesConfig(s.match.lobbies)
 	if cfg.Lobbies.Workers = s.match.lobbyWorkers; s.match.lobbyWorkers == 0 {
 		cfg.Lobbies.Workers = min(runtime.NumCPU(), host.MaxLobbyWorkers)

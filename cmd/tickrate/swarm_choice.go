@@ -93,6 +93,10 @@ func (c *swarmChoice) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "  servers chosen in %.0f ms (median):\n", c.TookP50)
 	for _, s := range c.Servers {
+		if s.Answers == 0 {
+			fmt.Fprintf(w, "    %s  %s, no answer to %d pings\n", s.Address, several(s.Players, "player"), s.Pings)
+			continue
+		}
 		fmt.Fprintf(w, "    %s  %s, best of three pings %.1f ms (median), %d of %d answered\n", s.Address,
 			several(s.Players, "player"), s.BestP50, s.Answers, s.Pings)
 	}

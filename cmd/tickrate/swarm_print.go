@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 	"unicode/utf8"
 
@@ -207,4 +208,21 @@ func keptOr(kept bool, missed string) string {
 		return "kept"
 	}
 	return missed
+}
+
+// people formats the numbers of players and spectators.
+func (p *swarmPlay) people() string {
+	if p.spectators == 0 {
+		return several(p.players, "player")
+	}
+	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
+}
+
+// joinAddresses formats addresses as a list of words.
+func joinAddresses(at []netip.AddrPort) string {
+	text := make([]string, len(at))
+	for i := range at {
+		text[i] = at[i].String()
+	}
+	return strings.Join(text, " and ")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/director"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -27,6 +28,7 @@ type swarmTokens struct {
 	protocol  protocolID // of tokens made here
 	lobby     int64      // that tokens name; -1: none
 	nearest   bool       // tokens name several servers
+	match     matchRequest
 }
 
 // role is what a token admits its client as.
@@ -51,6 +53,7 @@ func (f *swarmTokens) register(c *cobra.Command) {
 		"`number` of the lobby at a server of several; -1 lets the server choose")
 	fl.BoolVar(&f.nearest, "nearest", false, "each token names all of --server, or with --http what the server "+
 		"says, and each player joins the nearest of them by three pings")
+	f.match.register(fl)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
@@ -71,6 +74,10 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 	secret, err := httpSecret(f.httpToken)
 	if err != nil {
 		return nil, err
+	}
+	if f.match.director != "" {
+		f.match.secret = secret
+		return f.matched(c, as)
 	}
 	var named []netip.AddrPort // of the lobbies in place of those in tokens, such as a proxy's
 	for _, one := range f.servers {
@@ -102,6 +109,22 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 		all = append(all, t)
 	}
 	return all, nil
+}
+
+// matched returns the source of a director's tokens.
+func (f *swarmTokens) matched(c *cobra.Command, as role) ([]*tokenSource, error) {
+	switch {
+	case len(f.servers) > 0 || c.Flags().Changed("http") || f.key.fileSet || f.key.hexSet || f.lobby >= 0 || f.nearest ||
+		as == asSpectator:
+		return nil, usage.Errorf("--director: expected no --server, --http, --lobby, --nearest, --spectators and key")
+	case f.match.hosts < 1 || f.match.hosts > director.MaxHosts:
+		return nil, usage.Errorf("--hosts %d: expected 1 to %d", f.match.hosts, director.MaxHosts)
+	}
+	t, err := matchTokens(c.Context(), f.match)
+	if err != nil {
+		return nil, err
+	}
+	return []*tokenSource{t}, nil
 }
 
 // minted returns sources that make tokens with the servers' key, one for each address; none for the

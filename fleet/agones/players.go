@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// players keeps the list of players of a GameServer. Records, the ids of players and times go in; the
-// values that the list is to have come out. It has no clock and no socket.
+// players keeps the list of players of a GameServer. Records, the ids of players and times go in;
+// the values that the list is to have come out. It has no clock and no socket.
 type players struct {
 	settle time.Duration // after which a difference that stays is no longer one of messages under way
 

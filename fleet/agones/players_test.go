@@ -13,8 +13,8 @@ func listing(capacity int, values ...string) *GameServer {
 		Values: values}}}}
 }
 
-// The list is told once for each change of the players, again after a failure, and again where others
-// have changed it, once nothing is under way.
+// The list is told once for each change of the players, again after a failure, and again where
+// others have changed it, once nothing is under way.
 func TestTheListFollowsThePlayers(t *testing.T) {
 	p := players{settle: 3 * time.Second}
 	told := func(at time.Duration, want []string, tells bool, ids ...string) {

@@ -20,7 +20,9 @@ type ClientConfig struct {
 	ProbeAfter time.Duration
 	Linger     time.Duration // time to open late payloads after a disconnect; 0: none
 	// Nearest pings the addresses of a token that has several, and dials them in the order of their
-	// round trips, see Nearest. Without it they are dialled in the token's order.
+	// round trips, see Nearest. Without it they are dialled in the token's order. Once it has sent a
+	// response it asks no other server: that one may have begun a session, and servers of one token
+	// seal with the same keys and sequences.
 	Nearest bool
 }
 
@@ -99,6 +101,8 @@ func (c *Client) Update(now time.Duration, out *Outbox) {
 		c.state = ConnectionTimedOut
 	case c.state != Connected && now-c.start >= c.lifetime():
 		c.state = TokenExpired
+	case c.state == SendingResponse && silent && c.cfg.Nearest: // the server may have a session by now
+		c.state = ResponseTimedOut
 	case c.state == SendingResponse && silent:
 		c.nextServerOr(now, ResponseTimedOut)
 	case c.state == SendingRequest && silent:

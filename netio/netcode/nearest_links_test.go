@@ -173,3 +173,19 @@ func TestHostsWithoutPings(t *testing.T) {
 		t.Errorf("joined %v after %v: %+v", w.c.Server(), w.c.ChoiceTime(), w.c.Pings())
 	}
 }
+
+// A host that falls silent once it has the client's response may have sealed datagrams of a session. No
+// other host may seal with the same keys and sequences, so the attempt ends.
+func TestNoSecondHostAfterAResponse(t *testing.T) {
+	w := newRegions(t, delay(80*ms), delay(20*ms))
+	for w.c.State() != SendingResponse && w.now < time.Minute {
+		w.step()
+	}
+	w.hosts[1].server = nil // its keep-alive is lost
+	for w.c.State() == SendingResponse && w.now < time.Minute {
+		w.step()
+	}
+	if n := w.hosts[0].server.counters.Accepted[KindRequest]; w.c.State() != ResponseTimedOut || n != 0 {
+		t.Errorf("the client is %v, the other host has %d requests", w.c.State(), n)
+	}
+}

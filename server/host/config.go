@@ -28,6 +28,8 @@ type Config struct {
 
 	// longest time that Host.Drain lets matches go on; default DefaultDrain
 	DrainFor time.Duration
+	// for which a host that drains ends no lobby with players, so that other hosts can take them; default 0
+	MoveFirst time.Duration
 
 	MaxSteps int // most ticks that a frame plays to catch up; see ClockConfig
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig

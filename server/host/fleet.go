@@ -56,7 +56,7 @@ func (h *Host) Load() Load {
 		status, census := x.status.Load(), x.lobby.Summary().Census
 		l.Tick = max(l.Tick, time.Duration(x.tick.Load()))
 		l.Lobbies[i] = LobbyLoad{ID: x.id(), Map: status.Map, Mode: status.Mode, Players: census.Players,
-			Slots: x.slots, Open: !x.over() && x.schedule.Level() < overload.NoNewPlayers &&
+			Slots: x.slots, Open: !x.over() && !x.moving.Load() && x.schedule.Level() < overload.NoNewPlayers &&
 				(census.AcceptsNewcomer || census.PlayerSlots == 0)} // no figures before its first second
 	}
 	return l

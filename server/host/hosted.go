@@ -30,8 +30,9 @@ type hosted struct {
 	published
 	mapInUse
 	captured
-	ended chan struct{}         // closed when the lobby has ended
-	fault atomic.Pointer[fault] // the first of its work in the background, until it is logged
+	ended  chan struct{}         // closed when the lobby has ended
+	moving atomic.Bool           // to another host, or from one: it takes no new players
+	fault  atomic.Pointer[fault] // the first of its work in the background, until it is logged
 }
 
 // published are figures of a lobby, made once a second.
@@ -65,6 +66,7 @@ type pace struct {
 	share   float64       // of its worker's processor in the last second, 0 to 1
 	second  time.Duration // when figures are published next
 	asleep  bool          // the lobby is empty, see loop.sleep
+	frozen  bool          // no tick is played: the lobby moves to another host, or from one
 	leaving packet.Reason // why the lobby ends; 0: it does not
 	to      *worker       // where the lobby moves; see worker.depart
 }

@@ -107,6 +107,10 @@ func (w *worker) collect(now time.Duration) {
 			continue
 		}
 		x := l.lobbies[i]
+		if x.pace.frozen {
+			l.due[i] = now + frozenWake
+			continue
+		}
 		if x.pace.asleep {
 			x.schedule.Begin(w.host.since())
 			l.visit(now, i)
@@ -200,6 +204,7 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 // playShared plays the lobbies of the batch.
 func (w *worker) playShared(now time.Duration, unix int64) error {
 	w.runRequests(now)
+	w.loop.dropFrozen()
 	err := w.port.Ticks(now, unix, w.sock, w.loop.batch)
 	w.wakeAll(now, w.port.Woken())
 	w.endFaulty()
@@ -345,6 +350,9 @@ func (w *worker) add(now time.Duration, x *hosted) {
 	x.start()
 	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
 	w.with(now, x, func() {
+		if x.lobby.Awaits() { // what the files of lines set is in the state that it waits for
+			return
+		}
 		if err := h.execFiles(now, x); err != nil {
 			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
 		}
