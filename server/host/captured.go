@@ -82,12 +82,14 @@ func (x *hosted) traffic() capture.Traffic {
 func (w *worker) facts(x *hosted, traffic capture.Traffic) (f capture.Facts) {
 	p, sock := x.lobby.Pressure(), w.sock.Stats()
 	f = capture.Facts{Name: x.name(), LoadLevel: p.Level.String(), Traffic: traffic,
-		Recording: x.recorder.path(),
 		Players: capture.Players{Players: p.Players, Spectators: p.Spectators, Ready: p.Ready,
 			Joining: p.Joining},
 		Queues: capture.Queues{Arrivals: p.Arriving, Reliable: p.Reliable,
 			Background: len(w.backlog.to.queue) + len(w.backlog.waiting), Recording: x.recorder.waiting(),
 			Socket: int(sock.DatagramsIn - sock.Delivered)}}
+	if x.recorder != nil {
+		f.Recording = x.recorder.excerpt
+	}
 	for _, v := range x.lobby.AppendPlayerViews(nil) {
 		f.Conns = append(f.Conns, capture.Conn{Slot: v.Slot, ID: v.ID.String(), Name: v.Name})
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,10 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/host/capture"
 	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // capturing adds a recorder with a folder of its own to a configuration. stop ends it.
@@ -51,7 +54,9 @@ func captureWith(t *testing.T, dir string, plant func(), wanted func(*capture.Re
 	t.Helper()
 	seen := map[string]bool{}
 	eventually(t, "the capture", func() bool {
-		plant()
+		if busy, _ := filepath.Glob(filepath.Join(dir, ".*")); len(busy) == 0 {
+			plant() // or else a capture is being written, which waits for ticks
+		}
 		all, err := filepath.Glob(filepath.Join(dir, "tick-*"))
 		if err != nil {
 			t.Fatal(err)
@@ -78,6 +83,38 @@ func captureWith(t *testing.T, dir string, plant func(), wanted func(*capture.Re
 	return path, r
 }
 
+// checkMatch reads a recording, which must begin with a state and end with the chunk of a tick.
+func checkMatch(t *testing.T, path string, last tick.Tick) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer file.Close()
+	r, err := replay.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for ended := tick.Tick(0); ; {
+		c, err := r.Next()
+		if err == io.EOF {
+			if ended < last {
+				t.Errorf("the recording ends with tick %d, before %d", ended, last)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended == 0 && (len(c.Key) == 0 || c.First > last) || ended >= last {
+			t.Errorf("a chunk of ticks %d to %d, after %d", c.First, c.Last(), ended)
+		}
+		ended = c.Last()
+	}
+}
+
 // A stage that sleeps is named, with its tick, in a lobby alone and in one of several.
 func TestPlantedStallIsCaptured(t *testing.T) {
 	for _, c := range []struct {
@@ -90,6 +127,7 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 			lobby := uint32(max(0, c.lobbies-1))
 			armed, stall := sleepOnce(lobby, c.stage)
 			cfg.stall = stall
+			cfg.Files.Recordings = t.TempDir()
 			dir, closeRecorder := capturing(t, &cfg)
 			h, stop := running(t, cfg)
 			p := dialHost(t, h.Addr(), inLobby(1, protocol.LobbyRef{Lobby: lobby}))
@@ -114,6 +152,10 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 				if s, err := os.Stat(filepath.Join(path, name)); err != nil || s.Size() == 0 {
 					t.Errorf("%s: %v", name, err)
 				}
+			}
+			checkMatch(t, filepath.Join(path, "match.tkr"), tick.Tick(r.Tick))
+			if r.Recording != "" {
+				t.Error(r.Recording)
 			}
 			if !strings.Contains(log.String(), "capture: lobby ") {
 				t.Errorf("no line in the log:\n%s", log)

@@ -102,6 +102,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		if x.recorder, err = newRecorder(h.cfg.Files.Recordings, name, h.log); err != nil {
 			return nil, err
 		}
+		x.recorder.excerpts.keep = w.capture != nil
 		c.Record = x.recorder.take
 	}
 	if h.pool != nil {

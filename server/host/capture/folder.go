@@ -20,6 +20,9 @@ const (
 	unfinished = ".unfinished-"
 )
 
+// matchFile is the recording around the tick.
+const matchFile = "match.tkr"
+
 // write writes a capture into a folder of its own and returns its path. The folder has its name once
 // it is whole.
 func (r *Recorder) write(e *evidence) (path string, err error) {
@@ -46,6 +49,11 @@ func (r *Recorder) writeFiles(dir string, e *evidence) error {
 	err := r.writeTrace(filepath.Join(dir, "trace.out"))
 	marks, d := e.marks.all(), disturbances{r.pauses(), r.hiccups.all()}
 	report := e.report(marks, d)
+	if e.about.Recording != nil {
+		if errMatch := e.about.Recording(e.tick.Last, filepath.Join(dir, matchFile)); errMatch != nil {
+			report.Recording = errMatch.Error()
+		}
+	}
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false)

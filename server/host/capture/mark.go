@@ -26,30 +26,36 @@ type mark struct {
 	kind  kind
 }
 
-// maxMarks is the number of marks that a thread keeps: half a minute of a lobby of 64, four seconds
-// of one of 500. It is a power of two.
-const maxMarks = 1 << 15
+// maxMarks is the number of marks that a thread keeps: five seconds of a lobby of 64, one of a lobby of
+// 500. It is a power of two. More would not fit into the cache that a tick leaves to them.
+const maxMarks = 1 << 14
+
+// packed is a mark in 16 bytes.
+type packed struct {
+	atKind     uint64 // at<<8 | kind: enough for two years
+	lobby, arg uint32
+}
 
 // ring is the newest marks of a thread.
 type ring struct {
-	marks []mark // maxMarks
 	next  uint64 // marks made so far
+	marks [maxMarks]packed
 }
 
-func newRing() *ring { return &ring{marks: make([]mark, maxMarks)} }
-
 func (r *ring) add(m mark) {
-	r.marks[r.next%maxMarks] = m
+	r.marks[r.next%maxMarks] = packed{uint64(m.at)<<8 | uint64(m.kind), m.lobby, m.arg}
 	r.next++
 }
 
 // all returns the marks, oldest first.
 func (r *ring) all() []mark {
-	if r.next <= maxMarks {
-		return r.marks[:r.next]
+	n := min(r.next, maxMarks)
+	all := make([]mark, n)
+	for i := range all {
+		p := r.marks[(r.next-n+uint64(i))%maxMarks]
+		all[i] = mark{time.Duration(p.atKind >> 8), p.lobby, p.arg, kind(p.atKind)}
 	}
-	at := r.next % maxMarks
-	return append(append(make([]mark, 0, maxMarks), r.marks[at:]...), r.marks[:at]...)
+	return all
 }
 
 // Lobby makes the marks of one lobby. It belongs to the goroutine of the worker that plays the lobby.

@@ -64,7 +64,7 @@ func New(cfg Config) (*Recorder, error) {
 	if cfg.When != nil {
 		r.when = "exceeded " + cfg.When.String()
 	}
-	r.spare <- newRing()
+	r.spare <- new(ring)
 	return r, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -34,7 +35,8 @@ type Facts struct {
 	Queues    Queues
 	Conns     []Conn // with a session or a body
 	HeldBack  []HeldBack
-	Recording string // file of the recording; "" for none
+	// writes the recording around a tick into a file, and waits until it has that; nil: not recorded
+	Recording func(at tick.Tick, path string) error
 }
 
 // Since returns what was counted after an earlier count.
@@ -99,15 +101,17 @@ type StageTime struct {
 // Report is what tick.json says of a captured tick. Where a lobby caught up with several ticks
 // together, it is about all of them.
 type Report struct {
-	Version   int         `json:"version"`
-	At        time.Time   `json:"at"`
-	Go        string      `json:"go"`
-	Lobby     string      `json:"lobby"`
-	Tick      uint32      `json:"tick"`
-	Ticks     int         `json:"ticks"` // played together; 1 but to catch up
-	Why       string      `json:"why"`
-	Cause     Cause       `json:"cause"`
-	Times     Times       `json:"times_ms"`
+	Version int       `json:"version"`
+	At      time.Time `json:"at"`
+	Go      string    `json:"go"`
+	Lobby   string    `json:"lobby"`
+	Tick    uint32    `json:"tick"`
+	Ticks   int       `json:"ticks"` // played together; 1 but to catch up
+	Why     string    `json:"why"`
+	Cause   Cause     `json:"cause"`
+	Times   Times     `json:"times_ms"`
+	// what is wrong with match.tkr; "" for nothing, or that the lobby records nothing
+	Recording string      `json:"recording_error,omitempty"`
 	Compared  int         `json:"compared_ticks"` // before it, of which the medians are
 	Stages    []StageTime `json:"stages"`
 	Slowest   []ConnShare `json:"slowest_snapshots"`

@@ -33,7 +33,7 @@ func (r *Recorder) NewThread() *Thread {
 	if r == nil {
 		return nil
 	}
-	return &Thread{recorder: r, ring: newRing()}
+	return &Thread{recorder: r, ring: new(ring)}
 }
 
 // Bind begins to measure the calling thread, to which the goroutine must be bound. A nil Thread does
