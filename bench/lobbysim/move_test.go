@@ -321,6 +321,11 @@ func TestLobbyMovesUnderLoss(t *testing.T) {
 				t.Errorf("seed %d: client %d: %v, %v, %d moves, %v", seed, i, s, why, p.Stats().Moves, p.Err())
 			}
 		}
+		for i, p := range m.clients {
+			if n := p.Stats().InputsMissing; n > 60 { // counts of two hosts are not mixed
+				t.Errorf("seed %d: client %d: the server played %d ticks without a command", seed, i, n)
+			}
+		}
 		if n := m.hosts[1].lobby.Stats.Count[metrics.Joined].Load(); n > 1 {
 			t.Logf("seed %d: %d clients came after the move", seed, n)
 		}
