@@ -84,6 +84,8 @@ var layers = []layer{
 		may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
+	{pkg: "sim/mapcheck", may: "ecs/geom sim/arena sim/move sim/pvs sim/content"},
+	{pkg: "sim/mapcheck/mapsvg", may: "ecs/geom sim/arena sim/content sim/mapcheck", tests: "sim/move"},
 	{pkg: "sim",
 		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +
 			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio internal/prefetch arche"},
