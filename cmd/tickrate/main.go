@@ -126,7 +126,7 @@ carries and why.
 	})
 	defer completeWords(root) // after all subcommands are there
 	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
-		newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet(),
+		newQuery(), newWatch(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet(),
 		newAgones())
 	return root
 }
