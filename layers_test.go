@@ -206,7 +206,7 @@ var layers = []layer{
 		may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content " +
 			"sim/netstate cobra",
 		shell: "*"},
-	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage", shell: "*"},
+	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage server/dash", shell: "*"},
 	{pkg: "cmd/internal/preview", may: above, shell: "*"},
 	{pkg: "cmd/internal/playback", may: above, shell: "*"},
 	{pkg: "cmd/internal/inspect", may: above, shell: "*"},
