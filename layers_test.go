@@ -147,7 +147,7 @@ var layers = []layer{
 	{pkg: "fleet/agones/fake", may: "fleet/agones", shell: "fake.go"},
 	{pkg: "fleet/autoscale", shell: "webhook.go"},
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
-	{pkg: "fleet/handoff", may: "fleet/announce fleet/bus internal/meter protocol server/host server/httpapi nats klauspost",
+	{pkg: "fleet/handoff", may: "fleet/announce fleet/bus internal/meter protocol server/host server/httpapi nats klauspost", tests: "server",
 		shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -321,6 +323,11 @@ func TestLobbyMovesUnderLoss(t *testing.T) {
 				t.Errorf("seed %d: client %d: %v, %v, %d moves, %v", seed, i, s, why, p.Stats().Moves, p.Err())
 			}
 		}
+		for i, p := range m.clients {
+			if n := p.Stats().InputsMissing; n > 60 { // counts of two hosts are not mixed
+				t.Errorf("seed %d: client %d: the server played %d ticks without a command", seed, i, n)
+			}
+		}
 		if n := m.hosts[1].lobby.Stats.Count[metrics.Joined].Load(); n > 1 {
 			t.Logf("seed %d: %d clients came after the move", seed, n)
 		}
@@ -427,4 +434,44 @@ func (m *movedLobby) totals() (s movedTotals) {
 		s.resets += st.HardResets
 	}
 	return s
+}
+
+// A match that moves without standing still is the match that would have been played without the
+// move: players stand, look and live as they would, tick by tick. (Limits of lag compensation are
+// measured anew, so hashes of the whole state differ.)
+func TestRow81MovedMatchIsTheSame(t *testing.T) {
+	played := [2][][]rig.Pose{}
+	var scores [2]sim.Score
+	for n := range played {
+		m := newMovedLobby(t, 8, 60, impair.Profile{Delay: 8 * time.Millisecond}, 21)
+		for range 300 {
+			m.step()
+		}
+		at := 0
+		if n == 1 {
+			m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
+			m.hosts[1].plays = true
+			m.tell(0, 1)
+		}
+		for range 40 {
+			m.step()
+		}
+		if n == 1 {
+			m.move(0, 1, 0)
+			at = 1
+		}
+		for range 600 {
+			m.step()
+			played[n] = append(played[n], slices.Clone(m.hosts[at].lobby.Match().Poses()))
+		}
+		scores[n] = *m.hosts[at].lobby.Match().Score()
+	}
+	for i := range played[0] {
+		if !slices.Equal(played[0][i], played[1][i]) {
+			t.Fatalf("another match %d ticks after the move", i+1)
+		}
+	}
+	if scores[0] != scores[1] {
+		t.Errorf("score %+v, without the move %+v", scores[1], scores[0])
+	}
 }

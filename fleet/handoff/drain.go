@@ -35,15 +35,16 @@ func (m *Mover) Drain(ctx context.Context, playing func() []uint32) {
 			continue
 		}
 		for _, id := range playing() {
-			if now := m.cfg.Now(); now.Sub(tried[id]) < drainAgain || len(free) == cap(free) {
+			now := m.cfg.Now()
+			if now.Sub(tried[id]) < drainAgain || len(free) == cap(free) {
 				continue
-			} else {
-				tried[id] = now
 			}
+			tried[id] = now
 			free <- struct{}{}
 			moves.Go(func() {
 				defer func() { <-free }()
-				if _, err := m.Move(ctx, id); err != nil && !errors.Is(err, context.Canceled) {
+				_, err := m.Move(ctx, id)
+				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrMoving) {
 					fmt.Fprintf(m.cfg.Log, "fleet: lobby %d stays for now: %v\n", id, err)
 				}
 			})

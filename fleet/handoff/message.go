@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -44,6 +45,7 @@ type message struct {
 	Kind messageKind `json:"kind"`
 	From string      `json:"from"` // host
 	To   string      `json:"to"`   // host
+	Sent int64       `json:"sent"` // Unix ms
 	Why  string      `json:"why,omitempty"`
 
 	Offer *host.Offer `json:"offer,omitempty"`
@@ -64,12 +66,18 @@ type message struct {
 // errMessage is the error of a message that no host of this build sends.
 var errMessage = errors.New("not a message about a move")
 
+// maxAge is how far the time of a message may be from this host's, so that a recorded one is of no
+// use later.
+const maxAge = time.Minute
+
 // check refuses what no honest host says. to is the name of this host.
-func (m *message) check(to string) error {
+func (m *message) check(to string, now time.Time) error {
 	bad := func(what string) error { return fmt.Errorf("%w: %s", errMessage, what) }
 	switch {
 	case m.To != to || !announce.ValidName(m.From) || m.From == to:
 		return bad("from " + m.From + " to " + m.To)
+	case now.Sub(time.UnixMilli(m.Sent)).Abs() > maxAge:
+		return bad("sent more than a minute ago, or in the future")
 	case !announce.ValidName(m.ID):
 		return bad("id")
 	case m.Ready < 0:

@@ -63,9 +63,10 @@ type Mover struct {
 	view   fleetView
 	begun  time.Time
 
-	mu   sync.Mutex // guards runs
-	runs map[string]*run
-	done sync.WaitGroup
+	mu     sync.Mutex // guards runs and moving
+	runs   map[string]*run
+	moving map[uint32]bool // lobbies that Move is about to move
+	done   sync.WaitGroup
 }
 
 // run is one move at one of its hosts.
@@ -88,8 +89,11 @@ const (
 	makeWithin = 3 * time.Second       // for the host to make a lobby
 	storeOnce  = time.Second           // for the store to answer
 	maxRuns    = 16                    // moves at a time
-	remembered = 30 * time.Second      // for which a target answers after its end
+	remembered = 2 * maxAge            // for which a target answers after its end
 )
+
+// ErrMoving: the lobby is on its way already.
+var ErrMoving = errors.New("the lobby moves already")
 
 // ErrNoHost: no host of the fleet takes the lobby.
 var ErrNoHost = errors.New("no other host of the fleet has room for the lobby")
@@ -107,7 +111,7 @@ func NewMover(ctx context.Context, cfg Config) (*Mover, error) {
 		return nil, err
 	}
 	_, _ = unpack(pack([]byte("the coders are made now")))
-	return &Mover{cfg: cfg, owners: o, begun: cfg.Now(), runs: map[string]*run{}}, nil
+	return &Mover{cfg: cfg, owners: o, begun: cfg.Now(), runs: map[string]*run{}, moving: map[uint32]bool{}}, nil
 }
 
 // Run answers other hosts until ctx ends.
@@ -140,7 +144,7 @@ func (m *Mover) take(ctx context.Context, raw []byte) {
 	msg := new(message)
 	err := m.cfg.Key.OpenMove(raw, msg)
 	if err == nil {
-		err = msg.check(m.cfg.Name)
+		err = msg.check(m.cfg.Name, m.cfg.Now())
 	}
 	if err != nil {
 		m.Figures.Refused.Inc()
@@ -201,7 +205,7 @@ func (m *Mover) clean() {
 
 // send sends a message to the host that it names. What is lost is repeated.
 func (m *Mover) send(msg *message) {
-	msg.From = m.cfg.Name
+	msg.From, msg.Sent = m.cfg.Name, m.cfg.Now().UnixMilli()
 	raw, err := m.cfg.Key.SealMove(msg)
 	if err == nil {
 		err = m.cfg.Bus.Conn.Publish(subject+msg.To, raw)
@@ -234,6 +238,18 @@ type Result struct {
 // here, or, if it has ended, its players were told. It takes seconds, of which the lobby stands
 // still for Result.Still.
 func (m *Mover) Move(ctx context.Context, lobby uint32) (r Result, err error) {
+	m.mu.Lock()
+	again := m.moving[lobby]
+	m.moving[lobby] = true
+	m.mu.Unlock()
+	if again {
+		return r, ErrMoving
+	}
+	defer func() {
+		m.mu.Lock()
+		delete(m.moving, lobby)
+		m.mu.Unlock()
+	}()
 	offer, err := m.cfg.Host.Offer(ctx, lobby)
 	if err != nil {
 		return r, err

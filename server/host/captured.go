@@ -23,10 +23,14 @@ func (x *hosted) mark(h *Host, w *worker, c *server.Config) {
 	x.labels.CoarseRegions()
 	x.marks = w.capture.Lobby(c.ID)
 	c.EnterStage, c.EnterConn = x.marks.Beside(c.EnterStage), x.marks.Conn
-	if enter, stall, id := c.EnterStage, h.cfg.stall, c.ID; stall != nil {
+	if stage, stall, id := c.EnterStage, h.cfg.stall, c.ID; stall != nil {
 		c.EnterStage = func(s metrics.Stage) {
-			enter(s)
-			stall(id, s)
+			stage(s)
+			stall(id, s, -1)
+		}
+		c.EnterConn = func(slot int) {
+			x.marks.Conn(slot)
+			stall(id, metrics.StageSnapshot, slot)
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package host
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/host/capture"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -39,10 +43,12 @@ func capturing(t *testing.T, cfg *Config) (dir string, stop func()) {
 
 // sleepOnce sleeps once in a stage of a lobby, when armed. The tick must take longer than a period and
 // longer than what a busy machine adds.
-func sleepOnce(lobby uint32, stage metrics.Stage) (armed *atomic.Bool, stall func(uint32, metrics.Stage)) {
+// In the snapshot of a connection it sleeps if its slot is given, and not -1.
+func sleepOnce(lobby uint32, stage metrics.Stage, slot int) (armed *atomic.Bool,
+	stall func(uint32, metrics.Stage, int)) {
 	armed = new(atomic.Bool)
-	return armed, func(id uint32, s metrics.Stage) {
-		if id == lobby && s == stage && armed.CompareAndSwap(true, false) {
+	return armed, func(id uint32, s metrics.Stage, in int) {
+		if id == lobby && s == stage && in == slot && armed.CompareAndSwap(true, false) {
 			time.Sleep(300 * time.Millisecond)
 		}
 	}
@@ -52,35 +58,45 @@ func sleepOnce(lobby uint32, stage metrics.Stage) (armed *atomic.Bool, stall fun
 // a busy machine may cause captures of its own, and another one is being written then.
 func captureWith(t *testing.T, dir string, plant func(), wanted func(*capture.Report) bool) (path string, r capture.Report) {
 	t.Helper()
-	seen := map[string]bool{}
-	eventually(t, "the capture", func() bool {
-		if busy, _ := filepath.Glob(filepath.Join(dir, ".*")); len(busy) == 0 {
-			plant() // or else a capture is being written, which waits for ticks
+	at, of, found := lookForCapture(t, dir, plant, wanted)
+	eventually(t, "the capture", found)
+	return *at, *of
+}
+
+// lookForCapture returns a function that plants the reason of a capture and reports whether there is one
+// as wanted. path and r are then of that.
+func lookForCapture(t *testing.T, dir string, plant func(), wanted func(*capture.Report) bool) (path *string,
+	r *capture.Report, found func() bool) {
+	path, r = new(string), new(capture.Report)
+	seen, planted := map[string]bool{}, time.Now()
+	return path, r, func() bool {
+		if busy, _ := filepath.Glob(filepath.Join(dir, ".*")); len(busy) == 0 && time.Since(planted) > time.Second {
+			planted = time.Now() // a capture that is being written waits for ticks, and the next compares ticks
+			plant()
 		}
 		all, err := filepath.Glob(filepath.Join(dir, "tick-*"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, path = range all {
-			if seen[path] {
+		for _, *path = range all {
+			if seen[*path] {
 				continue
 			}
-			seen[path] = true
-			text, err := os.ReadFile(filepath.Join(path, "tick.json"))
+			seen[*path] = true
+			text, err := os.ReadFile(filepath.Join(*path, "tick.json"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r = capture.Report{}
-			if err := json.Unmarshal(text, &r); err != nil {
+			*r = capture.Report{}
+			if err := json.Unmarshal(text, r); err != nil {
 				t.Fatal(err)
 			}
-			if wanted(&r) {
+			if wanted(r) {
 				return true
 			}
 		}
 		return false
-	})
-	return path, r
+	}
 }
 
 // checkMatch reads a recording, which must begin with a state and end with the chunk of a tick.
@@ -125,7 +141,7 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, log := lobbiesConfig("mmsg", c.lobbies, c.lobbies)
 			lobby := uint32(max(0, c.lobbies-1))
-			armed, stall := sleepOnce(lobby, c.stage)
+			armed, stall := sleepOnce(lobby, c.stage, -1)
 			cfg.stall = stall
 			cfg.Files.Recordings = t.TempDir()
 			dir, closeRecorder := capturing(t, &cfg)
@@ -139,7 +155,7 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 				func(r *capture.Report) bool { return r.Cause.Owner == "blocked" && r.Compared > 20 })
 			stop()
 			closeRecorder()
-			if r.Cause.Stage != c.stage.String() || r.Cause.Parts.Blocked < 250 {
+			if r.Cause.Stage != c.stage.String() || r.Cause.Parts.Blocked < 100 {
 				t.Errorf("cause %+v, want %v", r.Cause, c.stage)
 			}
 			if last := x.lobby.Match().Tick(); r.Tick == 0 || r.Tick >= uint32(last) {
@@ -165,5 +181,34 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 				t.Errorf("the trace has no region %q: %v", want, err)
 			}
 		})
+	}
+}
+
+// A stall in the snapshot of a connection names the connection.
+func TestStalledConnectionIsNamed(t *testing.T) {
+	cfg := hostConfig("mmsg")
+	armed, stall := sleepOnce(0, metrics.StageSnapshot, 0)
+	cfg.stall = stall
+	dir, closeRecorder := capturing(t, &cfg)
+	h, stop := running(t, cfg)
+	now := uint64(time.Now().Unix())
+	m := netcode.Mint{ProtocolID: protocol.ProtocolID, ClientID: 7, Create: now, Expire: now + 45,
+		TimeoutSeconds: 10, Servers: []netip.AddrPort{h.Addr()}}
+	token, err := m.Append(nil, &labKey, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Config{Token: token, Fetch: true, Decode: client.DecodeOwn, Name: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, r, found := lookForCapture(t, dir, func() { armed.Store(true) },
+		func(r *capture.Report) bool { return r.Cause.Owner == "blocked" && r.Compared > 20 })
+	playUntil(t, c, "the capture", found)
+	stop()
+	closeRecorder()
+	if conn := r.Cause.Conn; r.Cause.Stage != "snapshot" || conn == nil || conn.Slot != 0 || conn.Name != "ada" ||
+		conn.Micros < 250_000 {
+		t.Errorf("cause %+v, connection %+v", r.Cause, conn)
 	}
 }

@@ -53,7 +53,8 @@ type Config struct {
 	Hiccup *meter.Histogram // wake-up delays of an idle thread, ns, reset with figures; default none
 	Log    io.Writer        // also of answers to the operator; default none
 
-	stall func(lobby uint32, s metrics.Stage) // called in a stage: plants faults in tests
+	// called in each stage with slot -1, and in the snapshot of each connection: plants faults in tests
+	stall func(lobby uint32, s metrics.Stage, slot int)
 }
 
 // UDPConfig describes the socket of the players.

@@ -197,8 +197,8 @@ func TestReportComparesWithTheTicksBefore(t *testing.T) {
 			t.Errorf("stage %+v, want %v", s, want)
 		}
 	}
-	if len(got.Slowest) != 2 || got.Slowest[0] != (ConnShare{Conn{Slot: 5, Name: "ada"}, 30060}) {
-		t.Errorf("slowest %+v", got.Slowest)
+	if s := got.Slowest; len(s) != 2 || s[0].Conn != e.about.Conns[0] || s[0].Micros != 30060 || s[0].With != nil {
+		t.Errorf("slowest %+v", s)
 	}
 	if c := got.Cause; c.Owner != ownerStage || c.Stage != "snapshot" || c.Conn == nil || c.Conn.Name != "ada" {
 		t.Errorf("cause %+v", c)

@@ -12,6 +12,7 @@ type kind uint8
 const (
 	kindStage   kind = iota // a stage begins; arg is the stage
 	kindConn                // the snapshot of a connection begins; arg is its slot
+	kindWith                // so does that of another, at an instant that was not read; arg is its slot
 	kindTick                // ticks have ended; arg is the last of them
 	kindReceive             // a read of the socket begins
 	kindSend                // a write to the socket begins
@@ -62,13 +63,22 @@ func (r *ring) all() []mark {
 type Lobby struct {
 	thread *Thread
 	id     uint32
+	group  int // connections that share a reading of the clock, 1 or more; 0 before the first tick
+	with   int // connections that share the last reading
 }
+
+// timedConns is the number of connections from which on two or more share a reading of the clock: 500
+// readings would be a hundredth of their tick.
+const timedConns = 128
 
 // Port is the ID of the lobby that stands for the socket that several lobbies share.
 const Port = ^uint32(0)
 
 // Enter marks the begin of a stage; StageIdle ends a tick. It takes one reading of a clock.
-func (l *Lobby) Enter(s metrics.Stage) { l.mark(kindStage, uint32(s)) }
+func (l *Lobby) Enter(s metrics.Stage) {
+	l.with = l.group // the next connection reads it, too
+	l.mark(kindStage, uint32(s))
+}
 
 // Beside returns a function for server.Config.EnterStage that calls another one, then Enter.
 func (l *Lobby) Beside(label func(metrics.Stage)) func(metrics.Stage) {
@@ -78,8 +88,16 @@ func (l *Lobby) Beside(label func(metrics.Stage)) func(metrics.Stage) {
 	}
 }
 
-// Conn marks the begin of a connection's snapshot, within a stage.
-func (l *Lobby) Conn(slot int) { l.mark(kindConn, uint32(slot)) }
+// Conn marks the begin of a connection's snapshot, within a stage. In a lobby of 128 connections or
+// more it reads the clock for the first of a few.
+func (l *Lobby) Conn(slot int) {
+	if l.with++; l.with < l.group {
+		l.thread.ring.add(mark{0, l.id, uint32(slot), kindWith})
+		return
+	}
+	l.with = 0
+	l.mark(kindConn, uint32(slot))
+}
 
 // Move makes the marks those of another thread, which plays the lobby from now on. Call it between
 // ticks.

@@ -12,16 +12,32 @@ type played struct {
 	span
 	last   uint32 // tick of the match; the last of them
 	stages [len(metrics.TickTimes{}.Stages)]time.Duration
-	conns  map[uint32]time.Duration // by slot: writing its snapshot
+	conns  []connsTime // in the order of the tick
+}
+
+// connsTime is the time of the snapshots of some connections, by slot: of one, unless they share a
+// reading of the clock.
+type connsTime struct {
+	span
+	slots []uint32
 }
 
 // playedOf returns the ticks of a lobby that the marks cover from begin to end, oldest first.
 func playedOf(marks []mark, lobby uint32) (all []played) {
 	var p *played
-	var of []mark // of the lobby alone
+	var of []mark       // of the lobby alone
+	var with [][]uint32 // by mark: slots that share the reading of a connection
 	for _, m := range marks {
-		if m.lobby == lobby && m.kind != kindReceive && m.kind != kindSend && m.kind != kindCall {
-			of = append(of, m)
+		if m.lobby != lobby {
+			continue
+		}
+		switch m.kind {
+		case kindStage, kindConn, kindTick:
+			of, with = append(of, m), append(with, nil)
+		case kindWith:
+			if n := len(of); n > 0 && of[n-1].kind == kindConn {
+				with[n-1] = append(with[n-1], m.arg)
+			}
 		}
 	}
 	stage := uint32(metrics.StageIdle)
@@ -45,21 +61,21 @@ func playedOf(marks []mark, lobby uint32) (all []played) {
 			if !idle {
 				continue // its begin is not covered
 			}
-			p = &played{span: span{from: m.at}, conns: map[uint32]time.Duration{}}
+			p = &played{span: span{from: m.at}}
 		}
 		if i+1 < len(of) {
-			p.add(m, stage, of[i+1].at)
+			p.add(m, with[i], stage, of[i+1].at)
 		}
 	}
 	return all
 }
 
 // add adds the time from a mark within a stage to the next mark.
-func (p *played) add(m mark, stage uint32, to time.Duration) {
+func (p *played) add(m mark, with []uint32, stage uint32, to time.Duration) {
 	p.to = to
 	p.stages[stage] += to - m.at
 	if m.kind == kindConn {
-		p.conns[m.arg] += to - m.at
+		p.conns = append(p.conns, connsTime{span{m.at, to}, append([]uint32{m.arg}, with...)})
 	}
 }
 

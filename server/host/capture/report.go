@@ -2,7 +2,6 @@ package capture
 
 import (
 	"cmp"
-	"maps"
 	"runtime"
 	"slices"
 	"time"
@@ -84,10 +83,12 @@ type HeldBack struct {
 	Why string `json:"why"` // ack_stalled, unacked or throttled
 }
 
-// ConnShare is the time of a connection's snapshot in a tick.
+// ConnShare is the time of a connection's snapshot in a tick: with those of a few others, if the lobby
+// has 128 connections or more.
 type ConnShare struct {
 	Conn
 	Micros float64 `json:"us"`
+	With   []Conn  `json:"with,omitempty"` // connections that the time includes
 }
 
 // StageTime is the elapsed time of a stage in the captured tick, beside its median in the ticks before
@@ -162,12 +163,15 @@ func (e *evidence) report(marks []mark, d disturbances) (r Report) {
 
 // slowest returns the n connections whose snapshots took the most time.
 func (e *evidence) slowest(p *played, n int) []ConnShare {
-	slots := slices.SortedFunc(maps.Keys(p.conns), func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(p.conns[b], p.conns[a]), cmp.Compare(a, b))
-	})
+	conns := slices.Clone(p.conns)
+	slices.SortStableFunc(conns, func(a, b connsTime) int { return cmp.Compare(b.to-b.from, a.to-a.from) })
 	all := []ConnShare{}
-	for _, slot := range slots[:min(n, len(slots))] {
-		all = append(all, ConnShare{e.conn(int(slot)), micros(p.conns[slot])})
+	for _, c := range conns[:min(n, len(conns))] {
+		share := ConnShare{Conn: e.conn(int(c.slots[0])), Micros: micros(c.to - c.from)}
+		for _, slot := range c.slots[1:] {
+			share.With = append(share.With, e.conn(int(slot)))
+		}
+		all = append(all, share)
 	}
 	return all
 }

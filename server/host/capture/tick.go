@@ -30,6 +30,7 @@ func (t *Thread) Tick(k *Tick) (why string) {
 	r := t.recorder
 	now := r.since()
 	t.ring.add(mark{now, k.Lobby.id, uint32(k.Last), kindTick})
+	k.Lobby.group = 1 + k.Players/timedConns
 	switch {
 	case k.Over > 0:
 		why = missed

@@ -15,7 +15,7 @@ func (e *evidence) timeline(marks []mark, d disturbances) []byte {
 	var p perfetto
 	captured, _, _ := split(playedOf(marks, e.tick.Lobby.id), uint32(e.tick.Last))
 	for _, id := range lobbiesOf(marks) {
-		e.drawLobby(&p, marks, id, captured.span)
+		e.drawLobby(&p, marks, id, &captured)
 	}
 	drawCalls(&p, marks)
 	for _, of := range []struct {
@@ -49,7 +49,7 @@ func lobbiesOf(marks []mark) (all []uint32) {
 }
 
 // drawLobby draws the ticks of a lobby and their stages.
-func (e *evidence) drawLobby(p *perfetto, marks []mark, id uint32, captured span) {
+func (e *evidence) drawLobby(p *perfetto, marks []mark, id uint32, captured *played) {
 	name := fmt.Sprintf("lobby %d", id)
 	if id == Port {
 		name = "port"
@@ -75,27 +75,24 @@ func (e *evidence) drawLobby(p *perfetto, marks []mark, id uint32, captured span
 		}
 		p.begin(tracks[stage], stage.String(), s)
 		if id == e.tick.Lobby.id && s.from >= captured.from && s.to <= captured.to {
-			e.drawConns(p, tracks[stage], marks, s)
+			e.drawConns(p, tracks[stage], captured.conns, s)
 		}
 		p.end(tracks[stage], s)
 	}
 }
 
 // drawConns draws the snapshots of connections within a stage.
-func (e *evidence) drawConns(p *perfetto, track uint64, marks []mark, in span) {
-	var of *mark
-	for i := range marks {
-		m := &marks[i]
-		if m.lobby != e.tick.Lobby.id || m.at < in.from || m.at > in.to || m.kind == kindTick {
+func (e *evidence) drawConns(p *perfetto, track uint64, conns []connsTime, in span) {
+	for _, c := range conns {
+		if c.from < in.from || c.to > in.to {
 			continue
 		}
-		if of != nil {
-			c := e.conn(int(of.arg))
-			p.slice(track, cmp.Or(c.Name, fmt.Sprintf("slot %d", c.Slot)), span{of.at, m.at}, note{"slot", uint64(c.Slot)})
+		first := e.conn(int(c.slots[0]))
+		name := cmp.Or(first.Name, fmt.Sprintf("slot %d", first.Slot))
+		if n := len(c.slots) - 1; n > 0 {
+			name += fmt.Sprintf(" and %d more", n)
 		}
-		if of = nil; m.kind == kindConn {
-			of = m
-		}
+		p.slice(track, name, c.span, note{"slot", uint64(first.Slot)})
 	}
 }
 
