@@ -87,6 +87,7 @@ others decode:
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
+	c.AddCommand(newSwarmAgent())
 	f.play.register(c)
 	f.tokens.register(c)
 	fl := c.Flags()
