@@ -32,6 +32,9 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
+// answerIn is how long a ping waits for its answer before the next is sent.
+const answerIn = time.Second
+
 // Coordinator leads agents through the steps of a test: messages and instants go in, messages and a
 // Verdict come out. Instants are nanoseconds since 1970 by the coordinator's clock. It is not safe
 // for several goroutines.
@@ -171,7 +174,11 @@ func (c *Coordinator) Tick(now int64) (out []Message) {
 		return true
 	})
 	for _, p := range c.agents {
-		if time.Duration(now-p.pinged) >= c.cfg.PingEvery {
+		every := c.cfg.PingEvery
+		if p.asked != 0 {
+			every = max(every, answerIn) // an answer to the last would not be expected any more
+		}
+		if time.Duration(now-p.pinged) >= every {
 			p.pinged, p.asked = now, now
 			out = append(out, c.to(p.name, Ping, func(m *Message) { m.T0 = now }))
 		}

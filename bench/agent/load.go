@@ -17,25 +17,19 @@ import (
 )
 
 // load is the players of a share while they are connected. One goroutine uses it.
-type load interface {
+type load struct {
 	// join connects all players and plays until their clocks have settled.
-	join(ctx context.Context) error
+	join func(ctx context.Context) error
 	// run plays for the time d, until ctx ends, or until stop returns true; see swarm.Swarm.Run.
-	run(ctx context.Context, d time.Duration, stop func() bool) error
-	reset()
-	figures() *swarm.Figures
-	close() error
-}
-
-// swarmLoad is a load of headless players on real sockets.
-type swarmLoad struct {
-	*swarm.Swarm
-	order *order
+	run     func(ctx context.Context, d time.Duration, stop func() bool) error
+	reset   func() // starts new figures
+	figures *swarm.Figures
+	close   func() error // disconnects
 }
 
 // openSwarm opens the players of a job. Share.First gives them seeds, bots, tokens and lobbies as
 // they have in a swarm of all players.
-func openSwarm(o *order) (load, error) {
+func openSwarm(o *order) (*load, error) {
 	sc, share := o.scenario, o.Share
 	var at []netip.AddrPort
 	for _, s := range rotated(o.Servers, share.First) {
@@ -50,27 +44,21 @@ func openSwarm(o *order) (load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &swarmLoad{s, o}, nil
+	return &load{join: func(ctx context.Context) error { return join(ctx, s, o) }, run: s.Run, reset: s.Reset,
+		figures: &s.Figures, close: s.Close}, nil
 }
 
-func (l *swarmLoad) join(ctx context.Context) error {
-	sc := l.order.scenario
-	if err := runner.Connect(ctx, l.Swarm, l.order.Share.Count, time.Duration(sc.Play.Arrival)); err != nil {
+// join connects the players of a job, and lets their clocks settle where lobbies share a process.
+func join(ctx context.Context, s *swarm.Swarm, o *order) error {
+	sc := o.scenario
+	if err := runner.Connect(ctx, s, o.Share.Count, time.Duration(sc.Play.Arrival)); err != nil {
 		return err
 	}
-	if err := runner.EnlargePages(ctx, l.Swarm); err != nil || !sc.SharedProcess() {
+	if err := runner.EnlargePages(ctx, s); err != nil || !sc.SharedProcess() {
 		return err
 	}
-	return runner.Settle(ctx, l.Swarm, 2*time.Duration(sc.Every())*tick.Rate(sc.Rates.TickHz).Period())
+	return runner.Settle(ctx, s, 2*time.Duration(sc.Every())*tick.Rate(sc.Rates.TickHz).Period())
 }
-
-func (l *swarmLoad) run(ctx context.Context, d time.Duration, stop func() bool) error {
-	return l.Run(ctx, d, stop)
-}
-
-func (l *swarmLoad) reset()                  { l.Reset() }
-func (l *swarmLoad) figures() *swarm.Figures { return &l.Swarm.Figures }
-func (l *swarmLoad) close() error            { return l.Close() }
 
 // token makes the connect token of client n of all.
 func (o *order) token(n int) ([]byte, error) {

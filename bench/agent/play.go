@@ -67,7 +67,7 @@ func (p *play) reached(after time.Duration) bool {
 }
 
 // measure plays for the time d and returns what the players experienced in it.
-func (p *play) measure(ctx context.Context, l load, d time.Duration) (*Report, error) {
+func (p *play) measure(ctx context.Context, l *load, d time.Duration) (*Report, error) {
 	l.reset()
 	gaps := meter.NewHistogram(0, meter.Fine)
 	hiccup := clock.NewHiccup(clock.CPUs(), func(late time.Duration) { gaps.Record(int64(late)) })
@@ -79,5 +79,5 @@ func (p *play) measure(ctx context.Context, l load, d time.Duration) (*Report, e
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
-	return newReport(l.figures(), gaps, 0), nil
+	return newReport(l.figures, gaps, 0), nil
 }

@@ -34,7 +34,7 @@ type AgentConfig struct {
 	Now   func() int64 // nanoseconds since 1970; default the system's clock
 	Log   io.Writer    // a line for each step; default none
 
-	open func(*order) (load, error) // default openSwarm
+	open func(*order) (*load, error) // default openSwarm
 }
 
 // Clock is the system's clock, nanoseconds since 1970.

@@ -35,7 +35,7 @@ func (f *planAgents) register(c *cobra.Command) {
 	fl.StringVar(&f.listen, "nats-listen", "127.0.0.1:4222", "`host:port` of the server inside this process, "+
 		"with --agents")
 	fl.StringVar(&f.fleetKey, "fleet-key", "", "`file` with the key of the agents' messages, 64 hexadecimal "+
-		"digits; required with --agents")
+		"digits, which --agents needs; default none")
 	fl.StringVar(&f.host, "host", "127.0.0.1", "IP `address` of this machine where agents reach the servers "+
 		"under test, with --agents")
 }
