@@ -15,7 +15,7 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: dist help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 clean
+.PHONY: arena dist help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 fleet clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,14 @@ dist: ## binaries of all systems in bin/dist, with checksums and bills of materi
 
 run: build ## find how many players this machine carries: report/index.html within two minutes
 	bin/tickrate plan $(ARGS)
+
+# Ctrl-C ends both. ARGS goes to the server, BOTS is how many bots play.
+MAP  ?= arena-16
+BOTS ?= 8
+arena: build ## check a map (MAP), then a server and bots (BOTS) on it; the live page is at 127.0.0.1:7914
+	bin/tickrate map check --players 0 $(MAP)
+	@bin/tickrate serve --map $(MAP) $(ARGS) & server=$$!; trap 'kill $$server 2>/dev/null; wait $$server' EXIT INT TERM; \
+	sleep 1; bin/tickrate swarm --players $(BOTS)
 
 test: ## all tests
 	$(GO) test $(PKG)
@@ -158,6 +166,9 @@ QEMU ?= $(shell command -v qemu-aarch64-static || command -v qemu-aarch64)
 arm64: ## their first minute on arm64, by qemu-user; skipped where there is none
 	@if [ -z "$(QEMU)" ]; then echo "no qemu-aarch64: apt-get install qemu-user-static"; else \
 		GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec "$(QEMU)" -short -run 'Row56MatchesArePinned|Walk|Trajectories|Row68' -count 1 ./sim ./sim/move ./sim/anim; fi
+
+fleet: ## a whole fleet on this machine: directors, hosts, Agones' stand-in, the autoscaler, 200 players; some are killed
+	TICKRATE_FLEET=1 $(GO) test ./cmd/tickrate -run '^TestWholeFleet$$' -count 1 -v -timeout 3m
 
 clean: ## remove bin and report
 	rm -rf bin report

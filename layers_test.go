@@ -42,6 +42,8 @@ var layers = []layer{
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
 	{pkg: "internal/prefetch"},  // memory ahead of its use
+	// regions of execution traces, without garbage
+	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
 	{pkg: "bench/measure", shell: "machine.go"},
 	{pkg: "bench/slo", may: "bench/measure expr"},
@@ -53,7 +55,7 @@ var layers = []layer{
 	{pkg: "compress/dict", may: "klauspost"},
 	{pkg: "netio", may: "internal/meter gnet sys", shell: "*"},
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
-	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto"},
+	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto", tests: "netio/impair"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
 	{pkg: "protocol", may: "netio/packet"},
 
@@ -82,6 +84,8 @@ var layers = []layer{
 		may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
+	{pkg: "sim/mapcheck", may: "ecs/geom sim/arena sim/move sim/pvs sim/content"},
+	{pkg: "sim/mapcheck/mapsvg", may: "ecs/geom sim/arena sim/content sim/mapcheck", tests: "sim/move"},
 	{pkg: "sim",
 		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +
 			"sim/arena sim/ability sim/object sim/mode sim/content compress/bitio internal/prefetch arche"},
@@ -112,6 +116,10 @@ var layers = []layer{
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus",
 		tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+	// the evidence of missed deadlines: it gets plain numbers
+	{pkg: "server/host/capture",
+		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
+		shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",
@@ -139,9 +147,11 @@ var layers = []layer{
 	{pkg: "fleet/agones/fake", may: "fleet/agones", shell: "fake.go"},
 	{pkg: "fleet/autoscale", shell: "webhook.go"},
 	{pkg: "fleet/announce", may: "netio/netcode nats", tests: "fleet/bus", shell: "*"},
+	{pkg: "fleet/handoff", may: "fleet/announce fleet/bus internal/meter protocol server/host server/httpapi nats klauspost", tests: "server",
+		shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
-		shell: "*"},
+		tests: "client server server/host sim/arena", shell: "*"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},

@@ -38,6 +38,7 @@ type Client struct {
 	Spectate Spectate    // viewpoint of a spectator
 	Meter    *Meter      // counts the bits of datagrams; nil: none
 	events   events      // of the match
+	moving   moving      // to another host
 	killcam  killcam
 }
 
@@ -48,7 +49,7 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	dial := netcode.NewClient(cfg.Token, netcode.ClientConfig{Roam: true, Linger: linger})
+	dial := netcode.NewClient(cfg.Token, netcode.ClientConfig{Roam: true, Linger: linger, Nearest: !cfg.Ordered})
 	if dial.State() == netcode.InvalidToken {
 		return nil, ErrToken
 	}
@@ -175,7 +176,7 @@ func (c *Client) SecondsLeft() uint32 {
 }
 
 // Server is the address of the server, out of those in the token: Outgoing's datagrams go there and
-// Receive's come from there.
+// Receive's come from there. While the client has not chosen among several, Outgoing's go to all.
 func (c *conn) Server() netip.AddrPort { return c.dial.Server() }
 
 // State is how far the client has come. For a final state the reason is why the server ended it, or

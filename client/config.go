@@ -16,6 +16,10 @@ import (
 type Config struct {
 	Token []byte // a netcode connect token, 2048 bytes, for this session alone; required
 
+	// Ordered dials the addresses of a token that names several in the token's order. Default: the
+	// client pings them, and dials the nearest first, see Choice.
+	Ordered bool
+
 	// Arena finds the map that the server names; default Known, which opens no file. The client
 	// checks the hash of the result. The server chooses the name: do not open files by it
 	// unchecked.

@@ -120,7 +120,9 @@ func (c *conn) readHeader(now time.Duration, pkt []byte) (sections []byte, err e
 	if err != nil {
 		return nil, err
 	}
-	c.rtt = c.peer.RTT()
+	if rtt := c.peer.RTT(); rtt.Smoothed != 0 || !c.measured {
+		c.rtt = rtt // else of the host that the match has moved from
+	}
 	c.stats.traffic.Header += uint64(len(pkt) - len(sections))
 	c.measured = c.measured || len(c.peer.Delivered()) > 0
 	return sections, nil

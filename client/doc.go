@@ -26,8 +26,9 @@
 //
 // # Joining
 //
-// A client is made from a connect token, which a backend with the server's key mints for one player
-// and one session. The token names the server and has the session's keys (package netcode). The
+// A client is made from a connect token, which a backend with the server's key mints for one
+// player and one session. The token names the server and has the session's keys (package netcode).
+// If it names several addresses, the client pings them and joins at the nearest (Choice). The
 // first message of the session is the Welcome: the player's slot, and the map, game and models of
 // the match. A client that has them answers Ready and is Joined; snapshots start. Otherwise, with
 // Config.Fetch, it asks for the missing model or map and stays Connecting until that is here with

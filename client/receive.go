@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/netio/packet"
@@ -10,12 +11,24 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Receive takes a datagram that arrived now from Server, and decrypts it in place. The error is a
+// Receive takes a datagram that arrived now from Server, or from any address of the token while the
+// client has not chosen one, and decrypts it in place. The error is a
 // netcode.Drop or, for its content, a packet.Drop. Every datagram and every packet is counted once,
 // as accepted or by the reason of its drop. The datagram is not kept.
 func (c *Client) Receive(now time.Duration, datagram []byte) error {
+	return c.ReceiveFrom(now, c.Server(), datagram)
+}
+
+// ReceiveFrom is Receive for a datagram from an address. A client whose match may move to another
+// host needs it: while it connects there it has two servers.
+func (c *Client) ReceiveFrom(now time.Duration, from netip.AddrPort, datagram []byte) error {
 	traffic := &c.stats.traffic
 	read := traffic.Total() + uint64(len(datagram))
+	if c.moving.isFrom(from) {
+		err := c.receiveMoving(now, datagram)
+		traffic.Refused += read - traffic.Total()
+		return err
+	}
 	pkt, err := c.decrypt(now, datagram)
 	if pkt != nil {
 		err = c.receivePacket(now, pkt)
@@ -132,6 +145,9 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 	}
 	if c.Objects.Message(raw) {
 		return nil
+	}
+	if raw[0] == protocol.MessageMove {
+		return c.moving.message(now, raw, &c.out)
 	}
 	return packet.DropMessage
 }

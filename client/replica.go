@@ -16,6 +16,7 @@ type replica struct {
 	tick     tick.Tick             // of self
 	self     netstate.Self
 	starved  bool          // the newest row told of a tick without our command
+	recount  bool          // the next row is of a host that counts those ticks anew
 	resyncAt time.Duration // of the last request
 	stats    replicaStats
 }
@@ -39,6 +40,9 @@ func (r *replica) take(t tick.Tick, row []int32) bool {
 		return false
 	}
 	before := r.self.Starved
+	if r.recount {
+		before, r.recount = netstate.SelfOf(row).Starved, false
+	}
 	r.self, r.tick = netstate.SelfOf(row), t
 	starved := r.self.Starved - before
 	r.starved = starved != 0

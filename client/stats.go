@@ -23,6 +23,7 @@ type Stats struct {
 	Undecoded uint64 // sections that could not be decoded
 	Diverged  uint64 // sections whose rows differ from the server's by checksum; none is shown
 	Maps      uint64 // changes of the map
+	Moves     uint64 // to another host, with the match
 	Resyncs   uint64 // requests for new baselines
 	Events    uint64 // events received
 	Overrun   uint64 // events overwritten because NextEvent was not called
@@ -56,11 +57,15 @@ type Stats struct {
 // Stats returns the numbers as they are now. It allocates nothing.
 func (c *Client) Stats() Stats {
 	net, rep := &c.conn.stats, &c.replica.stats
+	datagrams := *c.dial.Counters()
+	if c.moving.past != nil {
+		datagrams.Add(c.moving.past)
+	}
 	s := Stats{
-		Datagrams: *c.dial.Counters(), Packets: net.packets,
+		Datagrams: datagrams, Packets: net.packets,
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
-		Maps: c.changes.count, Resyncs: rep.resyncs,
+		Maps: c.changes.count, Moves: c.moving.count, Resyncs: rep.resyncs,
 		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(),
 		Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
 		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),

@@ -46,9 +46,10 @@ func (u *uplink) unacked(p *predict.Predictor) []sim.Command {
 	return u.window[at:]
 }
 
-// Outgoing returns the datagrams to send now, all to Server: steps of the handshake, and a packet
-// with messages and commands. Call it once after each Advance. They are the client's memory, valid
-// until its next call.
+// Outgoing returns the datagrams to send now: pings to the addresses of a token that has several,
+// then to Server steps of the handshake, and a packet with messages and commands. Each says where
+// it goes. Call it once after each Advance. They are the client's memory, valid until its next
+// call.
 func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	c.resetOut()
 	c.outTaken = true
@@ -59,6 +60,9 @@ func (c *Client) Outgoing(now time.Duration) *netcode.Outbox {
 	}
 	if c.state <= Joined && c.dial.State() == netcode.Connected {
 		c.sendPacket(now)
+	}
+	if c.state == Joined {
+		c.outgoingMoving(now)
 	}
 	c.stats.datagramsOut += uint64(c.out.Len())
 	for i := range c.out.Len() {

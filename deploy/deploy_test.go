@@ -35,6 +35,8 @@ var fields = map[string]string{
 	"Fleet.spec.template.spec.health":             "disabled initialDelaySeconds periodSeconds failureThreshold",
 	"Fleet.spec.template.spec.counters":           "rooms",
 	"Fleet.spec.template.spec.counters.rooms":     "count capacity",
+	"Fleet.spec.template.spec.lists":              "players",
+	"Fleet.spec.template.spec.lists.players":      "capacity values",
 	"Fleet.spec.template.spec.eviction":           "safe",
 	"Fleet.spec.template.spec.template":           "metadata spec", // of a pod: not held here
 	"FleetAutoscaler":                             "apiVersion kind metadata spec",
@@ -122,6 +124,7 @@ func TestManifests(t *testing.T) {
 	}{
 		{"label of the overflow", at(fleet, "spec", "allocationOverflow", "labels", agones.DrainLabel), "true"},
 		{"capacity of rooms", at(server, "counters", agones.CounterRooms, "capacity"), 50},
+		{"capacity of players", at(server, "lists", agones.ListPlayers, "capacity"), 500},
 		{"--lobbies", most, "50"},
 		{"eviction", at(server, "eviction", "safe"), "OnUpgrade"},
 		{"grace", at(pod, "terminationGracePeriodSeconds"), 3600},

@@ -65,6 +65,9 @@ func (a *account) init(every int) {
 // it between ticks.
 func (l *Lobby) Observe(on bool) { l.timer.Off = !on }
 
+// Live is the number of connections with a session. Call it between ticks.
+func (l *Lobby) Live() int { return len(l.live) }
+
 // Timer measures the ticks of the lobby. Only the goroutine of the lobby may use it.
 func (l *Lobby) Timer() *metrics.TickTimer { return &l.timer }
 
@@ -141,6 +144,7 @@ func (j *join) census() Census {
 			}
 		}
 	}
-	n.AcceptsNewcomer = j.l.replication.loadLevel < overload.NoNewPlayers && j.hasSlot(rolePlayer)
+	n.AcceptsNewcomer = j.l.replication.loadLevel < overload.NoNewPlayers && !j.awaiting.on &&
+		j.hasSlot(rolePlayer)
 	return n
 }

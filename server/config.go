@@ -111,6 +111,7 @@ type Config struct {
 	CPU        func() time.Duration // CPU time of the calling thread; default none: stages read 0
 	Clock      func() time.Duration // elapsed time; default none: only CPU time is kept
 	EnterStage func(metrics.Stage)  // called when a stage begins, for profiler labels; default none
+	EnterConn  func(slot int)       // called when a connection's snapshot begins; default none
 
 	// SparseTiming measures one tick in 16 on average and no other, for hosts of many small lobbies.
 	// By default every tick reads both clocks twice and is recorded: one to two microseconds.

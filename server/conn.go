@@ -87,9 +87,10 @@ func roleOf(user []byte) role {
 
 // connRoster is the player of a connection and, for a spectator, its viewpoint.
 type connRoster struct {
-	user uint64 // client id of the connect token
-	role role
-	view viewpoint
+	user     uint64 // client id of the connect token
+	role     role
+	restored bool // no session yet since Lobby.Resume
+	view     viewpoint
 }
 
 // connTransfer is what the client fetches: models, arenas and killcams.

@@ -34,6 +34,7 @@ type join struct {
 	arrivals []int32 // clients of netcode without a player, by arrival
 	closed   bool    // the lobby takes no arrivals any more
 	ended    bool    // its port has forgotten it
+	awaiting awaiting
 }
 
 // event handles the session events of netcode, but for payloads.
@@ -99,6 +100,10 @@ func (j *join) forgetArrival(client int) {
 // has as many slots as the match, so an arrival for which no player is free waits for the end of a
 // tick, at which one is.
 func (j *join) admit(now time.Duration) {
+	if j.awaiting.on {
+		j.admitAwaited(now)
+		return
+	}
 	for len(j.arrivals) > 0 {
 		client := int(j.arrivals[0])
 		if !j.admitOne(now, client) {
@@ -175,7 +180,7 @@ func (j *join) freeSlots(r role) int {
 // takes reports whether one more arrival may count on a slot of its role.
 func (j *join) takes(r role) bool {
 	level := j.l.replication.loadLevel
-	return !j.closed && j.freeSlots(r) > len(j.arrivals) && level < overload.NoNewPlayers
+	return !j.closed && !j.awaiting.on && j.freeSlots(r) > len(j.arrivals) && level < overload.NoNewPlayers
 }
 
 // isReconnectable reports whether the lobby keeps a player for a client.
@@ -211,10 +216,13 @@ func (j *join) reject(now time.Duration, client int, why packet.Reason) {
 // begin starts a session for a connection's player and queues its Welcome.
 func (j *join) begin(now time.Duration, c *conn, client int) {
 	s, _ := j.port.netcode.Session(client)
+	restored, announced := c.roster.restored, c.rewind.announced
 	c.open(now, j.l)
 	c.session.client, c.session.addr, c.session.token = int32(client), s.Address, s.Token
 	j.forgetSlot(c.id.Index())
-	if inbox := j.match.CommandBuffer(c.id); inbox != nil {
+	if restored { // the client goes on where its session with another host ended
+		c.rewind.announced, c.roster.restored = announced, false
+	} else if inbox := j.match.CommandBuffer(c.id); inbox != nil {
 		inbox.DropWaiting() // those of the session before
 	}
 	w := j.welcome(c)
@@ -265,7 +273,9 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 		message := protocol.AppendTimescale(l.message[:0], timescale)
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new
 	}
-	l.outbound.round.sendTo(c)
+	if !j.awaiting.on { // else with the match
+		l.outbound.round.sendTo(c)
+	}
 	c.roster.view.unsent = c.roster.role == roleSpectator
 	l.queueUpdateIntervals(c)
 }
@@ -403,9 +413,11 @@ func (j *join) carryOver(now time.Duration, slot int) {
 
 // leave takes a player out of the match with the end of the tick.
 func (j *join) leave(c *conn) {
-	j.match.Leave(c.id)
 	j.l.roster.remove(c)
-	j.leaving++
+	if !j.awaiting.on { // else there is no player yet
+		j.match.Leave(c.id)
+		j.leaving++
+	}
 }
 
 // expireAt takes the i-th of the players that may reconnect out of the match.

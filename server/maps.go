@@ -179,7 +179,12 @@ type mapState struct {
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
 func newMapState(c Config) *mapState {
-	s := &mapState{cfg: c, match: sim.New(c.Players, c.Rules, c.Arena)}
+	return newMapStateOf(c, sim.New(c.Players, c.Rules, c.Arena))
+}
+
+// newMapStateOf is newMapState with a match of the configuration, which may have begun.
+func newMapStateOf(c Config, m *sim.Match) *mapState {
+	s := &mapState{cfg: c, match: m}
 	s.players.frames = newFrames(&c, netstate.Public, c.Players, c.Players)
 	if c.Relevance != RelevanceOff {
 		s.players.initInterest(&s.cfg)

@@ -39,5 +39,5 @@ func (l *Lobby) Phase() Phase {
 // may leave out ticks until a client or an operator comes; see Port.Woken. The match stands still
 // meanwhile. Call it between ticks.
 func (l *Lobby) Asleep() bool {
-	return l.cfg.SleepWhenEmpty && l.join.empty() && l.maps.pending.poll == nil && !l.console.waits()
+	return l.cfg.SleepWhenEmpty && !l.join.awaiting.on && l.join.empty() && l.maps.pending.poll == nil && !l.console.waits()
 }

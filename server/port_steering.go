@@ -38,7 +38,7 @@ func (p *Port) steer(s *Steering, worker int, c *netcode.ServerConfig) error {
 // one with the most room. Its own number means that the lobby moves: try later.
 func (p *Port) place(clientID uint64, user *[netcode.UserDataSize]byte) (worker int) {
 	s := p.steering
-	if ref, named := protocol.LobbyOf(user[:]); named {
+	if ref, named := protocol.LobbyOf(user[:], p.host); named {
 		if !p.isHost(ref) || p.Find(ref.Lobby) != nil {
 			return netcode.Here
 		}
@@ -106,7 +106,7 @@ func (p *Port) askTakeOver(worker int, clientID uint64, user *[netcode.UserDataS
 	ring := p.steering.ring(p.steering.worker, worker)
 	if h, _ := ring.next(); h != nil && worker != p.steering.worker {
 		*h = handover{kind: handTakeOver, client: clientID, lobby: -1}
-		if ref, named := protocol.LobbyOf(user[:]); named {
+		if ref, named := protocol.LobbyOf(user[:], p.host); named {
 			h.lobby = int64(ref.Lobby)
 		}
 		ring.push()
@@ -227,7 +227,7 @@ func (p *Port) rejectHanded(now time.Duration, s *moveSession) {
 // returnElsewhere gives a new session to the worker that keeps the player of its client, if its token
 // names no lobby. It reports false if there is none: no worker, or this one.
 func (p *Port) returnElsewhere(client int, s *netcode.Session) bool {
-	if _, named := protocol.LobbyOf(s.UserData[:]); named || p.steering == nil {
+	if _, named := protocol.LobbyOf(s.UserData[:], p.host); named || p.steering == nil {
 		return false
 	}
 	worker, ok := p.keeper(s.ClientID)
@@ -241,7 +241,7 @@ func (p *Port) connectElsewhere(client int, user []byte) bool {
 	if s == nil {
 		return false
 	}
-	if ref, named := protocol.LobbyOf(user); named {
+	if ref, named := protocol.LobbyOf(user, p.host); named {
 		worker, ok := s.WorkerOf(ref.Lobby)
 		return ok && p.isHost(ref) && p.handSession(client, worker)
 	}
@@ -318,7 +318,7 @@ func (p *Port) isHost(ref protocol.LobbyRef) bool {
 
 // named returns the lobby that the user data of a token names, or why there is none.
 func (p *Port) named(user []byte) (named bool, l *Lobby, why packet.Reason) {
-	ref, named := protocol.LobbyOf(user)
+	ref, named := protocol.LobbyOf(user, p.host)
 	switch {
 	case !named:
 		return false, nil, 0

@@ -153,6 +153,10 @@ func (in *inbound) takeCommands(c *conn, data, src []byte) error {
 	if err != nil {
 		return packet.DropCommands
 	}
+	if a := &in.l.join.awaiting; a.on {
+		a.keep(c.id.Index(), in.window[:n])
+		return nil
+	}
 	if err := in.l.rewind.takeArrivals(c, data, rest, in.window[:n]); err != nil {
 		return err
 	}

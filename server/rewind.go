@@ -21,6 +21,7 @@ type rewind struct {
 	resolver    viewResolver
 	log         *lagcomp.ShotLog // nil: none is kept
 	aim         *aim.Tracker
+	loaded      tick.Tick                    // of Lobby.Resume: older snapshots were another host's, who knows who saw them
 	arrivals    [sim.MaxArrivals]sim.Arrival // of the packet at hand
 }
 
@@ -74,7 +75,7 @@ func (w *rewind) takeArrivals(c *conn, pkt, src []byte, commands []sim.Command) 
 func (w *rewind) hitFilter(s *lagcomp.Sweep, target uint32) bool {
 	shooter := netid.ID(s.Except)
 	c := &w.conns[shooter.Index()]
-	if c.id != shooter {
+	if c.id != shooter || w.loaded > 0 && s.View.From <= w.loaded {
 		return true
 	}
 	if c.repl.acks.tracker.SawInView(w.replication.players.frames, netid.ID(target), s.View) {
@@ -97,7 +98,7 @@ func (w *rewind) targetViews(s *sim.Shot, reach sim.ShotReach) (targets []sim.Ta
 		return nil, nil
 	}
 	c := &w.conns[slot]
-	if uint32(c.id) != s.Shooter || c.repl.acks.packets == nil {
+	if uint32(c.id) != s.Shooter || c.repl.acks.packets == nil || w.loaded > 0 && s.View.From <= w.loaded {
 		return nil, nil
 	}
 	v, history, now := &w.resolver, c.repl.acks.packets, w.match.Tick()

@@ -91,6 +91,9 @@ func (o *outbound) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 // writeSnapshot writes the packets of a connection's snapshot. If the batch is full, it is sent.
 func (o *outbound) writeSnapshot(now time.Duration, sock netio.Conn, c *conn) error {
 	r := &c.repl
+	if o.cfg.EnterConn != nil {
+		o.cfg.EnterConn(c.id.Index())
+	}
 	o.account.pending.Snapshots++
 	o.replication.beginSnapshot(r)
 	from := o.port.egress.packets.len()

@@ -954,7 +954,7 @@ func (w *testWorkers) checkUsers(guests []*steeredGuest) {
 			}
 			sessions++
 			s, _ := p.netcode.Session(client)
-			if ref, isNamed := protocol.LobbyOf(s.UserData[:]); isNamed && p.connOf(client) != nil &&
+			if ref, isNamed := protocol.LobbyOf(s.UserData[:], p.host); isNamed && p.connOf(client) != nil &&
 				p.routes[client].lobby.ID() != ref.Lobby {
 				w.t.Fatalf("user %d plays in lobby %d, its token names %d", g.user,
 					p.routes[client].lobby.ID(), ref.Lobby)

@@ -52,6 +52,11 @@ func checkTicks(n int) {
 // advance plays n ticks with the commands that have arrived, and sends what is due. It ends the
 // tick that the timer has begun.
 func (l *Lobby) advance(now time.Duration, sock netio.Conn, n int) error {
+	if l.join.awaiting.on {
+		l.outbound.sendAwaited(now, &l.join.awaiting)
+		l.endTick()
+		return nil
+	}
 	if l.cfg.SleepWhenEmpty && l.join.empty() {
 		l.Stats.Count[metrics.TicksSlept].Inc()
 		l.endTick()

@@ -97,6 +97,15 @@ func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 	return dst
 }
 
+// AppendClientIDs appends the client id of each session, of players and spectators, in the order of
+// slots. Call it between ticks.
+func (l *Lobby) AppendClientIDs(dst []uint64) []uint64 {
+	for _, slot := range l.live {
+		dst = append(dst, l.conns[slot].roster.user)
+	}
+	return dst
+}
+
 // view fills v with the figures of a connection.
 func (c *conn) view(m *sim.Match, v *ConnView) {
 	s, inbox := &c.session.stats, m.CommandBuffer(c.id)

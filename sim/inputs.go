@@ -156,7 +156,11 @@ func (d *TickInputs) endTick(c *columns) {
 
 // Replay plays the tick of recorded inputs. An error means that they do not belong to this match
 // at this tick; the match is then invalid.
-func (m *Match) Replay(d *TickInputs) error {
+func (m *Match) Replay(d *TickInputs) error { return m.ReplayTimed(d, func(int) {}) }
+
+// ReplayTimed is Replay for callers that time the systems: enter is called before each system of
+// Systems with its index, and with their number when the last has run.
+func (m *Match) ReplayTimed(d *TickInputs, enter func(system int)) error {
 	if d.Tick != m.Tick()+1 {
 		return fmt.Errorf("sim: replay: a diary of tick %d after tick %d", d.Tick, m.Tick())
 	}
@@ -188,7 +192,13 @@ func (m *Match) Replay(d *TickInputs) error {
 	if len(d.TargetViews) > 0 {
 		m.SetViewResolver(d.resolver(nil))
 	}
-	m.Step()
+	m.Begin()
+	for i := range systems {
+		enter(i)
+		m.Run(i)
+	}
+	enter(len(systems))
+	m.End()
 	m.SetHitFilter(nil)
 	m.SetViewResolver(nil)
 	return nil

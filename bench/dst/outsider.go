@@ -1,9 +1,11 @@
 package dst
 
 import (
+	"encoding/binary"
 	"net/netip"
 
 	"github.com/tickrate/tickrate/netio/netcode"
+	"github.com/tickrate/tickrate/protocol"
 )
 
 // captures holds the last datagrams seen on the way to and from the server, for attackers that
@@ -93,12 +95,20 @@ func (r *run) runOutsider(f *fault) {
 		if r.noTick {
 			return // a stalled server's socket queue is full
 		}
+		r.Inject(own, pingOf(own))
 		for range 40 {
 			host := netip.AddrFrom4([4]byte{203, byte(d.Uint32()), byte(d.Uint32()), byte(d.Uint32())})
 			from := netip.AddrPortFrom(host, uint16(1+d.IntN(65535)))
 			r.Inject(from, r.forge(f))
 		}
 	}
+}
+
+// pingOf returns a ping as PROTOCOL.md draws it, with an address as its tag.
+func pingOf(from netip.AddrPort) []byte {
+	ping := binary.LittleEndian.AppendUint64([]byte{byte(netcode.KindPing)}, protocol.ProtocolID)
+	host := from.Addr().As4()
+	return append(append(append(ping, host[:]...), 0, 0, byte(from.Port()), byte(from.Port()>>8)), make([]byte, 15)...)
 }
 
 // forge returns a connection request that is right but for its token. It is valid until the next

@@ -143,6 +143,10 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	p := &r.wire
 	p.sent++
 	host := to.Addr().As4()[0]
+	if netcode.KindOf(data) == netcode.KindPong {
+		r.checkPong(to, data)
+		return
+	}
 	var s *sessionOf // nil without a session
 	nc := r.netcode()
 	if slot, connected := nc.At(to); connected {
@@ -178,6 +182,17 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	}
 	if k := p.attackers[to]; k != nil {
 		k.deliver(data)
+	}
+}
+
+// checkPong checks that the answer to a ping is no more of it than an unproven address may be sent.
+func (r *run) checkPong(to netip.AddrPort, data []byte) {
+	if r.wire.validated[to] || r.skip.checks {
+		return
+	}
+	t := r.wire.unvalidatedBytes(to)
+	if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
+		r.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d, the last a pong", to, t[0], t[1])
 	}
 }
 

@@ -76,11 +76,11 @@ func Compile(l Level) (*Objective, error) {
 		return nil, &Error{text, maxText, fmt.Sprintf("expected at most %d bytes", maxText)}
 	}
 	if _, err := expr.Compile(text, append(options(), expr.AsBool())...); err != nil {
-		return nil, wrong(text, err)
+		return nil, wrong(text, err, levelHints)
 	}
 	tree, err := parser.Parse(text)
 	if err != nil {
-		return nil, wrong(text, err)
+		return nil, wrong(text, err, levelHints)
 	}
 	o := &Objective{level: l}
 	if err := o.add(tree.Node); err != nil {
@@ -108,8 +108,14 @@ func options() []expr.Option {
 		expr.Optimize(false)}
 }
 
+// hints are what an error suggests instead.
+type hints struct{ example, names string }
+
+// levelHints are those of a Level.
+var levelHints = hints{"p99(tick) < 0.6*period", "a figure of the list in tickrate plan --help"}
+
 // wrong turns an error of package expr into one line with a column.
-func wrong(text string, err error) error {
+func wrong(text string, err error, want hints) error {
 	column, message := 1, err.Error()
 	if at := (*file.Error)(nil); errors.As(err, &at) {
 		column, message = at.Column+1, at.Message
@@ -122,7 +128,7 @@ func wrong(text string, err error) error {
 		message = "expected comparisons joined by &&, got nothing"
 	case token == "EOF" && parsing:
 		column = utf8.RuneCountInString(text) + 1
-		message = "expected a figure or number, as in p99(tick) < 0.6*period, got the end"
+		message = "expected a figure or number, as in " + want.example + ", got the end"
 		if strings.Count(text, "(") > strings.Count(text, ")") {
 			message = `expected ")", got the end`
 		}
@@ -131,9 +137,9 @@ func wrong(text string, err error) error {
 	case parsing:
 		message = "expected a figure or number, got " + quoted
 	case strings.HasPrefix(message, "expected bool"):
-		message = "expected a comparison, as in p99(tick) < 0.6*period, got a value without one"
+		message = "expected a comparison, as in " + want.example + ", got a value without one"
 	case strings.HasPrefix(message, "unknown name"):
-		message = "expected a figure of the list in tickrate plan --help: " + message
+		message = "expected " + want.names + ": " + message
 	default:
 		message = "expected comparisons joined by &&: " + message
 	}

@@ -233,7 +233,7 @@ func TestStalledDriverIsHelped(t *testing.T) {
 		// While the backup plays the same players.
 		for until := s.driver.pacer.Now() + 2*time.Millisecond; s.driver.pacer.Now() < until; {
 			for i := range players {
-				s.receive(i, data)
+				s.receive(i, netip.AddrPort{}, data)
 			}
 		}
 	}

@@ -18,6 +18,9 @@ type Config struct {
 	Server netip.AddrPort
 	// Of several processes: player n plays on n modulo their count; default Server.
 	Servers []netip.AddrPort
+	// Tokens name several servers, and each player joins the nearest, wherever others do. It sees for
+	// itself: all but blind players are full. Server, Servers and Lobbies are not used.
+	Choose bool
 	// Lobbies on all servers together, as many on each; player n plays in n modulo their count, which
 	// its token says. Default one for each server.
 	Lobbies int
@@ -67,6 +70,12 @@ func (cfg Config) withDefaults() (Config, error) {
 		seed := cfg.Seed
 		cfg.Brain = func(n int) Brain { return NewBot(seed, n) }
 	}
+	if cfg.Token == nil {
+		return cfg, ErrNoTokens
+	}
+	if cfg.Choose {
+		return cfg.choosing(), nil
+	}
 	if len(cfg.Servers) == 0 {
 		cfg.Servers = []netip.AddrPort{cfg.Server}
 	}
@@ -78,10 +87,19 @@ func (cfg Config) withDefaults() (Config, error) {
 		cfg.Decode = client.DecodeOwn
 	}
 	cfg.Full = max(cfg.Full, cfg.Lobbies) // one for the view of each lobby
-	if cfg.Token == nil {
-		return cfg, ErrNoTokens
-	}
 	return cfg, nil
+}
+
+// choosing is a configuration whose players choose their servers: each full one is a view of its
+// own.
+func (cfg Config) choosing() Config {
+	cfg.Servers = nil
+	if cfg.Decode != client.DecodeAcks {
+		cfg.Full, cfg.Decode = cfg.Players, client.DecodeOwn
+	}
+	cfg.Full = max(cfg.Full, 1)
+	cfg.Lobbies = cfg.Full
+	return cfg
 }
 
 // blind reports whether player n sees nothing, not even itself.

@@ -28,10 +28,16 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 		Token: token, Name: "bot " + strconv.Itoa(number),
 		Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
 		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
-		Fetch: true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
+		Ordered: !s.cfg.Choose,
+		Fetch:   true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})
 	if err != nil {
 		return player{}, fmt.Errorf("player %d: %w", number, err)
+	}
+	if s.cfg.Choose {
+		if err := s.sockets.reach(c.Addresses(), len(s.players)); err != nil {
+			return player{}, fmt.Errorf("player %d: %w", number, err)
+		}
 	}
 	p := player{client: c, rng: rng(s.cfg.Seed<<32 ^ uint64(number)<<8 ^ 0xc4a7)}
 	if s.cfg.blind(n) {

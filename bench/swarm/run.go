@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
@@ -90,6 +91,9 @@ func (s *Swarm) tick(stop func() bool) bool {
 		s.gather(&s.backup.sender)
 	}
 	s.lookAround()
+	if err := s.sockets.reachWanted(len(s.players)); err != nil && s.err == nil {
+		s.err = err
+	}
 	return stop != nil && stop()
 }
 
@@ -180,7 +184,7 @@ func (s *Swarm) poll(end time.Duration) bool {
 }
 
 // receive hands a datagram to its player. The client counts invalid ones.
-func (s *Swarm) receive(i int, data []byte) {
+func (s *Swarm) receive(i int, from netip.AddrPort, data []byte) {
 	s.Figures.DatagramsDown++
 	s.Figures.BytesDown += uint64(len(data))
 	if i < s.Figures.Sampled {
@@ -190,6 +194,6 @@ func (s *Swarm) receive(i int, data []byte) {
 	s.passes.lock(i)
 	p := &s.players[i]
 	p.at = max(s.driver.now, p.at)
-	_ = p.client.Receive(p.at, data)
+	_ = p.client.ReceiveFrom(p.at, from, data)
 	s.passes.unlock(i)
 }

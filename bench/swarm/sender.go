@@ -36,9 +36,9 @@ type sender struct {
 	sent      Sent
 	err       error // of the first datagram that could not be sent
 	view      Observation
-	slot      int64               // that is played
-	n         int                 // passes since the lateness was recorded last
-	batches   []netio.ClientBatch // by server: datagrams since then, which were not sent yet
+	slot      int64                // that is played
+	n         int                  // passes since the lateness was recorded last
+	batches   []*netio.ClientBatch // by server: datagrams since then, which were not sent yet
 	sentUntil func() (now, corrected time.Duration)
 }
 
@@ -71,28 +71,32 @@ func (h *sender) step(i int, now, late time.Duration) {
 
 // send adds player i's datagrams to the batch of its server.
 func (h *sender) send(i int, now time.Duration) {
-	servers := len(h.s.sockets.pools)
-	if h.batches == nil {
-		h.batches = make([]netio.ClientBatch, servers)
+	for len(h.batches) < len(h.s.sockets.pools) {
+		h.batches = append(h.batches, new(netio.ClientBatch))
 	}
-	b, out := &h.batches[i%servers], h.s.players[i].client.Outgoing(now)
+	out := h.s.players[i].client.Outgoing(now)
 	for k := range out.Len() {
-		_, data := out.At(k)
+		to, data := out.At(k)
 		h.sent.Sends++
 		h.sent.BytesUp += uint64(len(data))
-		if b.Full() {
+		pool, socket := h.s.sockets.of(i, to, h.s.players[i].client.MovesTo(to))
+		if pool < 0 {
+			h.s.sockets.want(to)
+			continue
+		}
+		if h.batches[pool].Full() {
 			h.flush()
 		}
-		b.Add(i/servers, data)
+		h.batches[pool].Add(socket, data)
 	}
 }
 
 // flush sends the batches.
 func (h *sender) flush() {
-	for server := range h.batches {
-		i, err := h.s.sockets.pools[server].SendBatch(&h.batches[server])
-		if err != nil && h.err == nil {
-			h.err = fmt.Errorf("player %d: %w", i*len(h.batches)+server, err)
+	for pool, batch := range h.batches {
+		socket, err := h.s.sockets.pools[pool].SendBatch(batch)
+		if err != nil && h.err == nil && !h.s.cfg.Choose { // a server of several may be gone
+			h.err = fmt.Errorf("player %d: %w", h.s.sockets.player(pool, socket), err)
 		}
 	}
 }

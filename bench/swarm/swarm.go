@@ -3,12 +3,10 @@ package swarm
 import (
 	"errors"
 	"fmt"
-	"net/netip"
 	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
-	"github.com/tickrate/tickrate/netio"
 )
 
 // Swarm is a number of players on one or several lobbies.
@@ -40,7 +38,6 @@ func Open(cfg Config) (*Swarm, error) {
 	if err != nil {
 		return nil, err
 	}
-	servers := len(cfg.Servers)
 	s := &Swarm{
 		Figures: newFigures(), cfg: cfg,
 		players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
@@ -49,14 +46,12 @@ func Open(cfg Config) (*Swarm, error) {
 		driver: newDriver(),
 	}
 	s.sender.s, s.sender.sentUntil = s, s.sentUntil
-	for server, at := range cfg.Servers {
-		handle := func(i int, data []byte) { s.receive(i*servers+server, data) }
-		if err := s.sockets.open(at, (cfg.Players-server+servers-1)/servers, handle); err != nil {
-			return nil, errors.Join(err, s.close())
-		}
-		if cfg.Decode != client.DecodeAcks { // otherwise the backup may be at a player
-			s.sockets.pools[server].Ahead = func(i int) { s.prefetch(i*servers + server) }
-		}
+	s.sockets.receive = s.receive
+	if cfg.Decode != client.DecodeAcks { // otherwise the backup may be at a player
+		s.sockets.ahead = s.prefetch
+	}
+	if err := s.sockets.spread(cfg.Servers, cfg.Players); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	for i := range s.players {
 		if s.players[i], err = s.newPlayer(i); err != nil {
@@ -117,8 +112,8 @@ func (s *Swarm) Close() error {
 		s.players[i].client.Leave(now)
 		out := s.players[i].client.Outgoing(now)
 		for k := range out.Len() {
-			_, data := out.At(k)
-			_ = s.sockets.send(i, data) // a server that has gone needs no disconnect
+			to, data := out.At(k)
+			_ = s.sockets.send(i, to, s.players[i].client.MovesTo(to), data) // a server that has gone needs no disconnect
 		}
 	}
 	return s.close()
@@ -127,40 +122,4 @@ func (s *Swarm) Close() error {
 func (s *Swarm) close() error {
 	s.driver.delay.Close()
 	return s.sockets.close()
-}
-
-// sockets are the UDP sockets of all players, one pool a server.
-type sockets struct {
-	pools []*netio.ClientPool
-	// By server: called with a datagram and the socket's index in its pool.
-	handlers []func(int, []byte)
-	cursor   int // the server that is polled next
-}
-
-func (k *sockets) open(server netip.AddrPort, players int, handle func(int, []byte)) error {
-	pool, err := netio.OpenClientPool(server, players)
-	if err != nil {
-		return err
-	}
-	k.pools, k.handlers = append(k.pools, pool), append(k.handlers, handle)
-	return nil
-}
-
-// send sends a datagram of player i.
-func (k *sockets) send(i int, data []byte) error {
-	return k.pools[i%len(k.pools)].Send(i/len(k.pools), data)
-}
-
-// poll receives a few datagrams of the server at the cursor and reports whether it may have more.
-func (k *sockets) poll() (more bool) {
-	_, more = k.pools[k.cursor].Poll(pollBatch, k.handlers[k.cursor])
-	k.cursor = (k.cursor + 1) % len(k.pools)
-	return more
-}
-
-func (k *sockets) close() (err error) {
-	for _, pool := range k.pools {
-		err = errors.Join(err, pool.Close())
-	}
-	return err
 }

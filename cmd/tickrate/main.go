@@ -52,7 +52,14 @@ func run(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, "tickrate:", err)
+	return exitCode(err)
+}
+
+// exitCode is the exit code of a command that ended with err.
+func exitCode(err error) int {
 	switch {
+	case err == nil:
+		return 0
 	case errors.Is(err, errRegressed):
 		return exitRegressed
 	case errors.Is(err, errVoid):

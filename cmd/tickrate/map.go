@@ -1,4 +1,4 @@
-// The command map: generates maps and checks map files. The generators are in sim/arena.
+// The command map, and its subcommand generate. The generators are in sim/arena.
 
 package main
 
@@ -8,17 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // newMap returns the command map. Its subcommand generate makes the same map for the same players
-// and seed; check opens a map of any kind.
+// and seed; check and draw open a map of any kind.
 func newMap() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "map",
-		Short: "Generate and check maps",
+		Short: "Generate, check and draw maps",
 		Args:  usage.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -48,20 +47,7 @@ func newMap() *cobra.Command {
 	gen.Flags().BoolVar(&town, "town", false,
 		"a town, whose houses hide who is behind them, in place of low walls and crates")
 	gen.Flags().StringVar(&out, "out", "", "`file` to write (required)")
-	check := &cobra.Command{
-		Use:   "check NAME|FILE",
-		Short: "Load a map and print its size and hash",
-		Args:  usage.OneArg("one map"),
-		RunE: func(c *cobra.Command, args []string) error {
-			a, err := assets.Map(args[0])
-			if err != nil {
-				return err
-			}
-			describe(c, args[0], a)
-			return nil
-		},
-	}
-	c.AddCommand(gen, check)
+	c.AddCommand(gen, newMapCheck(), newMapDraw())
 	return c
 }
 

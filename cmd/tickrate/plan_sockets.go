@@ -39,7 +39,7 @@ func newSockets() *cobra.Command {
 				return usage.Errorf("%s: %w", file, err)
 			}
 			setMinProcs(3) // as serve with one worker
-			_, stop := hiccups()
+			_, stop := hiccups(nil)
 			defer stop()
 			listen := netio.ListenGnet
 			if socket == "mmsg" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -88,6 +90,39 @@ func TestReplayCommand(t *testing.T) {
 	}
 	if _, err = output(t, "replay"); err == nil {
 		t.Fatal("no file is no error")
+	}
+}
+
+// replay --at plays one tick many times, with the same outcome, and profiles it.
+func TestReplayOneTick(t *testing.T) {
+	path, _ := recorded(t)
+	profile := filepath.Join(t.TempDir(), "tick.pprof")
+	out, err := output(t, "replay", path, "--at", "333", "--times", "20", "--profile", profile)
+	if err != nil || !strings.Contains(out, "tick 333 with 8 players, played 20 times") ||
+		!strings.Contains(out, "-tagfocus tick=333 "+profile) {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if raw, err := os.ReadFile(profile); err != nil || len(raw) == 0 {
+		t.Errorf("profile of %d bytes: %v", len(raw), err)
+	}
+	for _, at := range []string{"1", "333", "1800"} { // the first and the last of the recording, too
+		out, err = output(t, "replay", path, "--at", at, "--times", "3", "--json")
+		var got playback.Repeated
+		if err != nil || json.Unmarshal([]byte(out), &got) != nil || fmt.Sprint(got.Tick) != at || got.Times != 3 ||
+			len(got.Systems) != len(sim.Systems()) || got.Total.Median <= 0 {
+			t.Errorf("%v: %s", err, out)
+		}
+	}
+	for args, want := range map[string]string{
+		"--at 99999":        "the recording ends before it",
+		"--profile x":       "expected a tick with --at",
+		"--at 5 --to 7":     "leave out --from, --to",
+		"--at 5 --times -1": "--times -1",
+	} {
+		if _, err := output(t, append([]string{"replay", path}, strings.Fields(args)...)...); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", args, err, want)
+		}
 	}
 }
 

@@ -27,9 +27,8 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/fleet/handoff"
 	"github.com/tickrate/tickrate/internal/hugepage"
-	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
@@ -206,11 +205,11 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 			}
 		}
 	}
-	if s.tick.hiccup {
-		var stop func()
-		cfg.Hiccup, stop = hiccups()
-		defer stop()
+	stop, err := s.observe(&cfg)
+	if err != nil {
+		return err
 	}
+	defer stop()
 	if err = s.fleet.fillAddress(ctx, &cfg); err != nil {
 		return err
 	}
@@ -243,13 +242,6 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 // and HTTP requests must not wait for it.
 func setMinProcs(n int) { runtime.GOMAXPROCS(max(n, runtime.GOMAXPROCS(0))) }
 
-// hiccups starts a thread that measures its own wake-up delays, which are what the machine adds to
-// any thread. late has them, in nanoseconds. stop ends the thread.
-func hiccups() (late *meter.Histogram, stop func()) {
-	late = meter.NewHistogram(0, meter.Fine)
-	return late, clock.NewHiccup(nil, func(d time.Duration) { late.Record(int64(d)) }).Stop
-}
-
 // config turns the settings into a configuration without the key, so that a wrong setting is
 // refused before a key file is made.
 func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
@@ -277,6 +269,9 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
 	cfg.Lobby.Players, cfg.DrainFor = s.match.players, s.match.drainFor
+	if s.fleet.url != "" {
+		cfg.MoveFirst = handoff.MoveFirst
+	}
 	cfg.Lobbies = host.LobbiesConfig(s.match.lobbies)
 	if cfg.Lobbies.Workers = s.match.lobbyWorkers; s.match.lobbyWorkers == 0 {
 		cfg.Lobbies.Workers = min(runtime.NumCPU(), host.MaxLobbyWorkers)
@@ -360,6 +355,9 @@ func (s *serveSettings) check(c *cobra.Command) error {
 		return err
 	}
 	if err := s.fleet.check(m, s.network.echo); err != nil {
+		return err
+	}
+	if _, err := s.capture.check(s.network.echo); err != nil {
 		return err
 	}
 	if err := checkLifetimes("--token-lifetime", s.http.tokenLifetime, s.http.sessionTimeout); err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -95,7 +96,11 @@ func (g *gameServer) figures() agones.Figures {
 		_ = g.host.EndLobby(ctx, id) // one that has no time now ends later
 		cancel()
 	}
-	return agones.Figures{Taken: taken, Most: load.Most, Draining: load.Draining}
+	f := agones.Figures{Taken: taken, Most: load.Most, Draining: load.Draining}
+	for _, id := range g.host.ClientIDs() {
+		f.Players = append(f.Players, strconv.FormatUint(id, 10))
+	}
+	return f
 }
 
 // open finds a lobby for an allocation: one that waits for it, or a new one.

@@ -18,7 +18,7 @@ import (
 
 // A game server of Agones becomes ready, makes a lobby for each allocation but the first, which takes
 // the lobby that waits, drains at the label of a fleet's overflow, and ends with exit code 0.
-func TestServeUnderAgones(t *testing.T) {
+func TestRow77ServeUnderAgones(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a process and its sockets")
 	}
@@ -76,7 +76,9 @@ func TestServeUnderAgones(t *testing.T) {
 	if k.at != listen {
 		t.Errorf("tokens name %v, the record %v", k.at, listen)
 	}
+	until("an empty list of players", func() bool { return len(s.Record().Status.Lists[agones.ListPlayers].Values) == 0 })
 	playing(t, []*player{newPlayer(t, k, 0)}, client.Joined)
+	until("one player in the list", func() bool { return len(s.Record().Status.Lists[agones.ListPlayers].Values) == 1 })
 	resp, err := web.Client().Post(web.URL+"/fake/label?key="+agones.DrainLabel+"&value=true", "", nil)
 	if err != nil || resp.StatusCode != 200 {
 		t.Fatal(resp, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/fleet/agones"
 	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
+	"github.com/tickrate/tickrate/fleet/handoff"
 	"github.com/tickrate/tickrate/server/host"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
@@ -78,22 +79,41 @@ func (s *fleetSettings) join(ctx context.Context, r runningHost) (stop func(), e
 		b.Close()
 		return nil, err
 	}
+	m, err := handoff.NewMover(ctx, handoff.Config{Bus: b, Name: s.name, Key: s.key, Host: h, Log: os.Stderr})
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
+	done := make(chan error, 3)
 	go func() { done <- a.Run(ctx) }()
+	go func() { done <- m.Run(ctx) }()
+	go func() { m.Drain(ctx, func() []uint32 { return busyLobbies(h) }); done <- nil }()
 	return func() {
 		cancel()
-		if err := <-done; err != nil {
-			fmt.Fprintf(os.Stderr, "fleet: %v\n", err)
+		for range cap(done) {
+			if err := <-done; err != nil {
+				fmt.Fprintf(os.Stderr, "fleet: %v\n", err)
+			}
 		}
 		b.Close()
 	}, nil
 }
 
+// busyLobbies lists the lobbies of a host that have players.
+func busyLobbies(h *host.Host) (ids []uint32) {
+	for _, l := range h.Load().Lobbies {
+		if l.Players > 0 {
+			ids = append(ids, l.ID)
+		}
+	}
+	return ids
+}
+
 // figuresOf is what a host announces.
 func figuresOf(l host.Load) announce.Host {
 	h := announce.Host{Instance: l.Instance, MostRooms: l.Most, MostSlots: l.Slots, Workers: l.Workers,
-		Busy: l.Busy, Draining: l.Draining, TickUS: float64(l.Tick.Microseconds()), Rooms: make([]announce.Room, len(l.Lobbies))}
+		Busy: l.Busy, Arrivals: &l.Arrivals, Draining: l.Draining, TickUS: float64(l.Tick.Microseconds()), Rooms: make([]announce.Room, len(l.Lobbies))}
 	for _, at := range l.Addresses {
 		h.Addresses = append(h.Addresses, at.String())
 	}

@@ -42,6 +42,7 @@ type serveSettings struct {
 	console     consoleSettings
 	record      string // folder of recordings; "" for none
 	shotLog     int    // shot records to keep
+	capture     captureSettings
 	fleet       fleetSettings
 }
 
@@ -139,6 +140,8 @@ var settingKeys = []struct{ key, flag string }{
 
 	{"recording.folder", "record"}, {"recording.shot_log", "shot-log"},
 
+	{"capture.folder", "capture"}, {"capture.when", "capture-when"}, {"capture.most", "capture-most"},
+
 	{"fleet.nats", "fleet"}, {"fleet.key_file", "fleet-key"}, {"fleet.name", "fleet-name"},
 	{"fleet.agones", "agones"},
 }
@@ -155,6 +158,7 @@ func (s *serveSettings) register(c *cobra.Command) {
 	s.tick.register(fl)
 	s.http.register(fl)
 	s.fleet.register(fl)
+	s.capture.register(fl)
 	fl.StringVar(&s.query.listen, "query", "",
 		"UDP `host:port` for server browsers; see tickrate query; default none")
 	fl.StringVar(&s.query.name, "name", "tickrate", "name in server browsers, at most 255 `bytes`")

@@ -5,8 +5,6 @@ package main
 
 import (
 	"fmt"
-	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -83,7 +81,17 @@ others decode:
   acks  acks only: they cost two thirds of that, move at random and do not
         aim; for thousands of players
 
-  tickrate swarm --players 2000 --full 1 --decode acks --arrival 4s`,
+  tickrate swarm --players 2000 --full 1 --decode acks --arrival 4s
+
+With --nearest each token names all servers: a player pings them three times and
+joins the one with the shortest round trip. The figures say who joined where.
+Such players decode whole snapshots, or acks only.
+
+  tickrate swarm --nearest --server 198.51.100.7:7913 --server 203.0.113.5:7913
+
+A fleet's director gives each player a place on one host or several:
+
+  tickrate swarm --director 127.0.0.1:7920 --hosts 3 --players 64`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
@@ -190,6 +198,7 @@ func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
 		Seed: p.seed, Rate: tick.Rate(p.rate), ChatEvery: p.chatEvery, Arrival: p.arrival,
 		Models: models, Content: pack, Brain: move.Brain, Token: tokens,
+		Choose: f.tokens.nearest || f.tokens.match.director != "", // which may name another host for each player
 	}
 	// Full counts the clients that decode everything, from the first.
 	if p.decode == client.DecodeFull {
@@ -283,21 +292,4 @@ func fetched(s *swarm.Swarm) string {
 		return fmt.Sprintf("; the server sent what is not here: %s", several(int(n), "file"))
 	}
 	return ""
-}
-
-// people formats the numbers of players and spectators.
-func (p *swarmPlay) people() string {
-	if p.spectators == 0 {
-		return several(p.players, "player")
-	}
-	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
-}
-
-// joinAddresses formats addresses as a list of words.
-func joinAddresses(at []netip.AddrPort) string {
-	text := make([]string, len(at))
-	for i := range at {
-		text[i] = at[i].String()
-	}
-	return strings.Join(text, " and ")
 }

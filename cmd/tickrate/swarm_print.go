@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +40,8 @@ type swarmSummary struct {
 	CPU        float64   `json:"swarm_cores"`     // CPU time by elapsed time
 	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
 	Void       string    `json:"void,omitempty"` // reason why the figures are worthless
+
+	Choice *swarmChoice `json:"choice,omitempty"` // of players whose tokens name several servers
 
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
@@ -106,6 +109,7 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 // missed its own schedule are printed and marked VOID; the error is errVoid.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
+	out.Choice = choiceOf(choices(s, f.play.players))
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -119,6 +123,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
+	out.Choice.print(w)
 	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
 		several(int(out.Mispredictions), "misprediction"))
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick,\n"+
@@ -203,4 +208,21 @@ func keptOr(kept bool, missed string) string {
 		return "kept"
 	}
 	return missed
+}
+
+// people formats the numbers of players and spectators.
+func (p *swarmPlay) people() string {
+	if p.spectators == 0 {
+		return several(p.players, "player")
+	}
+	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
+}
+
+// joinAddresses formats addresses as a list of words.
+func joinAddresses(at []netip.AddrPort) string {
+	text := make([]string, len(at))
+	for i := range at {
+		text[i] = at[i].String()
+	}
+	return strings.Join(text, " and ")
 }

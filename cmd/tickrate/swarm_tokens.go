@@ -13,6 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/director"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -26,6 +27,8 @@ type swarmTokens struct {
 	key       keyFlags   // of all lobbies, to make tokens here
 	protocol  protocolID // of tokens made here
 	lobby     int64      // that tokens name; -1: none
+	nearest   bool       // tokens name several servers
+	match     matchRequest
 }
 
 // role is what a token admits its client as.
@@ -48,6 +51,9 @@ func (f *swarmTokens) register(c *cobra.Command) {
 		"the server's `secret` for tokens; also "+serverapi.TokenVariable)
 	fl.Int64Var(&f.lobby, "lobby", -1,
 		"`number` of the lobby at a server of several; -1 lets the server choose")
+	fl.BoolVar(&f.nearest, "nearest", false, "each token names all of --server, or with --http what the server "+
+		"says, and each player joins the nearest of them by three pings")
+	f.match.register(fl)
 	f.key.register(c, "as the server has it, to make tokens here")
 	fl.Var(&f.protocol, "protocol-id", protocolUsage+", of tokens made here")
 }
@@ -69,6 +75,10 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 	if err != nil {
 		return nil, err
 	}
+	if f.match.director != "" {
+		f.match.secret = secret
+		return f.matched(c, as)
+	}
 	var named []netip.AddrPort // of the lobbies in place of those in tokens, such as a proxy's
 	for _, one := range f.servers {
 		at, err := publicAddrs("--server", []string{one})
@@ -79,6 +89,10 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 	}
 	if f.key.given() && !asked {
 		return f.minted(c, named, as)
+	}
+	if f.nearest && (len(named) > 0 || len(f.http) > 1) {
+		return nil, usage.Errorf("--nearest: expected one value of --http without --server, or values of --server " +
+			"and the key")
 	}
 	if len(named) > 0 && len(named) != len(f.http) {
 		return nil, usage.Errorf("%s of --server and %s of --http: expected one of each for each lobby",
@@ -97,6 +111,22 @@ func (f *swarmTokens) sources(c *cobra.Command, as role) (all []*tokenSource, er
 	return all, nil
 }
 
+// matched returns the source of a director's tokens.
+func (f *swarmTokens) matched(c *cobra.Command, as role) ([]*tokenSource, error) {
+	switch {
+	case len(f.servers) > 0 || c.Flags().Changed("http") || f.key.fileSet || f.key.hexSet || f.lobby >= 0 || f.nearest ||
+		as == asSpectator:
+		return nil, usage.Errorf("--director: expected no --server, --http, --lobby, --nearest, --spectators and key")
+	case f.match.hosts < 1 || f.match.hosts > director.MaxHosts:
+		return nil, usage.Errorf("--hosts %d: expected 1 to %d", f.match.hosts, director.MaxHosts)
+	}
+	t, err := matchTokens(c.Context(), f.match)
+	if err != nil {
+		return nil, err
+	}
+	return []*tokenSource{t}, nil
+}
+
 // minted returns sources that make tokens with the servers' key, one for each address; none for the
 // default port on this machine.
 func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, as role) ([]*tokenSource, error) {
@@ -107,12 +137,19 @@ func (f *swarmTokens) minted(c *cobra.Command, named []netip.AddrPort, as role) 
 	if named == nil {
 		named = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:7913")}
 	}
+	each := [][]netip.AddrPort{named} // of each source
+	if !f.nearest {
+		each = nil
+		for _, at := range named {
+			each = append(each, []netip.AddrPort{at})
+		}
+	}
 	var all []*tokenSource
-	for _, at := range named {
+	for _, servers := range each {
 		mint := netcode.Mint{
 			ProtocolID:     uint64(f.protocol),
 			TimeoutSeconds: httpapi.TimeoutSeconds(httpapi.DefaultSessionTimeout),
-			Servers:        []netip.AddrPort{at},
+			Servers:        servers,
 		}
 		if as == asSpectator {
 			protocol.MarkSpectator(mint.UserData[:])

@@ -29,6 +29,7 @@ const (
 	retryLeast  = 100 * time.Millisecond // pause after a watch that broke
 	retryMost   = 5 * time.Second
 	settle      = 3 * time.Second // see state
+	listEvery   = time.Second     // most often that the list of players is told
 	readyAgain  = 5 * time.Second // until /ready is repeated, if the record does not show it
 	maxRecord   = 1 << 20         // bytes of a record
 )
@@ -48,12 +49,13 @@ type Client struct {
 	http  http.Client
 	began time.Time
 	state state
+	list  players
 }
 
 // NewClient returns a client that Run starts.
 func NewClient(cfg Config) *Client {
 	return &Client{cfg: cfg, http: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 2}},
-		began: time.Now(), state: state{settle: settle}}
+		began: time.Now(), state: state{settle: settle}, list: players{settle: settle}}
 }
 
 // Run keeps the SDK server informed until ctx ends, then asks it to remove the game server. The SDK
@@ -80,7 +82,7 @@ func (c *Client) serve(ctx context.Context, records <-chan *GameServer) {
 	sync, health := time.NewTicker(syncEvery), time.NewTimer(0)
 	defer sync.Stop()
 	defer health.Stop()
-	var asked time.Time // when /ready was last accepted
+	var asked, listed time.Time // when /ready was last accepted, and the players were told
 	failing := false
 	for {
 		select {
@@ -111,13 +113,23 @@ func (c *Client) serve(ctx context.Context, records <-chan *GameServer) {
 			if ch := s.next(since, f); s.seen && ch != nil {
 				s.done(since, ch, c.call(ctx, "PATCH", "/v1beta1/counters/"+CounterRooms, ch) == nil)
 			}
+			if values, tell := c.list.next(since, f.Players); tell && now.Sub(listed) >= listEvery {
+				listed = now
+				c.list.done(since, values, c.call(ctx, "PATCH", "/v1beta1/lists/"+ListPlayers,
+					map[string][]string{"values": append([]string{}, values...)}) == nil)
+			}
 		}
 	}
 }
 
 // observe takes a record, and does what it asks for.
 func (c *Client) observe(ctx context.Context, g *GameServer) {
-	if a, asked := c.state.observe(time.Since(c.began), g); asked {
+	now := time.Since(c.began)
+	a, asked, fresh := c.state.observe(now, g)
+	if fresh {
+		c.list.observe(now, g)
+	}
+	if asked {
 		c.open(ctx, a)
 	}
 	if c.state.drained {

@@ -102,6 +102,7 @@ const (
 // Names in a GameServer that allocators and fleets write and a game server reads.
 const (
 	CounterRooms  = "rooms"                     // lobbies: taken, and most
+	ListPlayers   = "players"                   // client ids of connected players
 	LastAllocated = "agones.dev/last-allocated" // annotation that each allocation changes
 	MapKey        = "tickrate/map"              // annotation or label of an allocation: map of the lobby
 	ModeKey       = "tickrate/mode"             // likewise: mode of the lobby

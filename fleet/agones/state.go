@@ -33,11 +33,12 @@ type state struct {
 }
 
 // observe takes a record, in any order and as often as it comes. asked means that it tells of an
-// allocation that was not answered yet: a lobby is to be opened for it.
-func (s *state) observe(now time.Duration, g *GameServer) (a Allocation, asked bool) {
+// allocation that was not answered yet: a lobby is to be opened for it. fresh means that it is not
+// older than one before.
+func (s *state) observe(now time.Duration, g *GameServer) (a Allocation, asked, fresh bool) {
 	version, err := strconv.Atoi(g.Meta.ResourceVersion)
 	if s.seen && err == nil && version < s.version {
-		return a, false
+		return a, false, false
 	}
 	s.seen, s.version, s.phase = true, version, g.Status.State
 	s.period = time.Duration(g.Spec.Health.PeriodSeconds) * time.Second
@@ -49,12 +50,12 @@ func (s *state) observe(now time.Duration, g *GameServer) (a Allocation, asked b
 	}
 	at, err := time.Parse(time.RFC3339Nano, g.Meta.Annotations[LastAllocated])
 	if err != nil || !at.After(s.allocated) {
-		return a, false
+		return a, false, true
 	}
 	s.allocated, s.newest = at, allocationOf(g)
 	s.counted++
 	s.moved = now
-	return s.newest, true
+	return s.newest, true, true
 }
 
 // missed returns how many lobbies allocators have asked for beside those that observe told of: several
@@ -88,6 +89,7 @@ type Figures struct {
 	Taken    int // lobbies
 	Most     int // lobbies
 	Draining bool
+	Players  []string // client ids of connected players, in an order that stays
 }
 
 // next returns the request that brings the counter nearer to the figures, nil if it is there. The

@@ -30,7 +30,7 @@ func TestAllocationsAreAnsweredOnce(t *testing.T) {
 	s, opened := settled(0), 0
 	first, second := recordOf(3, 1, "2026-11-24T09:00:05Z"), recordOf(4, 2, "2026-11-24T09:00:05.25Z")
 	for _, g := range []*GameServer{first, first, second, first, second, recordOf(2, 0, "")} {
-		if a, asked := s.observe(time.Second, g); asked {
+		if a, asked, _ := s.observe(time.Second, g); asked {
 			opened++
 			if a != (Allocation{Map: "town:64:1", Players: 12}) {
 				t.Errorf("%+v", a)
@@ -48,7 +48,7 @@ func TestAllocationsAreAnsweredOnce(t *testing.T) {
 // Three allocations in one record open three lobbies: one at once, two when nothing is under way.
 func TestAllocationsThatComeTogether(t *testing.T) {
 	s := settled(1)
-	if _, asked := s.observe(time.Second, recordOf(3, 4, "2026-11-24T09:00:05Z")); !asked {
+	if _, asked, _ := s.observe(time.Second, recordOf(3, 4, "2026-11-24T09:00:05Z")); !asked {
 		t.Fatal("no lobby")
 	}
 	if n := s.missed(2 * time.Second); n != 0 {
@@ -71,7 +71,7 @@ func TestTheCounterFollowsTheLobbies(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	s.done(time.Second, c, true)
-	if _, asked := s.observe(time.Second, recordOf(4, 3, "2026-11-24T09:00:05Z")); !asked {
+	if _, asked, _ := s.observe(time.Second, recordOf(4, 3, "2026-11-24T09:00:05Z")); !asked {
 		t.Fatal("no lobby")
 	}
 	if c := s.next(time.Second, Figures{Taken: 3, Most: 8}); c != nil {

@@ -36,6 +36,8 @@ const (
 	maxTick   = 10e6    // µs
 	maxClock  = 60_000  // ms
 	maxCores  = 1 << 12 // workers
+
+	maxArrivals = 1 << 20 // a minute
 )
 
 // Room is one lobby of a Host.
@@ -60,8 +62,9 @@ type Host struct {
 	MostSlots int      `json:"most_slots"` // of a lobby on demand
 	Draining  bool     `json:"draining"`   // takes no more players
 	Workers   int      `json:"workers"`
-	Busy      float64  `json:"busy"`    // share of its processor that the busiest worker took, 0 to 1
-	TickUS    float64  `json:"tick_us"` // that hardly a tick takes longer than, µs, about the p99
+	Busy      float64  `json:"busy"`                      // share of its processor that the busiest worker took, 0 to 1
+	TickUS    float64  `json:"tick_us"`                   // that hardly a tick takes longer than, µs, about the p99
+	Arrivals  *int     `json:"arrivals_minute,omitempty"` // players that joined in the last minute; nil: not said
 	Rooms     []Room   `json:"rooms"`
 }
 
@@ -124,6 +127,8 @@ func (h *Host) Check(now time.Time) error {
 		return lie("busy %v", h.Busy)
 	case !(h.TickUS >= 0 && h.TickUS <= maxTick):
 		return lie("ticks of %v µs", h.TickUS)
+	case h.Arrivals != nil && (*h.Arrivals < 0 || *h.Arrivals > maxArrivals):
+		return lie("%d arrivals a minute", *h.Arrivals)
 	case h.TickUS > 0 && len(h.Rooms) == 0:
 		return lie("ticks of %v µs without a room", h.TickUS)
 	}

@@ -41,7 +41,14 @@ const (
 	kindHost kind = 'H'
 	kindMake kind = 'M'
 	kindMade kind = 'R'
+	kindMove kind = 'V'
 )
+
+// SealMove returns the bytes of a message about a lobby that moves, see package handoff.
+func (k *Key) SealMove(body any) ([]byte, error) { return k.seal(kindMove, body) }
+
+// OpenMove reads what SealMove wrote. It does not check what the message says.
+func (k *Key) OpenMove(raw []byte, body any) error { return k.open(kindMove, raw, body) }
 
 // Seal appends a message:
 //

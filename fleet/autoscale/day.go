@@ -107,6 +107,7 @@ type dayRun struct {
 	hosts   []*host
 	playing matches
 	waiting []time.Duration // since when, by match
+	seated  []time.Duration // matches of the last minute
 	out     Outcome
 }
 
@@ -181,6 +182,7 @@ func (r *dayRun) seat(now time.Duration) {
 		if !r.place(now+took, now) {
 			return
 		}
+		r.seated = append(r.seated, now)
 		if waited := now - r.waiting[0]; waited > 0 {
 			r.out.Waited += r.Party
 			r.out.Waits = append(r.out.Waits, waited)
@@ -227,6 +229,8 @@ func (r *dayRun) scale(now time.Duration, scale Scaler) {
 			f.Ready++
 		}
 	}
+	r.seated = slices.DeleteFunc(r.seated, func(at time.Duration) bool { return now-at > time.Minute })
+	report.Arrivals = len(r.seated) * r.Party
 	want := scale(now, f, &report)
 	for len(r.hosts) < want {
 		boot := leastBoot + time.Duration(r.random.Int64N(int64(mostBoot-leastBoot)))

@@ -7,7 +7,7 @@ import (
 
 // Over days that nobody has looked at, no Buffer that costs no more host hours lets fewer players
 // wait, and the same seed gives the same day.
-func TestDayBesideBuffer(t *testing.T) {
+func TestRow79DayBesideBuffer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("days of 80,000 seconds")
 	}

@@ -65,6 +65,9 @@ type Report struct {
 	Hosts   int     // that have said anything
 	Players int     // with a session or a promised place
 	Busy    float64 // sum over the hosts of the share that the busiest worker of each took
+	// Players that have come in the last minute; 0 where hosts do not say. A rise shows before the
+	// number of players does.
+	Arrivals int
 }
 
 // Policy is the state of a decision. It has no clock; one goroutine may use it.
@@ -76,8 +79,9 @@ type Policy struct {
 
 // sample is the number of players at a time.
 type sample struct {
-	at      time.Duration
-	players float64
+	at       time.Duration
+	players  float64
+	arrivals float64 // a second
 }
 
 // answer is a number of hosts that was decided.
@@ -101,12 +105,14 @@ const lie = 10
 // check refuses figures that cannot be. They change nothing.
 func (p *Policy) check(r *Report) error {
 	switch {
-	case r.Hosts < 0 || r.Players < 0:
-		return fmt.Errorf("%d hosts, %d players: expected 0 or more", r.Hosts, r.Players)
+	case r.Hosts < 0 || r.Players < 0 || r.Arrivals < 0:
+		return fmt.Errorf("%d hosts, %d players, %d a minute: expected 0 or more", r.Hosts, r.Players, r.Arrivals)
 	case math.IsNaN(r.Busy) || r.Busy < 0 || r.Busy > float64(r.Hosts):
 		return fmt.Errorf("%g processors busy: expected 0 to %d, one a host", r.Busy, r.Hosts)
 	case r.Players > lie*p.cfg.PerHost*max(1, r.Hosts):
 		return fmt.Errorf("%d players on %d hosts of %d each", r.Players, r.Hosts, p.cfg.PerHost)
+	case r.Arrivals > lie*p.cfg.PerHost*max(1, r.Hosts):
+		return fmt.Errorf("%d players a minute on %d hosts of %d each", r.Arrivals, r.Hosts, p.cfg.PerHost)
 	}
 	return nil
 }
@@ -122,7 +128,7 @@ func (p *Policy) Hosts(now time.Duration, f Fleet, r *Report) (hosts int, err er
 		return p.bound(f.Replicas, &f), err
 	}
 	p.seen = slices.DeleteFunc(p.seen, func(s sample) bool { return now-s.at > p.cfg.Window || s.at >= now })
-	p.seen = append(p.seen, sample{now, float64(r.Players)})
+	p.seen = append(p.seen, sample{now, float64(r.Players), float64(r.Arrivals) / 60})
 	need := p.forecast(now + p.cfg.StartUp)
 	const rounding = 1e-6 // of the sums above, in hosts
 	hosts = int(math.Ceil(need/(p.perHost(r)*p.cfg.Fill)-rounding)) + p.cfg.Spare
@@ -139,8 +145,8 @@ func (p *Policy) perHost(r *Report) float64 {
 	return min(planned, float64(r.Players)/r.Busy)
 }
 
-// forecast is the number of players at a time soon: the line through the samples, and twice their
-// deviation from it. A fleet that empties is not forecast.
+// forecast is the number of players at a time soon: the line through the samples, twice their
+// deviation from it, and what comes beyond that line. A fleet that empties is not forecast.
 func (p *Policy) forecast(at time.Duration) float64 {
 	last, n := p.seen[len(p.seen)-1], float64(len(p.seen))
 	var meanT, meanY, tt, ty float64
@@ -162,7 +168,21 @@ func (p *Policy) forecast(at time.Duration) float64 {
 		off := s.players - meanY - slope*(s.at.Seconds()-meanT)
 		deviation += off * off / n
 	}
-	return last.players + max(0, slope)*(at-last.at).Seconds() + 2*math.Sqrt(deviation)
+	return last.players + max(0, slope+p.surge())*(at-last.at).Seconds() + 2*math.Sqrt(deviation)
+}
+
+// surge is by how many players a second more come now than on average, as far as that is more than twice
+// their deviation. The players that leave are those of the average, so it adds to the trend.
+func (p *Policy) surge() float64 {
+	last, n := p.seen[len(p.seen)-1], float64(len(p.seen))
+	mean, deviation := 0.0, 0.0
+	for _, s := range p.seen {
+		mean += s.arrivals / n
+	}
+	for _, s := range p.seen {
+		deviation += (s.arrivals - mean) * (s.arrivals - mean) / n
+	}
+	return max(0, last.arrivals-mean-2*math.Sqrt(deviation))
 }
 
 // held is the largest answer of the last Hold.

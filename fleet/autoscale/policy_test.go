@@ -61,6 +61,36 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+// More players a minute than usual raise the answer before they are counted as players; an even flow
+// of any size does not, nor do a few more.
+func TestRow79ArrivalsShowARise(t *testing.T) {
+	answer := func(usual, now int) int {
+		p := policyOf(t, Config{PerHost: 100, StartUp: 2 * time.Minute, Spare: -1})
+		n := 0
+		for i := range 20 {
+			r := &Report{Hosts: 10, Players: 480, Arrivals: usual + i%3}
+			if i == 19 {
+				r.Arrivals = now
+			}
+			var err error
+			if n, err = p.Hosts(time.Duration(i)*30*time.Second, Fleet{}, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return n
+	}
+	for _, c := range []struct{ usual, now, want int }{
+		{0, 0, 5}, {50, 51, 5}, {500, 501, 5}, {500, 504, 5},
+		{50, 0, 5},    // fewer: the players themselves say when they are gone
+		{50, 250, 7},  // 200 a minute more; beside twice the deviation about 100, for two minutes
+		{50, 950, 15}, // likewise 900
+	} {
+		if n := answer(c.usual, c.now); n != c.want {
+			t.Errorf("%d hosts for 480 players when %d come after %d a minute, want %d", n, c.now, c.usual, c.want)
+		}
+	}
+}
+
 // Hosts that are busier than their plan said carry fewer players.
 func TestBusyHostsCarryFewer(t *testing.T) {
 	p := policyOf(t, Config{PerHost: 100, Spare: -1})
@@ -73,11 +103,11 @@ func TestBusyHostsCarryFewer(t *testing.T) {
 }
 
 // Without figures that can be, the fleet stays as it is.
-func TestFiguresThatCannotBe(t *testing.T) {
+func TestRow79FiguresThatCannotBe(t *testing.T) {
 	p := policyOf(t, Config{PerHost: 100})
 	f := Fleet{Replicas: 9, Allocated: 3}
 	for _, r := range []*Report{nil, {Hosts: -1}, {Hosts: 1, Players: -1}, {Hosts: 1, Busy: math.NaN()},
-		{Hosts: 1, Busy: 1.5}, {Hosts: 1, Players: 1001}} {
+		{Hosts: 1, Busy: 1.5}, {Hosts: 1, Players: 1001}, {Hosts: 1, Arrivals: -1}, {Hosts: 1, Arrivals: 1001}} {
 		if n, err := p.Hosts(0, f, r); n != 9 || (err != nil) != (r != nil) {
 			t.Errorf("%+v: %d hosts, %v", r, n, err)
 		}

@@ -108,12 +108,17 @@ func (w *Webhook) ask(ctx context.Context) (*Report, error) {
 	var s struct {
 		Hosts, Players *int
 		Busy           float64
+		Arrivals       *int `json:"arrivals_minute"`
 	}
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxStats)).Decode(&s)
 	if err != nil || s.Hosts == nil || s.Players == nil {
 		return nil, fmt.Errorf("no figures of a director: %w", err)
 	}
-	return &Report{Hosts: *s.Hosts, Players: *s.Players, Busy: s.Busy}, nil
+	r := &Report{Hosts: *s.Hosts, Players: *s.Players, Busy: s.Busy}
+	if s.Arrivals != nil {
+		r.Arrivals = *s.Arrivals
+	}
+	return r, nil
 }
 
 // review is a request of a FleetAutoscaler, as far as it matters here.

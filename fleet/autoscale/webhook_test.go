@@ -53,6 +53,15 @@ func TestWebhook(t *testing.T) {
 	if _, r, _ := post(t, w, review3); !r.Response.Scale || r.Response.Replicas != 6 {
 		t.Errorf("450 players, 100 a host: %+v, want 5 hosts and one to spare", r)
 	}
+	for _, c := range []struct {
+		figures string
+		want    int
+	}{{`{"hosts": 3, "players": 450, "arrivals_minute": 30}`, 30}, {`{"hosts": 3, "players": 450, "arrivals_minute": null}`, 0}} {
+		figures.Store(c.figures)
+		if ask(); w.report.Arrivals != c.want {
+			t.Errorf("%s: %+v", c.figures, w.report)
+		}
+	}
 	figures.Store(`{"hosts": 3, "players": 450000}`)
 	ask()
 	if _, r, _ := post(t, w, review3); r.Response.Scale || w.stats.Lies != 1 {

@@ -1,8 +1,9 @@
 // Package director finds places for players in the lobbies of a fleet.
 //
 // Announcements of hosts go in over NATS, and requests for places over HTTP; connect tokens for the
-// fullest room that holds the service level come out. Reservations live in JetStream, written by
-// compare-and-set: directors may be several, and any may die. The command fleet director uses it.
+// fullest room that holds the service level come out, or for such a room on each of several hosts.
+// Reservations live in JetStream, written by compare-and-set: directors may be several, and any may
+// die. The command fleet director uses it.
 package director
 
 import (

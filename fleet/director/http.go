@@ -24,13 +24,14 @@ type Stats struct {
 	Hosts      int               `json:"hosts"`     // with a lease
 	Available  int               `json:"available"` // of these, below their limit of load and not draining
 	Rooms      int               `json:"rooms"`
-	Players    int               `json:"players"`  // with a session or a promised place
-	Busy       float64           `json:"busy"`     // sum of the shares that the busiest worker of each host took
-	Matched    uint64            `json:"matched"`  // requests with a place
-	Failed     uint64            `json:"failed"`   // requests without
-	Made       uint64            `json:"made"`     // lobbies that hosts were asked for
-	Conflict   uint64            `json:"conflict"` // writes that another director was faster with
-	Lost       uint64            `json:"lost"`     // hosts whose lease ended
+	Players    int               `json:"players"`         // with a session or a promised place
+	Busy       float64           `json:"busy"`            // sum of the shares that the busiest worker of each host took
+	Arrivals   *int              `json:"arrivals_minute"` // players that joined in the last minute; null: a host does not say
+	Matched    uint64            `json:"matched"`         // requests with a place
+	Failed     uint64            `json:"failed"`          // requests without
+	Made       uint64            `json:"made"`            // lobbies that hosts were asked for
+	Conflict   uint64            `json:"conflict"`        // writes that another director was faster with
+	Lost       uint64            `json:"lost"`            // hosts whose lease ended
 	Announced  uint64            `json:"announced"`
 	Refused    map[string]uint64 `json:"refused"` // announcements, by reason
 	ServiceMax struct {
@@ -47,12 +48,19 @@ func (d *Director) Stats() Stats {
 		Matched: d.matched.Load(), Failed: d.failed.Load(), Made: d.made.Load(), Conflict: d.conflicts.Load(),
 		Lost: d.lost.Load(), Announced: d.intake.taken.Load(), Refused: map[string]uint64{}}
 	s.ServiceMax.Busy, s.ServiceMax.TickUS = d.index.busy, d.index.tickUS
+	arrivals, told := 0, 0
 	for _, h := range d.index.hosts {
+		if h.Arrivals != nil {
+			arrivals, told = arrivals+*h.Arrivals, told+1
+		}
 		s.Players += h.committed
 		s.Busy += h.Busy
 		if d.index.holdsLevel(h) {
 			s.Available++
 		}
+	}
+	if told > 0 && told == s.Hosts {
+		s.Arrivals = &arrivals
 	}
 	for i := range refusals {
 		s.Refused[refusals[i].name] = d.intake.refused[i].Load()
@@ -130,6 +138,9 @@ func (d *Director) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	one("hosts_available", "gauge", "Hosts that get players.", uint64(s.Available))
 	one("rooms", "gauge", "Lobbies of the fleet.", uint64(s.Rooms))
 	one("players", "gauge", "Players with a session or a promised place.", uint64(s.Players))
+	if s.Arrivals != nil {
+		one("arrivals_minute", "gauge", "Players that joined in the last minute.", uint64(*s.Arrivals))
+	}
 	one("matches_total", "counter", "Requests with a place.", s.Matched)
 	one("matches_failed_total", "counter", "Requests without a place.", s.Failed)
 	one("lobbies_made_total", "counter", "Lobbies that hosts were asked for.", s.Made)

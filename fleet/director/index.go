@@ -2,6 +2,7 @@ package director
 
 import (
 	"cmp"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -29,9 +30,10 @@ type room struct {
 type hostEntry struct {
 	announce.Host // but for Rooms
 	rooms         []*room
-	until         time.Time // end of its lease
-	committed     int       // players in its rooms and on their way
-	listed        []place   // where ranks have it
+	until         time.Time    // end of its lease
+	committed     int          // players in its rooms and on their way
+	listed        []place      // where ranks have it
+	machines      []netip.Addr // of its addresses
 }
 
 // rank is a host in the order of a place: the fullest first. Ranks are small, since a search reads
@@ -57,13 +59,13 @@ type index struct {
 	hosts map[string]*hostEntry
 	rooms map[roomKey]*room
 	ranks map[place][]rank
-	holds map[roomKey]holds  // of rooms that are announced or not
-	held  map[string]roomKey // by request
+	holds map[roomKey]holds    // of rooms that are announced or not
+	held  map[string][]roomKey // by request
 }
 
 func newIndex(l limits) *index {
 	return &index{limits: l, hosts: map[string]*hostEntry{}, rooms: map[roomKey]*room{},
-		ranks: map[place][]rank{}, holds: map[roomKey]holds{}, held: map[string]roomKey{}}
+		ranks: map[place][]rank{}, holds: map[roomKey]holds{}, held: map[string][]roomKey{}}
 }
 
 // committed is how many of a room's slots are taken or promised.
@@ -99,7 +101,7 @@ func (x *index) announce(h *announce.Host, until time.Time) {
 			kept = append(kept, r)
 		}
 	}
-	e.Host, e.until, e.rooms = *h, until, kept
+	e.Host, e.until, e.rooms, e.machines = *h, until, kept, machinesOf(h.Addresses)
 	e.Rooms = nil
 	for i := range h.Rooms {
 		e.rooms = append(e.rooms, &room{Room: h.Rooms[i], key: roomKey{h.Instance, h.Rooms[i].ID}, host: e})
@@ -108,6 +110,16 @@ func (x *index) announce(h *announce.Host, until time.Time) {
 		x.rooms[r.key] = r
 	}
 	x.list(e)
+}
+
+// machinesOf returns the IPs of addresses, each once.
+func machinesOf(addresses []string) (all []netip.Addr) {
+	for _, text := range addresses {
+		if at, err := netip.ParseAddrPort(text); err == nil && !slices.Contains(all, at.Addr()) {
+			all = append(all, at.Addr())
+		}
+	}
+	return all
 }
 
 // add adds a room that a host has just made.
@@ -129,12 +141,14 @@ func (x *index) hold(key roomKey, of holds) {
 		x.unlist(r.host)
 	}
 	for _, old := range x.holds[key].list {
-		if x.held[old.Request] == key {
+		if keys := slices.DeleteFunc(x.held[old.Request], func(k roomKey) bool { return k == key }); len(keys) > 0 {
+			x.held[old.Request] = keys
+		} else {
 			delete(x.held, old.Request)
 		}
 	}
 	for _, now := range of.list {
-		x.held[now.Request] = key
+		x.held[now.Request] = append(x.held[now.Request], key)
 	}
 	if len(of.list) == 0 && of.revision == 0 {
 		delete(x.holds, key)
@@ -225,10 +239,11 @@ func (x *index) enter(e *hostEntry, p place, free int) {
 	e.listed = append(e.listed, p)
 }
 
-// find returns the fullest room of the fullest host that takes a party, nil if there is none.
-func (x *index) find(p place, party int) *room {
+// find returns the fullest room of the fullest host apart from others that takes a party, nil if there
+// is none.
+func (x *index) find(p place, party int, but *apart) *room {
 	for _, in := range x.ranks[p] {
-		if int(in.free) >= party {
+		if int(in.free) >= party && but.fits(in.host) {
 			return x.fullest(in.host, p, party)
 		}
 	}
@@ -250,10 +265,11 @@ func (x *index) fullest(e *hostEntry, p place, party int) (best *room) {
 	return best
 }
 
-// makers returns hosts that may make another lobby for a party, the fullest first, at most n.
-func (x *index) makers(party, n int) (all []*hostEntry) {
+// makers returns hosts apart from others that may make another lobby for a party, the fullest first, at
+// most n.
+func (x *index) makers(party, n int, but *apart) (all []*hostEntry) {
 	for _, in := range x.ranks[anywhere] {
-		if in.host.MostSlots >= party && len(all) < n {
+		if in.host.MostSlots >= party && len(all) < n && but.fits(in.host) {
 			all = append(all, in.host)
 		}
 	}

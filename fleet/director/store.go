@@ -80,14 +80,20 @@ func (s *store) holdsOf(ctx context.Context, key roomKey) (holds, error) {
 	return parseHolds(e.Value(), e.Revision()), nil
 }
 
-// placement says where the players of a request go.
-type placement struct {
-	Ask
-	Pending   int64    `json:"pending,omitempty"` // Unix ms until which a director may still be at it
+// reserved is where the players of a request have places.
+type reserved struct {
 	Host      string   `json:"host"`
 	Instance  uint32   `json:"instance"` // 0: the host chooses the lobby
 	Lobby     uint32   `json:"lobby"`
 	Addresses []string `json:"addresses"`
+}
+
+// placement says where the players of a request go.
+type placement struct {
+	Ask
+	reserved
+	Others  []reserved `json:"others,omitempty"`  // that tokens name as well
+	Pending int64      `json:"pending,omitempty"` // Unix ms until which a director may still be at it
 	// The tokens are drawn from these and the fleet's key, so all directors make the same.
 	Seed    []byte `json:"seed"`
 	Created int64  `json:"created"` // Unix s

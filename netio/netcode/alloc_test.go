@@ -18,6 +18,7 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 	token := mint(t, 2, nil)
 	again, bad := request(token), request(token)
 	bad[500] ^= 1
+	ping := appendPing(nil, testProtocol, 7)
 	s.Receive(p.now, testUnix, host(2), bytes.Clone(again), &out)
 	work := make([]byte, 2048)
 	give := func(n int, d []byte) {
@@ -42,6 +43,7 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 		{"server rejects an unknown address", func() { give(3, forged) }},
 		{"server rejects a forged token", func() { give(2, bad) }},
 		{"server answers a repeated request", func() { give(2, again) }},
+		{"server answers a ping", func() { give(3, ping) }},
 		{"server updates", func() {
 			out.Reset()
 			p.now += 50 * time.Millisecond
@@ -68,7 +70,7 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 		}
 	}
 	if s.counters.Accepted[KindPayload] < 200 || s.counters.Accepted[KindRequest] < 200 ||
-		s.counters.Drops[DropReqToken] < 200 ||
+		s.counters.Accepted[KindPing] < 200 || s.counters.Drops[DropReqToken] < 200 ||
 		s.counters.Drops[DropAuth] < 200 || s.counters.Drops[DropUnknown] < 200 ||
 		p.c.counters.Accepted[KindPayload] < 200 {
 		t.Errorf("not what was meant to happen: %+v", s.counters)

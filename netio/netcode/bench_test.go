@@ -148,3 +148,22 @@ func BenchmarkUpdate(b *testing.B) {
 		s.Update(10*time.Millisecond, testUnix, &out)
 	}
 }
+
+// BenchmarkPing answers pings, and refuses those of a flood from one network.
+func BenchmarkPing(b *testing.B) {
+	for name, every := range map[string]time.Duration{"answered": 10 * time.Millisecond, "refused": 0} {
+		b.Run(name, func(b *testing.B) {
+			s := newServer(b, nil)
+			ping, now := appendPing(nil, testProtocol, 7), time.Second
+			var out Outbox
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				now += every
+				out.Reset()
+				if _, err := s.Receive(now, testUnix, host(n), ping, &out); err != nil && every > 0 {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -18,6 +19,11 @@ type ClientConfig struct {
 	// of silence, before a probe; at least two send intervals of the server; 0: 250 ms
 	ProbeAfter time.Duration
 	Linger     time.Duration // time to open late payloads after a disconnect; 0: none
+	// Nearest pings the addresses of a token that has several, and dials them in the order of their
+	// round trips, see Nearest. Without it they are dialled in the token's order. Once it has sent a
+	// response it asks no other server: that one may have begun a session, and servers of one token
+	// seal with the same keys and sequences.
+	Nearest bool
 }
 
 // Client brings one token's session up and keeps it. Datagrams go to Receive, and Update is
@@ -30,6 +36,7 @@ type Client struct {
 	cfg           ClientConfig
 	channel
 	attempt
+	pinging  pinging
 	roaming  roaming
 	counters Counters
 	index    uint32 // our slot at the server
@@ -83,8 +90,10 @@ func (c *Client) Update(now time.Duration, out *Outbox) {
 		return
 	}
 	if !c.started {
-		c.started, c.start = true, now
-		c.dial(now, 0)
+		c.begin(now)
+	}
+	if c.state == SendingRequest && c.pinging.Nearest != nil && c.nearest(now, out) {
+		return
 	}
 	silent := c.timeout > 0 && c.received+c.timeout < now
 	switch {
@@ -92,12 +101,24 @@ func (c *Client) Update(now time.Duration, out *Outbox) {
 		c.state = ConnectionTimedOut
 	case c.state != Connected && now-c.start >= c.lifetime():
 		c.state = TokenExpired
+	case c.state == SendingResponse && silent && c.cfg.Nearest: // the server may have a session by now
+		c.state = ResponseTimedOut
 	case c.state == SendingResponse && silent:
 		c.nextServerOr(now, ResponseTimedOut)
 	case c.state == SendingRequest && silent:
 		c.nextServerOr(now, RequestTimedOut)
 	}
 	c.send(now, out)
+}
+
+// begin starts the attempt: with pings if there is a choice to make.
+func (c *Client) begin(now time.Duration) {
+	c.started, c.start = true, now
+	c.dial(now, 0)
+	if c.cfg.Nearest && c.token.NumServers > 1 {
+		addresses := c.token.Servers[:c.token.NumServers]
+		c.pinging = pinging{NewNearest(now, addresses), pingSecret(&c.token)}
+	}
 }
 
 // lifetime returns how long the attempt may take by the client's clock.
@@ -232,6 +253,12 @@ func (c *Client) Err() error {
 // Server returns the address that the client dials or is connected to. It is invalid without a
 // valid token.
 func (c *Client) Server() netip.AddrPort { return c.serverAddr }
+
+// Addresses returns the addresses that the client's token names, in the order in which it dials them.
+// It allocates.
+func (c *Client) Addresses() []netip.AddrPort {
+	return slices.Clone(c.token.Servers[:c.token.NumServers])
+}
 
 // Index returns the client's slot at the server, once Connected.
 func (c *Client) Index() uint32 { return c.index }

@@ -20,6 +20,9 @@ func (c *Client) Receive(now time.Duration, from netip.AddrPort, datagram []byte
 
 func (c *Client) receive(now time.Duration, from netip.AddrPort, datagram []byte, out *Outbox) ([]byte,
 	Drop) {
+	if len(datagram) > 0 && datagram[0] == byte(KindPong) {
+		return nil, c.pong(now, datagram)
+	}
 	h, why := parseHeader(datagram)
 	switch {
 	case why != DropNone:

@@ -236,7 +236,7 @@ func TestStatesAndNames(t *testing.T) {
 		}
 		seen[d.String()], seen[d.Error()] = true, true
 	}
-	if State(9).String() != "invalid" || NumDrops.String() != "invalid" || Kind(9).String() != "invalid" ||
+	if State(9).String() != "invalid" || NumDrops.String() != "invalid" || numKinds.String() != "invalid" ||
 		EventKind(99).String() != "invalid" {
 		t.Error("names of what does not exist")
 	}

@@ -32,6 +32,26 @@ func (c *Counters) count(k Kind, d Drop) {
 	c.Drops[d]++
 }
 
+// Add adds the counts of another session, up to its newest clock jump.
+func (c *Counters) Add(b *Counters) {
+	c.Received += b.Received
+	for i := range b.Accepted {
+		c.Accepted[i] += b.Accepted[i]
+		c.Sent[i] += b.Sent[i]
+	}
+	for i := range b.Drops {
+		c.Drops[i] += b.Drops[i]
+	}
+	c.Takeovers += b.Takeovers
+	c.Migrations += b.Migrations
+	c.Kicks += b.Kicks
+	c.AuthFloods += b.AuthFloods
+	c.Amplification += b.Amplification
+	if c.ClockJumps += b.ClockJumps; b.ClockJumps > 0 {
+		c.ClockJump = b.ClockJump
+	}
+}
+
 // Dropped returns the sum of all drops.
 func (c *Counters) Dropped() (n uint64) {
 	for _, d := range c.Drops {

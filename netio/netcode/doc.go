@@ -5,7 +5,8 @@
 //
 // A backend that shares a private Key with the servers mints a token for a client. The client
 // sends the sealed half of the token, answers a challenge and gets a slot. From then on every
-// datagram is sealed with keys from the token. A client without a token gets no answer.
+// datagram is sealed with keys from the token. A client without a token gets no answer
+// but to a ping.
 //
 //	client                            server
 //	request, 1078 B  ─────────────▶   opens the token, remembers its keys for this address
@@ -27,5 +28,5 @@
 // tokens issued before its start. Opening tokens has a budget, which grows with the time that the
 // owner has to spare. A new token takes over the slot of the same client's silent session. The
 // replay window has 1024 sequences. A client that knows datagram kind 7 keeps its session when its
-// address changes.
+// address changes. Of several servers that a token names, a client may ping all and dial the nearest.
 package netcode

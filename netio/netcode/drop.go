@@ -41,6 +41,7 @@ const (
 	DropRate               // more datagrams than a session may send
 	DropMigration          // a path datagram that does not move a session
 	DropSource             // client: not from the server being dialled
+	DropPing               // a ping too many or at a server that is closing; an answer to none of ours
 	DropHandOver           // for another server of the group, which has no room for it
 	NumDrops               // number of reasons, DropNone included
 )
@@ -81,6 +82,7 @@ var drops = [NumDrops]struct{ name, text string }{
 	DropRate:          {"drop_session_rate", "datagram: session sends too many"},
 	DropMigration:     {"migrations_refused", "path: session stays where it is"},
 	DropSource:        {"drop_source", "datagram: not from our server"},
+	DropPing:          {"drop_ping", "ping: too many, or the server is closing; or an answer to none"},
 	DropHandOver:      {"drop_hand_over", "datagram: no room on the way to the worker of its session"},
 }
 

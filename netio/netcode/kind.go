@@ -3,9 +3,9 @@ package netcode
 // Kind is the low half of a datagram's first byte.
 type Kind uint8
 
-// The kinds of the standard, and KindPath, which other implementations ignore.
+// The kinds of the standard, and those that other implementations ignore: KindPath and the pings.
 const (
-	KindRequest    Kind = iota // client: the sealed token; the only datagram that is not sealed
+	KindRequest    Kind = iota // client: the sealed token; the datagram is not sealed
 	KindDenied                 // server: no slot
 	KindChallenge              // server: asks for proof of the client's address
 	KindResponse               // client: returns the challenge
@@ -13,6 +13,8 @@ const (
 	KindPayload                // both: 1 to MaxPayload bytes of the application
 	KindDisconnect             // both
 	KindPath                   // both: a client's address has changed
+	KindPing                   // client: how far is this server; not sealed
+	KindPong                   // server: the answer, not sealed
 	numKinds
 )
 
@@ -22,7 +24,7 @@ func (k Kind) String() string {
 		return "invalid"
 	}
 	return [numKinds]string{"request", "denied", "challenge", "response", "keep-alive", "payload",
-		"disconnect", "path"}[k]
+		"disconnect", "path", "ping", "pong"}[k]
 }
 
 // KindOf returns the kind that a datagram claims to be; an invalid kind for an empty one.

@@ -233,6 +233,11 @@ func TestPageByHand(t *testing.T) {
 		41: {"echo: op", number(echo, 0, 1), 4},
 		42: {"disconnect: sequence", left, 5},
 		43: {"denied: sequence", denial, 0x800000000000000a},
+		44: {"ping: kind", number(c.doc["ping"], 0, 1), 8},
+		45: {"ping: protocol id", number(c.doc["ping"], 1, 8), 0x7469636b72617402},
+		46: {"ping: tag", number(c.doc["ping"], 9, 8), 0x1122334455667788},
+		47: {"pong: kind", number(c.doc["pong"], 0, 1), 9},
+		48: {"pong: tag", number(c.doc["pong"], 1, 8), 0x1122334455667788},
 	} {
 		if f.got != f.want {
 			t.Errorf("%d %s: %x, want %x", i, f.name, f.got, f.want)

@@ -28,7 +28,7 @@ func parseHeader(datagram []byte) (h header, why Drop) {
 	h.prefix = datagram[0]
 	h.kind = Kind(h.prefix & 15)
 	n := int(h.prefix >> 4)
-	if h.kind == KindRequest || h.kind >= numKinds {
+	if h.kind == KindRequest || h.kind > KindPath {
 		return h, DropType
 	}
 	if n < 1 || n > 8 {

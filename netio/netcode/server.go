@@ -34,6 +34,7 @@ type Server struct {
 	tokens   *UsedTokens
 	group    Group
 	budget   *budget
+	pings    *pingBudget
 	stopped  bool // StopAccepting
 	paused   bool // PauseAccepting
 	counters Counters
@@ -52,6 +53,7 @@ func NewServer(c ServerConfig) (*Server, error) {
 		cfg: c, rng: rng, group: c.Group, serverCrypto: newServerCrypto(&c, rng),
 		slotTable: newSlotTable(c.Clients, seed), handshakeTable: newHandshakeTable(c.MaxHandshakes, seed),
 		budget: newBudget(c.HandshakesPerSecond, c.HandshakesPerNetwork, seed),
+		pings:  newPingBudget(seed),
 		events: make([]Event, 0, c.Clients),
 	}
 	s.slotAt.shared = mirror{c.Group.Index, IndexAddress, c.Group.Member}
@@ -94,6 +96,9 @@ func (s *Server) receive(now time.Duration, unix int64, from netip.AddrPort, dat
 	}
 	if datagram[0] == byte(KindRequest) {
 		return s.request(now, unix, from, datagram, out)
+	}
+	if datagram[0] == byte(KindPing) {
+		return Event{}, s.ping(now, from, datagram, out)
 	}
 	h, why := parseHeader(datagram)
 	if why != DropNone {

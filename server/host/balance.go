@@ -193,6 +193,7 @@ func (w *worker) takeArrival(now time.Duration, a *arrival) error {
 		return err
 	}
 	x := a.lobby
+	x.moveMarks(w.capture)
 	w.loop.adopt(x)
 	w.backlog.waiting = append(w.backlog.waiting, a.waiting...)
 	w.faulted-- // a fault of its work is looked for anew

@@ -9,6 +9,8 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host/capture"
+	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // Config describes a server process. Lobby is what its lobbies are made from. Zero fields mean the
@@ -26,6 +28,8 @@ type Config struct {
 
 	// longest time that Host.Drain lets matches go on; default DefaultDrain
 	DrainFor time.Duration
+	// for which a host that drains ends no lobby with players, so that other hosts can take them; default 0
+	MoveFirst time.Duration
 
 	MaxSteps int // most ticks that a frame plays to catch up; see ClockConfig
 	MaxBatch int // most of them between two reads of the socket; see ClockConfig
@@ -42,8 +46,15 @@ type Config struct {
 	// another map before it is played.
 	Prefault func()
 
+	// Capture writes down ticks that miss their deadlines; it has been started, and its owner closes it
+	// after Run. Default: none.
+	Capture *capture.Recorder
+
 	Hiccup *meter.Histogram // wake-up delays of an idle thread, ns, reset with figures; default none
 	Log    io.Writer        // also of answers to the operator; default none
+
+	// called in each stage with slot -1, and in the snapshot of each connection: plants faults in tests
+	stall func(lobby uint32, s metrics.Stage, slot int)
 }
 
 // UDPConfig describes the socket of the players.

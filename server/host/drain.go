@@ -21,14 +21,16 @@ type drain struct {
 	once   sync.Once
 	begun  chan struct{}      // closed by the first call
 	rounds map[*hosted]uint16 // that lobbies played when the drain began; used by endIdleOnce alone
+	since  time.Time          // set before begun is closed
 }
 
 // Drain ends the host in order. From now on it makes no lobby, gives no token, and is not ready. A
-// lobby ends as soon as it is empty or plays no round, and the host ends with the last lobby. After
-// Config.DrainFor it ends with those that are left. Drain returns at once; any goroutine may call it,
-// also before Run and more than once.
+// lobby ends as soon as it is empty or, after Config.MoveFirst, plays no round, and the host ends
+// with the last lobby. After Config.DrainFor it ends with those that are left. Drain returns at
+// once; any goroutine may call it, also before Run and more than once.
 func (h *Host) Drain() {
 	h.drain.once.Do(func() {
+		h.drain.since = time.Now()
 		close(h.drain.begun)
 		limit := cmp.Or(h.cfg.DrainFor, DefaultDrain)
 		fmt.Fprintf(h.log, "draining: no new lobby and no token; matches may go on for %v\n", limit)
@@ -74,13 +76,15 @@ func (h *Host) endIdle(limit time.Duration) {
 	}
 }
 
-// endIdleOnce makes the lobbies end that are idle now, and returns how many are left, those that are
-// being made or ended included. A lobby alone ends with the host.
+// endIdleOnce makes the lobbies end that are idle now, and returns how many are left, those that
+// are being made or ended included. A lobby alone ends with the host.
 func (h *Host) endIdleOnce(ctx context.Context) (left int) {
 	for _, x := range *h.list.Load() {
 		idle := false
 		err := h.on(ctx, x, func(w *worker, _ time.Duration) {
-			if idle = h.drain.idle(x); idle && !h.alone() {
+			empty := x.lobby.Status().Phase == server.PhaseIdle
+			idle = h.drain.idle(x) && (empty || time.Since(h.drain.since) >= h.cfg.MoveFirst && !x.moving.Load())
+			if idle && !h.alone() {
 				x.pace.leaving = packet.ReasonClosing
 				w.depart(x)
 			}
@@ -95,8 +99,8 @@ func (h *Host) endIdleOnce(ctx context.Context) (left int) {
 	return h.making.count()
 }
 
-// idle reports whether the lobby is empty, waits for its round to begin, or plays another round than
-// it did when the drain began. It runs between ticks of the lobby.
+// idle reports whether the lobby is empty, waits for its round to begin, or plays another round
+// than it did when the drain began. It runs between ticks of the lobby.
 func (d *drain) idle(x *hosted) bool {
 	s := x.lobby.Status()
 	if s.Phase == server.PhaseIdle || s.RoundPhase == mode.Countdown {

@@ -25,7 +25,7 @@ func roundAtOnce(cfg Config) Config {
 
 // A host that drains refuses lobbies and tokens, ends empty lobbies at once and one that plays once its
 // players have left, and then ends itself.
-func TestDrain(t *testing.T) {
+func TestRow77Drain(t *testing.T) {
 	cfg, log := lobbiesConfig("mmsg", 3, 4)
 	h, err := New(roundAtOnce(cfg))
 	if err != nil {
@@ -109,7 +109,7 @@ func TestDrainHasALimit(t *testing.T) {
 
 // A drain ends a lobby whose round is over, though its players stay; one that was begun before the host
 // runs ends it as soon as it does.
-func TestDrainAfterARound(t *testing.T) {
+func TestRow77DrainAfterARound(t *testing.T) {
 	cfg, _ := lobbiesConfig("mmsg", 1, 1)
 	cfg = roundAtOnce(cfg)
 	cfg.Lobby.Rules.Game.Mode.RoundMillis, cfg.Lobby.Rules.Game.Mode.PostmatchMillis = 2000, 1000

@@ -24,7 +24,7 @@ func newEchoLobbies(lobbies, slots int) echoLobbies {
 func (l *echoLobbies) enter(client int, user []byte) bool {
 	l.leave(client)
 	lobby := l.fullest()
-	if ref, named := protocol.LobbyOf(user); named {
+	if ref, named := protocol.LobbyOf(user, 0); named {
 		lobby = -1
 		if int(ref.Lobby) < len(l.clients) && l.clients[ref.Lobby] < l.players {
 			lobby = int(ref.Lobby)

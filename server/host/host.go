@@ -40,6 +40,7 @@ type Host struct {
 	writers  sync.WaitGroup       // recordings of lobbies that have ended
 	labels   *httpapi.StageLabels // of no lobby
 	faults   meter.Counter        // lobbies that have panicked
+	arrivals arrivals             // of players
 	pvs      string               // what PVSFor decided
 
 	balanced atomic.Int64   // when lobbies have moved last, by the clock of the workers
@@ -132,6 +133,9 @@ func (h *Host) openWorkers() error {
 		w := &worker{host: h, index: i, sock: sock, backlog: backlog{to: h.encoder},
 			requests: requests{calls: make(chan call), ended: h.ended},
 			inbox:    make(chan arrival, h.cfg.Lobbies.most())}
+		if w.capture = h.cfg.Capture.NewThread(); w.capture != nil {
+			w.sock = markedConn{sock, w.capture}
+		}
 		h.workers = append(h.workers, w)
 		if h.alone() {
 			return nil

@@ -29,8 +29,10 @@ type hosted struct {
 	pages    *httpapi.LobbyPages // nil: no HTTP port
 	published
 	mapInUse
-	ended chan struct{}         // closed when the lobby has ended
-	fault atomic.Pointer[fault] // the first of its work in the background, until it is logged
+	captured
+	ended  chan struct{}         // closed when the lobby has ended
+	moving atomic.Bool           // to another host, or from one: it takes no new players
+	fault  atomic.Pointer[fault] // the first of its work in the background, until it is logged
 }
 
 // published are figures of a lobby, made once a second.
@@ -38,7 +40,9 @@ type published struct {
 	status atomic.Pointer[server.Status]
 	tick   atomic.Int64               // that hardly a tick takes longer than, ns
 	score  atomic.Pointer[scoreboard] // nil without a query port
-	logged loggedCounts               // belongs to the worker
+	people atomic.Pointer[[]uint64]   // client ids of its sessions; nil before the first second
+	joined uint64                     // players that the host has counted; belongs to the worker
+	logged loggedCounts               // likewise
 }
 
 // mapInUse is what a lobby has of the host's maps. It belongs to the worker, but for content.
@@ -62,6 +66,7 @@ type pace struct {
 	share   float64       // of its worker's processor in the last second, 0 to 1
 	second  time.Duration // when figures are published next
 	asleep  bool          // the lobby is empty, see loop.sleep
+	frozen  bool          // no tick is played: the lobby moves to another host, or from one
 	leaving packet.Reason // why the lobby ends; 0: it does not
 	to      *worker       // where the lobby moves; see worker.depart
 }
@@ -84,6 +89,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		return nil, err
 	}
 	c.CPU, c.Clock, c.EnterStage = clock.ThreadCPU, h.since, x.labels.Enter
+	x.mark(h, w, &c)
 	if w.port != nil { // its thread has other lobbies: time elapsed is CPU time, and costs less to read
 		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}
@@ -96,6 +102,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		if x.recorder, err = newRecorder(h.cfg.Files.Recordings, name, h.log); err != nil {
 			return nil, err
 		}
+		x.recorder.excerpts.keep = w.capture != nil
 		c.Record = x.recorder.take
 	}
 	if h.pool != nil {
@@ -193,6 +200,16 @@ func (h *Host) publish(now time.Duration, x *hosted) {
 	x.publishStatus()
 	x.tick.Store(int64(x.pace.took.most()))
 	h.publishScore(now, x)
+	if joined := x.lobby.Stats.Count[metrics.Joined].Load(); joined != x.joined {
+		fresh := joined - x.joined
+		if joined < x.joined { // the figures were reset
+			fresh = joined
+		}
+		h.arrivals.add(h.since(), int(fresh))
+		x.joined = joined
+	}
+	people := x.lobby.AppendClientIDs(nil)
+	x.people.Store(&people)
 	for _, line := range x.lobby.TakeNotices() {
 		fmt.Fprintln(h.log, h.of(x)+line)
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,8 @@ func TestLoadOfAHost(t *testing.T) {
 	a := dialHost(t, h.Addr(), inLobby(1, protocol.LobbyRef{Host: h.Load().Instance, Lobby: 0}))
 	a.until("a welcome of lobby 0", a.welcomed)
 	a.until("a player in the figures", func() bool { return h.Load().Lobbies[0].Players == 1 })
+	a.until("an arrival of the last minute", func() bool { return h.Load().Arrivals == 1 })
+	a.until("its id in the list", func() bool { return slices.Equal(h.ClientIDs(), []uint64{1}) })
 
 	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
 	defer cancel()

@@ -173,6 +173,11 @@ func (h *Host) find(id uint32) *hosted {
 // CreateLobby makes a lobby while the others play, and returns its ID. Any goroutine but those that
 // play may call it. A panic in what makes the lobby is an httpapi.ErrFault.
 func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint32, err error) {
+	return h.createLobby(ctx, spec, nil)
+}
+
+// createLobby makes a lobby, for the match of another host unless offer is nil.
+func (h *Host) createLobby(ctx context.Context, spec httpapi.LobbySpec, offer *Offer) (id uint32, err error) {
 	if h.alone() {
 		return 0, errAlone
 	}
@@ -186,7 +191,9 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 	if c.ID, err = h.making.reserve(h.cfg.Lobbies.most()); err != nil {
 		return 0, err
 	}
-	if spec.Seed == 0 {
+	if offer != nil {
+		c.Rules.Seed = offer.Seed
+	} else if spec.Seed == 0 {
 		c.Rules.Seed += uint64(c.ID)
 	}
 	var shared *sharedMap
@@ -216,6 +223,10 @@ func (h *Host) CreateLobby(ctx context.Context, spec httpapi.LobbySpec) (id uint
 	}
 	x.shared, x.content = shared, m.Content
 	x.startAt(least)
+	if offer != nil {
+		x.lobby.Await(offer.Seats)
+		x.moving.Store(true)
+	}
 	return c.ID, w.requests.do(ctx, func(now time.Duration) {
 		added = true
 		w.add(now, x)

@@ -12,6 +12,12 @@ import (
 // idleWake is how often a worker reads its socket whose lobbies are not due.
 const idleWake = 10 * time.Millisecond
 
+// frozenWake is how often a worker looks for requests that has a lobby on the way to another host.
+const frozenWake = 4 * time.Millisecond
+
+// briskFor is for how long it does so after a request.
+const briskFor = 300 * time.Millisecond
+
 // relayWake is how often a worker reads its socket while other workers have players: the kernel deals
 // datagrams out by their source, so that half of them or more reach a worker that has to pass them on.
 const relayWake = time.Millisecond
@@ -22,10 +28,12 @@ type loop struct {
 	due     []time.Duration // when each plays next
 	turns   []turn          // of the phase in hand
 	batch   []server.Due
-	order   []int       // the turn of each entry of batch
-	asleep  int         // of lobbies
-	plans   []phasePlan // by rate, of the lobbies with long ticks; see arrange
-	relay   bool        // the socket gets datagrams of other workers' lobbies
+	order   []int         // the turn of each entry of batch
+	asleep  int           // of lobbies
+	plans   []phasePlan   // by rate, of the lobbies with long ticks; see arrange
+	woke    time.Duration // how late the thread woke, until a batch is played
+	relay   bool          // the socket gets datagrams of other workers' lobbies
+	brisk   time.Duration // until when the worker looks for requests every frozenWake
 	load    loopLoad
 }
 
@@ -34,6 +42,7 @@ type turn struct {
 	*hosted
 	steps int
 	late  time.Duration
+	due   time.Duration // when the next of its ticks was due, or the first of those that were skipped
 }
 
 // plays reports whether ticks are left of the turn.
@@ -51,6 +60,20 @@ func (l *loop) nextBatch() {
 			l.order = append(l.order, i)
 		}
 	}
+}
+
+// dropFrozen takes the lobbies out of the batch that stand still since it was gathered.
+func (l *loop) dropFrozen() {
+	n := 0
+	for i, b := range l.batch {
+		if t := &l.turns[l.order[i]]; t.pace.frozen {
+			t.steps = 0
+			continue
+		}
+		l.batch[n], l.order[n] = b, l.order[i]
+		n++
+	}
+	l.batch, l.order = l.batch[:n], l.order[:n]
 }
 
 // played takes the ticks and the time of an entry of the batch from its turn, which it returns.
@@ -137,6 +160,9 @@ func (l *loop) next(now time.Duration) time.Duration {
 	}
 	if l.asleep > 0 {
 		due = min(due, now+idleWake)
+	}
+	if now < l.brisk {
+		due = min(due, now+frozenWake)
 	}
 	if l.relay {
 		due = min(due, now+relayWake)

@@ -118,6 +118,23 @@ func (l *loop) setPhase(x *hosted, phase int, from time.Duration) {
 	x.pace.ticks = newClockAt(x.rates, offset, from)
 }
 
+// setSoonest gives a lobby that has stood still the phase that begins next.
+func (l *loop) setSoonest(x *hosted, now time.Duration) {
+	period, closed := x.rates.Simulation.Period(), l.closed(x.rates.Simulation)
+	best, phase := 2*period, x.pace.phase
+	for p := range maxPhases {
+		if closed>>p&1 != 0 {
+			continue
+		}
+		offset := time.Duration(p) * period / maxPhases
+		if wait := newClockAt(x.rates, offset, max(0, now-period)).Due() - now; wait >= 0 && wait < best {
+			best, phase = wait, p
+		}
+	}
+	l.setPhase(x, phase, max(0, now-period))
+	_ = x.pace.ticks.Resume(now)
+}
+
 // changePhase puts a lobby that plays on another phase. Its next tick is up to a period later.
 func (l *loop) changePhase(x *hosted, phase int) {
 	timescale := x.pace.ticks.timescale

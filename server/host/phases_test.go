@@ -47,7 +47,7 @@ func (s *loopSim) play(d time.Duration, of []*hosted) (late []time.Duration) {
 				}
 				steps, behind, _ := x.pace.ticks.Frame(s.now)
 				s.due[i] = x.pace.ticks.Due()
-				s.turns = append(s.turns, turn{x, steps, behind})
+				s.turns = append(s.turns, turn{hosted: x, steps: steps, late: behind})
 				if slices.Contains(of, x) {
 					late = append(late, behind)
 				}

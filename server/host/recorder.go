@@ -32,7 +32,8 @@ type recorder struct {
 	file  replay.FileWriter
 	gap   bool // a chunk was left out since the last that can begin a file; belongs to take
 
-	newest atomic.Pointer[string] // path of the file that was created last
+	excerpts excerpts               // for captures
+	newest   atomic.Pointer[string] // path of the file that was created last
 }
 
 // newRecorder makes the folder if need be.
@@ -41,7 +42,7 @@ func newRecorder(dir, name string, log io.Writer) (*recorder, error) {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	r := &recorder{dir: dir, name: name, log: log, queue: make(chan server.RecordingChunk, recorderQueue),
-		done: make(chan struct{})}
+		done: make(chan struct{}), excerpts: excerpts{wanted: make(chan excerpt)}}
 	r.file = replay.FileWriter{Create: r.create, Report: func(text string) {
 		r.report("%s", text)
 	}}
@@ -55,16 +56,32 @@ func (r *recorder) run(truncated func()) {
 	go func() {
 		defer close(r.done)
 		defer r.contain(truncated)
+		defer r.excerpts.end()
 		r.file.Pack = replay.NewPacker()
-		for f := range r.queue {
-			if f.First {
-				r.file.WriteFirst(f.Head, f.Chunk)
-			} else {
-				r.file.Write(f.Head, f.Chunk)
-			}
+		for r.writeNext() {
 		}
 		r.file.Close()
 	}()
+}
+
+// writeNext writes the next chunk, or the excerpt that is wanted next. It reports false once the queue
+// is closed and empty.
+func (r *recorder) writeNext() bool {
+	select {
+	case f, ok := <-r.queue:
+		if !ok {
+			return false
+		}
+		if f.First {
+			r.file.WriteFirst(f.Head, f.Chunk)
+		} else {
+			r.file.Write(f.Head, f.Chunk)
+		}
+		r.excerpts.add(f)
+	case e := <-r.excerpts.wanted:
+		r.excerpts.want(e)
+	}
+	return true
 }
 
 // contain ends a recording that has panicked, and not the server. It is to be deferred.
@@ -150,4 +167,12 @@ func (r *recorder) close() {
 	}
 	close(r.queue)
 	<-r.done
+}
+
+// waiting is the number of chunks that wait for the disk.
+func (r *recorder) waiting() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.queue)
 }

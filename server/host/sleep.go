@@ -55,7 +55,7 @@ func (l *loop) visit(now time.Duration, i int) {
 	l.rouse(x)
 	x.slept(max(x.pace.ticks.Resume(now), 1) - 1) // the lobby counts the one that it plays
 	l.due[i] = x.pace.ticks.Due()
-	l.turns = append(l.turns, turn{hosted: x, steps: 1})
+	l.turns = append(l.turns, turn{hosted: x, steps: 1, due: now})
 }
 
 // wakeAll wakes the lobbies that have got sessions.

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host/capture"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -28,7 +29,8 @@ type worker struct {
 	inbox    chan arrival // lobbies that move here
 	shares   shares
 
-	departing []*hosted // lobbies that are to end or to move
+	capture   *capture.Thread // nil: nothing is captured
+	departing []*hosted       // lobbies that are to end or to move
 	backlog   backlog
 	faulted   uint32 // value of background.faulted when it was last read
 	figures   portFigures
@@ -46,7 +48,7 @@ type portFigures struct {
 func (w *worker) openPort(g netcode.ServerConfig) (err error) {
 	h := w.host
 	w.figures.stats.Histograms = metrics.NewHistograms(true)
-	w.figures.timer = metrics.NewTickTimer(h.since, nil, h.labels.Of("port").Enter)
+	w.figures.timer = metrics.NewTickTimer(h.since, nil, w.markPort(h.labels.Of("port")))
 	w.port, err = server.NewPort(server.PortConfig{Netcode: g, Host: h.making.host(),
 		Stats: &w.figures.stats, Timer: &w.figures.timer, Clock: h.since,
 		Steering: h.steering, Worker: w.index})
@@ -55,6 +57,8 @@ func (w *worker) openPort(g netcode.ServerConfig) (err error) {
 
 // run plays lobbies until the host stops, then disconnects their players.
 func (w *worker) run(pacer *clock.Pacer) error {
+	defer w.capture.Close()
+	w.capture.Bind()
 	made := w.loop.lobbies
 	w.loop.lobbies = nil
 	for _, x := range made {
@@ -103,6 +107,10 @@ func (w *worker) collect(now time.Duration) {
 			continue
 		}
 		x := l.lobbies[i]
+		if x.pace.frozen {
+			l.due[i] = now + frozenWake
+			continue
+		}
 		if x.pace.asleep {
 			x.schedule.Begin(w.host.since())
 			l.visit(now, i)
@@ -116,7 +124,8 @@ func (w *worker) collect(now time.Duration) {
 		w.host.logStall(x, late, skipped)
 		x.schedule.Begin(w.host.since())
 		l.due[i] = x.pace.ticks.Due()
-		l.turns = append(l.turns, turn{x, steps, late})
+		due := now - late - time.Duration(skipped)*x.pace.ticks.Period()
+		l.turns = append(l.turns, turn{x, steps, late, due})
 	}
 }
 
@@ -124,7 +133,9 @@ func (w *worker) collect(now time.Duration) {
 func (w *worker) play(pacer *clock.Pacer) (err error) {
 	l := &w.loop
 	for now, second := pacer.Now(), pacer.Now()+time.Second; err == nil && !w.host.stopping.Load(); {
-		now = pacer.Until(l.next(now))
+		due := max(l.next(now), pacer.Now())
+		now = pacer.Until(due)
+		l.woke = now - due
 		wall := time.Now()
 		w.takeArrivals(now)
 		w.collect(now)
@@ -173,6 +184,8 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 			return nil
 		}
 		began := pacer.Now()
+		w.capture.BeginRound(l.woke)
+		l.woke = 0
 		if w.port == nil {
 			err := w.playAlone(began, unix, l.batch[0].Ticks)
 			l.batch[0].Took = pacer.Now() - began
@@ -182,7 +195,8 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 		} else if err := w.playShared(began, unix); err != nil {
 			return err
 		}
-		w.measure(began)
+		w.capture.EndRound()
+		w.measure(began, pacer.Now())
 	}
 	return nil
 }
@@ -190,6 +204,7 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 // playShared plays the lobbies of the batch.
 func (w *worker) playShared(now time.Duration, unix int64) error {
 	w.runRequests(now)
+	w.loop.dropFrozen()
 	err := w.port.Ticks(now, unix, w.sock, w.loop.batch)
 	w.wakeAll(now, w.port.Woken())
 	w.endFaulty()
@@ -244,11 +259,17 @@ func (w *worker) endFaultyBehind(now time.Duration) {
 	}
 }
 
-// measure takes the times of the batch that was played.
-func (w *worker) measure(began time.Duration) {
+// measure takes the times of the batch that was played from began to ended.
+func (w *worker) measure(began, ended time.Duration) {
 	l := &w.loop
+	behind := ended // when the lobby in hand had ended
+	for _, b := range l.batch {
+		behind -= b.Took
+	}
 	for i, b := range l.batch {
 		t := l.played(i)
+		behind += b.Took
+		w.captureTicks(t, &b, began, behind)
 		took, period := b.Took/time.Duration(b.Ticks), t.pace.ticks.Period()
 		t.schedule.Wall.Record(int64(took))
 		if took > period {
@@ -329,6 +350,9 @@ func (w *worker) add(now time.Duration, x *hosted) {
 	x.start()
 	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
 	w.with(now, x, func() {
+		if x.lobby.Awaits() { // what the files of lines set is in the state that it waits for
+			return
+		}
 		if err := h.execFiles(now, x); err != nil {
 			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
 		}

@@ -478,13 +478,37 @@ func TestStagesAreMarked(t *testing.T) {
 	trace.Stop()
 	simtest.Steps(t, l.sim, 2)
 	pprof.SetGoroutineLabels(context.Background())
-	for _, s := range []string{"lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
+	for _, s := range []string{"lobby 7 tick", "lobby 7 snapshot", "lobby 7 receive", "lobby 7 move"} {
 		if !strings.Contains(traced.String(), s) {
 			t.Errorf("no region %q in the trace", s)
 		}
 	}
-	if m.region != nil {
+	if m.region.Open() || m.tick.Open() {
 		t.Error("a region is open after the trace")
+	}
+}
+
+// Coarse regions are of a few groups of stages.
+func TestCoarseRegions(t *testing.T) {
+	m, traced := NewStageLabels("7"), new(bytes.Buffer)
+	m.CoarseRegions()
+	if err := trace.Start(traced); err != nil {
+		t.Skip(err) // of the test itself
+	}
+	for s := range metrics.StageIdle + 1 {
+		m.Enter(s)
+	}
+	trace.Stop()
+	for s := range metrics.StageIdle + 1 {
+		want := s == metrics.StageReceive || s == metrics.StageCapture || s == metrics.StageSnapshot
+		if got := strings.Contains(traced.String(), "lobby 7 "+s.String()); got != want {
+			t.Errorf("region of %v: %v, want %v", s, got, want)
+		}
+	}
+	for _, want := range []string{"lobby 7 tick", "lobby 7 match"} {
+		if !strings.Contains(traced.String(), want) {
+			t.Errorf("no region %q", want)
+		}
 	}
 }
 

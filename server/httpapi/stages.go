@@ -6,22 +6,28 @@ import (
 	"net/http/pprof"
 	labels "runtime/pprof"
 	"runtime/trace"
+	"strings"
 	"sync/atomic"
 
+	"github.com/tickrate/tickrate/internal/traceregion"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // StageLabels labels the goroutine of a lobby with the stage of its tick: while a CPU profile runs,
 // for go tool pprof -tagfocus stage=snapshot, and as regions of an execution trace. At other times
 // the goroutine has the label of the lobby alone: changing labels takes 40 ns, two percent of the
-// tick of a small lobby. Entering a stage allocates nothing unless a trace runs.
+// tick of a small lobby. Entering a stage allocates nothing.
 type StageLabels struct {
-	profiles *atomic.Int32     // running; all lobbies of a host count as one
-	lobby    context.Context   // label of the lobby alone
-	sets     []context.Context // by stage
-	names    []string
-	marked   bool          // the goroutine has the labels of a stage
-	region   *trace.Region // open; nil: none
+	profiles *atomic.Int32      // running; all lobbies of a host count as one
+	lobby    context.Context    // label of the lobby alone
+	sets     []context.Context  // by stage
+	names    []string           // of the regions, by stage
+	whole    string             // name of the region of a tick
+	marked   bool               // the goroutine has the labels of a stage
+	tick     traceregion.Region // from its first stage to the last
+	region   traceregion.Region // of the stage, within it
+	coarse   bool               // regions are those of coarseStage
+	of       metrics.Stage      // whose region is open
 }
 
 // NewStageLabels returns labels for the lobby of that name, off until a profile runs.
@@ -31,7 +37,7 @@ func NewStageLabels(lobby string) *StageLabels { return newStageLabels(lobby, ne
 func (s *StageLabels) Of(lobby string) *StageLabels { return newStageLabels(lobby, s.profiles) }
 
 func newStageLabels(lobby string, profiles *atomic.Int32) *StageLabels {
-	s := &StageLabels{profiles: profiles,
+	s := &StageLabels{profiles: profiles, whole: "lobby " + lobby + " tick",
 		lobby: labels.WithLabels(context.Background(), labels.Labels("lobby", lobby))}
 	for stage := range metrics.StageIdle + 1 {
 		set := labels.Labels("lobby", lobby, "stage", stage.String())
@@ -45,6 +51,27 @@ func newStageLabels(lobby string, profiles *atomic.Int32) *StageLabels {
 // the first tick.
 func (s *StageLabels) Always() { s.profiles.Add(1) }
 
+// CoarseRegions makes regions fewer, for traces that always run: each takes half a microsecond. Open
+// is then within receive, the systems of the match are one region, and seal and send are within
+// snapshot. Call it before the first tick.
+func (s *StageLabels) CoarseRegions() {
+	s.coarse = true
+	s.names[metrics.StageSystems] = strings.TrimSuffix(s.whole, "tick") + "match"
+}
+
+// coarseStage is the stage whose region stands for a stage.
+func coarseStage(stage metrics.Stage) metrics.Stage {
+	switch {
+	case stage == metrics.StageOpen:
+		return metrics.StageReceive
+	case stage > metrics.StageSystems && stage < metrics.StageCapture:
+		return metrics.StageSystems
+	case stage == metrics.StageSeal || stage == metrics.StageSend:
+		return metrics.StageSnapshot
+	}
+	return stage
+}
+
 // Enter begins a stage. It is for server.Config.EnterStage.
 func (s *StageLabels) Enter(stage metrics.Stage) {
 	switch {
@@ -54,7 +81,7 @@ func (s *StageLabels) Enter(stage metrics.Stage) {
 	case s.marked:
 		s.Rest()
 	}
-	if s.region != nil || trace.IsEnabled() {
+	if s.tick.Open() || trace.IsEnabled() {
 		s.trace(stage)
 	}
 }
@@ -65,15 +92,27 @@ func (s *StageLabels) Rest() {
 	s.marked = false
 }
 
-// trace ends the open region and begins that of a stage. The time between ticks has none.
+// trace ends the open region and begins that of a stage, within that of the tick. The time between
+// ticks has none.
 func (s *StageLabels) trace(stage metrics.Stage) {
-	if s.region != nil {
-		s.region.End()
-		s.region = nil
+	if s.coarse {
+		if stage = coarseStage(stage); s.region.Open() && stage == s.of {
+			return
+		}
+		s.of = stage
 	}
-	if stage != metrics.StageIdle && trace.IsEnabled() {
-		s.region = trace.StartRegion(s.sets[stage], s.names[stage])
+	s.region.End()
+	if stage == metrics.StageIdle {
+		s.tick.End()
+		return
 	}
+	if !trace.IsEnabled() {
+		return
+	}
+	if !s.tick.Open() {
+		s.tick.Begin(s.whole)
+	}
+	s.region.Begin(s.names[stage])
 }
 
 // serveProfile answers /debug/pprof/profile and labels stages while it runs. Any number may run.

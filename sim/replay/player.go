@@ -104,6 +104,12 @@ func (p *Player) differ(recorded, played []byte) string {
 	return sim.Differ(recorded, played, p.Match)
 }
 
+// Restore makes another match of the recording from a state that sim.Match.Save of the player's match
+// has returned. The error wraps sim.ErrState.
+func (p *Player) Restore(state []byte) (*sim.Match, error) {
+	return sim.Load(p.slots, p.rules, p.ground, state)
+}
+
 // Done reports whether all ticks of the current chunk are played.
 func (p *Player) Done() bool { return p.Match == nil || p.Match.Tick() >= p.last }
 

@@ -30,6 +30,9 @@ type Options struct {
 	From, To uint32 // first and last tick; 0 for the recording's
 	Check    bool   // writes only whether the match is the same
 	JSON     bool   // writes one line of JSON
+	At       uint32 // tick to play many times; 0 for none
+	Times    int    // how many; 0 for 200
+	Profile  string // file for a CPU profile of it; "" for none
 	// File of the map, folder of the content pack; empty for what the recording names.
 	Map, Content string
 }
@@ -100,6 +103,9 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if o.To != 0 && o.To < o.From {
 		return usage.Errorf("--from %d --to %d: expected --to to be at least --from", o.From, o.To)
 	}
+	if err := o.checkRepeat(); err != nil {
+		return err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return usage.Errorf("recording: %w", err)
@@ -113,6 +119,12 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	p, err := o.Player(&r.Head)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if o.At != 0 {
+		if err := o.repeat(ctx, w, r, p); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
 	}
 	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate),
 		Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}

@@ -60,7 +60,7 @@ func New(cfg Config) *Server {
 		Status: agones.Status{State: agones.StateScheduled, Address: "127.0.0.1", Addresses: []json.RawMessage{},
 			Ports: []agones.Port{{Name: "default", Port: cmp.Or(cfg.Port, 7777)}}, Players: json.RawMessage("null"),
 			Counters: map[string]agones.Counter{agones.CounterRooms: {Count: 1, Capacity: 10}},
-			Lists: map[string]agones.List{"players": {Capacity: 100,
+			Lists: map[string]agones.List{agones.ListPlayers: {Capacity: 100,
 				Values: []string{"test0", "test1", "test2"}}}},
 	}
 	s.past = s.copyRecord()
@@ -306,7 +306,7 @@ func patchList(l *agones.List, body map[string]any) *refusal {
 		l.Capacity = agones.Int64(n)
 	}
 	if v, given := body["values"].([]any); given {
-		l.Values = nil
+		l.Values = []string{}
 		for _, x := range v {
 			l.Values = append(l.Values, fmt.Sprint(x))
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,10 @@ func TestContract(t *testing.T) {
 		{"GET", "/v1beta1/counters/none", "", 500, `"code":2`},
 		{"GET", "/v1beta1/lists/players", "", 200,
 			`{"name":"players","capacity":"100","values":["test0","test1","test2"]}`},
+		{"PATCH", "/v1beta1/lists/players", `{"values":[]}`, 200, `"capacity":"100","values":[]`},
+		{"PATCH", "/v1beta1/lists/players", `{"values":["test0","test1","test2"]}`, 200,
+			`"values":["test0","test1","test2"]`},
+		{"PATCH", "/v1beta1/lists/none", `{"values":[]}`, 500, `"code":2`},
 		{"PATCH", "/v1beta1/lists/players", `{"capacity":"120"}`, 500, `"code":2`},
 		{"PATCH", "/v1beta1/lists/players", `{"capacity":"2"}`, 200, `"values":["test0","test1"]`},
 		{"POST", "/v1beta1/lists/players:addValue", `{"value":"p9"}`, 500, `"code":2`},
@@ -85,12 +90,13 @@ type game struct {
 	taken    int
 	opened   []agones.Allocation
 	draining bool
+	players  []string
 }
 
 func (g *game) figures() agones.Figures {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return agones.Figures{Taken: g.taken, Most: 6, Draining: g.draining}
+	return agones.Figures{Taken: g.taken, Most: 6, Draining: g.draining, Players: g.players}
 }
 
 func (g *game) open(_ context.Context, a agones.Allocation) error {
@@ -102,6 +108,12 @@ func (g *game) open(_ context.Context, a agones.Allocation) error {
 	g.taken++
 	g.opened = append(g.opened, a)
 	return nil
+}
+
+func (g *game) play(players ...string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.players = players
 }
 
 func (g *game) drain() {
@@ -118,7 +130,7 @@ func (g *game) end() {
 
 // A client reaches the same figures with an SDK server that is late, fails, repeats and reorders: one
 // lobby an allocation, a counter as high as the lobbies are many, a drain, and its end.
-func TestClientUnderFaults(t *testing.T) {
+func TestRow77ClientUnderFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds of real time")
 	}
@@ -157,6 +169,12 @@ func TestClientUnderFaults(t *testing.T) {
 			eventually(t, "four lobbies, and a counter of four", same(4))
 			g.end()
 			eventually(t, "a counter of three", same(3))
+			for _, ids := range [][]string{{"7", "9"}, {"9"}, {}} {
+				g.play(ids...)
+				eventually(t, "a list of the players", func() bool {
+					return slices.Equal(s.Record().Status.Lists[agones.ListPlayers].Values, ids)
+				})
+			}
 			g.mu.Lock()
 			for _, a := range g.opened {
 				if a != (agones.Allocation{Map: "arena-16", Players: 10}) {

@@ -1,0 +1,179 @@
+package slo
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+)
+
+// TickHelp lists what a TickLimit can name.
+const TickHelp = `tick (the longer of CPU and elapsed time), cpu, elapsed, late (its start after its
+schedule), period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
+
+// tickHints are those of a TickLimit.
+var tickHints = hints{"tick > 0.9*period", "tick, cpu, elapsed, late, period, interval or players"}
+
+// TickFigures are what a TickLimit can name of one tick. Times are milliseconds.
+type TickFigures struct {
+	Tick     float64 `expr:"tick"`     // the longer of CPU and elapsed time
+	CPU      float64 `expr:"cpu"`      // CPU time of the thread
+	Elapsed  float64 `expr:"elapsed"`  // wall time
+	Late     float64 `expr:"late"`     // its start after its schedule
+	Period   float64 `expr:"period"`   // of a tick
+	Interval float64 `expr:"interval"` // between two snapshots to one client
+	Players  float64 `expr:"players"`
+}
+
+// tickNames are the names of the figures, and how to read each.
+var tickNames = map[string]func(*TickFigures) float64{
+	"tick": func(f *TickFigures) float64 { return f.Tick }, "cpu": func(f *TickFigures) float64 { return f.CPU },
+	"elapsed":  func(f *TickFigures) float64 { return f.Elapsed },
+	"late":     func(f *TickFigures) float64 { return f.Late },
+	"period":   func(f *TickFigures) float64 { return f.Period },
+	"interval": func(f *TickFigures) float64 { return f.Interval },
+	"players":  func(f *TickFigures) float64 { return f.Players },
+}
+
+// TickLimit is an expression about one tick, such as tick > 0.9*period, in the language of a Level.
+// It is immutable.
+type TickLimit struct {
+	text  string
+	terms []tickTerm
+}
+
+// tickTerm is one comparison.
+type tickTerm struct {
+	op          string
+	left, right number
+}
+
+// number is a sum, a product, a figure or a constant. A tick evaluates it without allocating.
+type number struct {
+	op          string // + - * /, or "" for a leaf
+	left, right *number
+	figure      func(*TickFigures) float64 // nil: a constant
+	value       float64
+}
+
+// of evaluates the number for the figures of a tick.
+func (n *number) of(f *TickFigures) float64 {
+	switch n.op {
+	case "+":
+		return n.left.of(f) + n.right.of(f)
+	case "-":
+		return n.left.of(f) - n.right.of(f)
+	case "*":
+		return n.left.of(f) * n.right.of(f)
+	case "/":
+		return n.left.of(f) / n.right.of(f)
+	}
+	if n.figure != nil {
+		return n.figure(f)
+	}
+	return n.value
+}
+
+// CompileTick reads and type-checks a limit. Its errors are *Error.
+func CompileTick(text string) (*TickLimit, error) {
+	if len(text) > maxText {
+		return nil, &Error{text, maxText, fmt.Sprintf("expected at most %d bytes", maxText)}
+	}
+	options := []expr.Option{expr.Env(TickFigures{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
+		expr.Optimize(false), expr.AsBool()}
+	if _, err := expr.Compile(text, options...); err != nil {
+		return nil, wrong(text, err, tickHints)
+	}
+	tree, err := parser.Parse(text)
+	if err != nil {
+		return nil, wrong(text, err, tickHints)
+	}
+	l := &TickLimit{text: text}
+	if err := l.add(tree.Node); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// String is the text of the limit.
+func (l *TickLimit) String() string { return l.text }
+
+// Exceeded reports whether all comparisons of the limit hold for a tick. It allocates nothing.
+func (l *TickLimit) Exceeded(f *TickFigures) bool {
+	for i := range l.terms {
+		t := &l.terms[i]
+		if !holds(t.op, t.left.of(f), t.right.of(f)) {
+			return false
+		}
+	}
+	return true
+}
+
+// add splits an expression at its && into terms.
+func (l *TickLimit) add(n ast.Node) error {
+	b, ok := n.(*ast.BinaryNode)
+	if ok && (b.Operator == "&&" || b.Operator == "and") {
+		if err := l.add(b.Left); err != nil {
+			return err
+		}
+		return l.add(b.Right)
+	}
+	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, b.Operator) {
+		return &Error{l.text, n.Location().From + 1,
+			fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
+	}
+	left, err := l.number(b.Left)
+	if err != nil {
+		return err
+	}
+	right, err := l.number(b.Right)
+	if err != nil {
+		return err
+	}
+	l.terms = append(l.terms, tickTerm{b.Operator, *left, *right})
+	return nil
+}
+
+// number makes a number of a part of an expression that has been type-checked.
+func (l *TickLimit) number(n ast.Node) (*number, error) {
+	switch n := n.(type) {
+	case *ast.IntegerNode:
+		return &number{value: float64(n.Value)}, nil
+	case *ast.FloatNode:
+		return l.finite(n, n.Value)
+	case *ast.IdentifierNode:
+		return &number{figure: tickNames[n.Value]}, nil
+	case *ast.UnaryNode:
+		of, err := l.number(n.Node)
+		if err != nil || n.Operator == "+" {
+			return of, err
+		}
+		if n.Operator == "-" {
+			return &number{op: "-", left: &number{}, right: of}, nil
+		}
+	case *ast.BinaryNode:
+		if !slices.Contains([]string{"+", "-", "*", "/"}, n.Operator) {
+			break
+		}
+		left, err := l.number(n.Left)
+		if err != nil {
+			return nil, err
+		}
+		right, err := l.number(n.Right)
+		if err != nil {
+			return nil, err
+		}
+		return &number{op: n.Operator, left: left, right: right}, nil
+	}
+	return nil, &Error{l.text, n.Location().From + 1, fmt.Sprintf("expected a number, got %s", n)}
+}
+
+func (l *TickLimit) finite(n ast.Node, x float64) (*number, error) {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil, &Error{l.text, n.Location().From + 1, fmt.Sprintf("expected a finite number, got %s", n)}
+	}
+	return &number{value: x}, nil
+}

@@ -1,0 +1,98 @@
+// The captures of serve: their flags, and the recorder that writes them.
+
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tickrate/tickrate/bench/slo"
+	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/host/capture"
+)
+
+// captureSettings are the settings of captures of ticks that miss their deadlines.
+type captureSettings struct {
+	dir  string // folder; "" for none
+	when string // limit of a tick; "" for the deadline alone
+	most int    // captures in the folder
+}
+
+// register adds the flags of these settings to fl.
+func (s *captureSettings) register(fl *pflag.FlagSet) {
+	fl.StringVar(&s.dir, "capture", "", "`folder` that gets a folder for a tick that misses its deadline, at "+
+		"most one a minute: its trace, stages and cause; includes --hiccup; default none")
+	fl.StringVar(&s.when, "capture-when", "", "`limit` above which a tick is captured too, such as "+
+		"'tick>0.9*period'; it can name "+strings.ReplaceAll(strings.TrimSuffix(slo.TickHelp, "."), "\n", " ")+
+		"; default none")
+	fl.IntVar(&s.most, "capture-most", 20, "most `captures` in the folder of --capture, those of earlier "+
+		"runs included; 0 for none, as without --capture")
+}
+
+// check refuses settings that contradict each other.
+func (s *captureSettings) check(echo bool) (when *slo.TickLimit, err error) {
+	switch {
+	case s.most < 0:
+		return nil, usage.Errorf("--capture-most %d: expected 1 or more, or 0 for none", s.most)
+	case s.dir == "" && s.when != "":
+		return nil, usage.Error(errors.New("--capture-when: expected a folder with --capture"))
+	case s.dir != "" && echo:
+		return nil, usage.Error(errors.New("--capture: an echo plays no ticks; leave out one of --capture and --echo"))
+	case s.when == "":
+		return nil, nil
+	}
+	if when, err = slo.CompileTick(s.when); err != nil {
+		return nil, usage.Errorf("--capture-when: %w", err)
+	}
+	return when, nil
+}
+
+// start starts the recorder of captures; a nil one if there are to be none.
+func (s *captureSettings) start() (*capture.Recorder, error) {
+	if s.dir == "" || s.most == 0 {
+		return nil, nil
+	}
+	when, err := s.check(false)
+	if err != nil {
+		return nil, err
+	}
+	r, err := capture.New(capture.Config{Dir: s.dir, When: when, Most: s.most, Log: os.Stderr})
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Start()
+}
+
+// observe adds to a configuration what observes the ticks from outside: the recorder of captures, and
+// the meter of hiccups. stop ends them; call it after the host has ended.
+func (s *serveSettings) observe(cfg *host.Config) (stop func(), err error) {
+	if cfg.Capture, err = s.capture.start(); err != nil {
+		return nil, err
+	}
+	if !s.tick.hiccup && cfg.Capture == nil {
+		return func() {}, nil
+	}
+	late, stopMeter := hiccups(cfg.Capture)
+	cfg.Hiccup = late
+	return func() {
+		stopMeter()
+		cfg.Capture.Close()
+	}, nil
+}
+
+// hiccups starts a thread that measures its own wake-up delays, which are what the machine adds to
+// any thread. late has them, in nanoseconds, and captures too. stop ends the thread.
+func hiccups(captures *capture.Recorder) (late *meter.Histogram, stop func()) {
+	late = meter.NewHistogram(0, meter.Fine)
+	return late, clock.NewHiccup(nil, func(d time.Duration) {
+		late.Record(int64(d))
+		captures.Hiccup(d)
+	}).Stop
+}

@@ -1,0 +1,191 @@
+package handoff
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tickrate/tickrate/server/httpapi"
+)
+
+// targetRun carries out what a Target decides.
+type targetRun struct {
+	m       *Mover
+	id      string
+	from    string // host
+	machine *Target
+	made    bool
+	lobby   uint32
+	why     string
+
+	parcel   parcel
+	packed   []byte
+	record   string
+	revision uint64
+}
+
+// receive takes a lobby in that another host offers.
+func (m *Mover) receive(ctx context.Context, r *run, offer *message) {
+	t := &targetRun{m: m, id: offer.ID, from: offer.From, machine: NewTarget(m.since(), m.cfg.Name)}
+	queue := []Event{t.prepare(ctx, offer)}
+	tick := time.NewTicker(step)
+	defer tick.Stop()
+	for {
+		var a arrived
+		switch {
+		case len(queue) > 0:
+			a.Event, queue = queue[0], queue[1:]
+		default:
+			select {
+			case a = <-r.in:
+			case <-tick.C:
+				if t.machine.Phase() == TargetAwaiting {
+					queue = append(queue, t.awaited(ctx))
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+		if !t.note(&a) {
+			continue
+		}
+		queue = append(queue, t.all(ctx, t.machine.Step(m.since(), a.Event))...)
+		if over, plays := t.machine.Ended(); over && r.forget.IsZero() {
+			t.ended(plays)
+			m.mu.Lock()
+			r.forget = m.cfg.Now().Add(remembered)
+			m.mu.Unlock()
+		} else if over && m.cfg.Now().After(r.forget) {
+			return
+		}
+	}
+}
+
+// ended counts and logs the end of the move.
+func (t *targetRun) ended(plays bool) {
+	if plays {
+		t.m.Figures.In.Inc()
+		fmt.Fprintf(t.m.cfg.Log, "lobby %d goes on here: it was %s's\n", t.lobby, t.from)
+		return
+	}
+	fmt.Fprintf(t.m.cfg.Log, "fleet: no lobby was taken over from %s: %s\n", t.from, t.why)
+}
+
+// prepare makes the lobby.
+func (t *targetRun) prepare(ctx context.Context, offer *message) Event {
+	ctx, cancel := context.WithTimeout(ctx, makeWithin)
+	defer cancel()
+	var err error
+	if t.lobby, err = t.m.cfg.Host.AwaitLobby(ctx, offer.Offer); err != nil {
+		t.why = err.Error()
+		return Event{Kind: EventRefused}
+	}
+	t.made = true
+	return Event{Kind: EventPrepared}
+}
+
+// awaited tells how many clients are connected.
+func (t *targetRun) awaited(ctx context.Context) Event {
+	ctx, cancel := context.WithTimeout(ctx, hostWithin)
+	defer cancel()
+	n, err := t.m.cfg.Host.Awaited(ctx, t.lobby)
+	if err != nil {
+		t.why = err.Error()
+		return Event{Kind: EventCancelled}
+	}
+	return Event{Kind: EventReady, Ready: n}
+}
+
+// note keeps what a message says beside its event. It reports false if the event is not to be
+// taken: a state that has not arrived in whole, or a message of a third host.
+func (t *targetRun) note(a *arrived) bool {
+	msg := a.message
+	if msg == nil {
+		return true
+	}
+	if msg.From != t.from {
+		t.m.Figures.Refused.Inc()
+		return false
+	}
+	if msg.Why != "" {
+		t.why = msg.Why
+	}
+	if msg.Kind != messageState || t.packed != nil {
+		return true
+	}
+	packed, whole := t.parcel.add(msg)
+	if whole {
+		t.packed, t.record, t.revision, t.parcel = packed, msg.Record, msg.Revision, parcel{}
+	}
+	return whole
+}
+
+func (t *targetRun) all(ctx context.Context, actions []Action) (events []Event) {
+	for _, a := range actions {
+		if e, ok := t.do(ctx, a); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// do carries out one order. ok is false if no event comes of it.
+func (t *targetRun) do(ctx context.Context, a Action) (e Event, ok bool) {
+	h := t.m.cfg.Host
+	reply := &message{ID: t.id, To: t.from}
+	within, cancel := context.WithTimeout(ctx, hostWithin)
+	defer cancel()
+	switch a {
+	case ActionAnswer:
+		reply.Kind, reply.Instance, reply.Lobby = messagePrepared, h.Instance(), t.lobby
+		for _, at := range h.Addresses() {
+			reply.Addresses = append(reply.Addresses, at.String())
+		}
+		t.m.send(reply)
+	case ActionReady:
+		reply.Kind, reply.Ready = messageReady, max(0, t.machine.ready)
+		t.m.send(reply)
+	case ActionRead:
+		return t.read(within), true
+	case ActionClaim:
+		ctx, cancel := context.WithTimeout(ctx, storeOnce)
+		defer cancel()
+		return t.m.owners.claim(ctx, t.record, t.m.cfg.Name, t.revision), true
+	case ActionThaw:
+		t.log(h.Thaw(within, t.lobby))
+	case ActionTaken:
+		reply.Kind = messageTaken
+		t.m.send(reply)
+	case ActionCancel:
+		reply.Kind, reply.Why = messageCancel, t.why
+		if !t.made {
+			reply.Kind = messageRefused
+		}
+		t.m.send(reply)
+	case ActionEnd:
+		t.log(h.EndLobby(within, t.lobby))
+	}
+	return e, false
+}
+
+// read gives the lobby its state.
+func (t *targetRun) read(ctx context.Context) Event {
+	state, err := unpack(t.packed)
+	if err == nil {
+		err = t.m.cfg.Host.ReadLobby(ctx, t.lobby, state)
+	}
+	if err != nil {
+		t.why = err.Error()
+		return Event{Kind: EventUnsettled}
+	}
+	t.packed = []byte{} // it may be asked for no more
+	return Event{Kind: EventRead}
+}
+
+// log logs an order that the host could not carry out, unless the lobby has ended.
+func (t *targetRun) log(err error) {
+	if err != nil && !errors.Is(err, httpapi.ErrNoLobby) && !errors.Is(err, httpapi.ErrEnded) {
+		fmt.Fprintf(t.m.cfg.Log, "fleet: lobby %d: %v\n", t.lobby, err)
+	}
+}
