@@ -18,14 +18,14 @@ var _ [netcode.TokenSize]byte = [protocol.MoveTokenSize]byte{}
 // it plays on. The first snapshot of the new host says that it has the match: from then on the
 // client plays there.
 type moving struct {
-	token  []byte          // as far as it has arrived
-	dial   *netcode.Client // to the new host; nil: the match does not move
-	peer   *packet.Peer    // nil: not connected yet
-	ready  bool            // the Welcome has arrived, and it is to the same match
-	sentAt time.Duration   // of the last packet to the new host
-	sent   tick.Tick       // newest command that was sent there
-	count  uint64          // moves so far
-	past   *netcode.Counters
+	token  []byte            // as far as it has arrived
+	dial   *netcode.Client   // to the new host; nil: the match does not move
+	peer   *packet.Peer      // nil: not connected yet
+	ready  bool              // the Welcome has arrived, and it is to the same match
+	sentAt time.Duration     // of the last packet to the new host
+	sent   tick.Tick         // newest command that was sent there
+	count  uint64            // moves so far
+	past   *netcode.Counters // of sessions with hosts before the present one; nil: none
 }
 
 // stop ends the session with the new host, if there is one: the client plays on where it is.
@@ -36,8 +36,8 @@ func (m *moving) stop(now time.Duration, out *netcode.Outbox) {
 	*m = moving{token: m.token[:0], count: m.count, past: m.past}
 }
 
-// message takes a part of the token for another host. A later token replaces an earlier one: the
-// move that it was for has failed.
+// message takes a part of the token for another host. A later token replaces an earlier one, whose
+// move has failed.
 func (m *moving) message(now time.Duration, raw []byte, out *netcode.Outbox) (err error) {
 	var whole bool
 	if m.token, whole, err = protocol.AppendMovePart(m.token, raw); err != nil || !whole {
@@ -55,8 +55,8 @@ func (m *moving) message(now time.Duration, raw []byte, out *netcode.Outbox) (er
 // isFrom reports whether a datagram from an address is of the session with the new host.
 func (m *moving) isFrom(a netip.AddrPort) bool { return m.dial != nil && a == m.dial.Server() }
 
-// MovesTo reports whether an address is of a host to which the match moves, or has moved: no
-// address of the token that the client was made with.
+// MovesTo reports whether datagrams to an address go to a host to which the match moves, or to
+// which it has moved. All others go to a server of the token that the client was made with.
 func (c *Client) MovesTo(a netip.AddrPort) bool {
 	return c.moving.isFrom(a) || c.moving.count > 0 && a == c.dial.Server()
 }
@@ -79,8 +79,8 @@ func (c *Client) outgoingMoving(now time.Duration) {
 	}
 }
 
-// sendMoving adds a packet for the new host, with the commands that the present one may lack: what
-// that has is part of the state that moves.
+// sendMoving adds a packet for the new host, with the commands that the old host has not
+// acknowledged. Those that it has are in the state that it sends to the new host.
 func (c *Client) sendMoving(now time.Duration) {
 	m, p := &c.moving, &c.predict
 	fresh := m.ready && p.First != 0 && p.Newest > m.sent
@@ -122,8 +122,9 @@ func (c *Client) receiveMoving(now time.Duration, datagram []byte) error {
 	return err
 }
 
-// receivePacketMoving takes a packet of the new host: the Welcome, messages of the match, which are
-// the same from both hosts, and a snapshot, which moves the client.
+// receivePacketMoving takes a packet of the new host: first a Welcome, then messages, and in the
+// end a snapshot, which moves the client. Messages say how the match is, not how it changes: taken
+// from both hosts they do no harm.
 func (c *Client) receivePacketMoving(now time.Duration, pkt []byte) error {
 	m := &c.moving
 	rest, err := m.peer.Receive(now, pkt)
@@ -183,8 +184,9 @@ func (c *Client) readWelcomeMoving(now time.Duration, raw []byte) error {
 	return nil
 }
 
-// move makes the session with the new host the client's. Clocks, prediction, the picture and the
-// chat go on; which packets had arrived in the old session counts for nothing in the new one.
+// move makes the session with the new host the client's. Clocks, prediction, received rows and the
+// chat go on. Acks and arrivals of packets of the old session are forgotten: the sequences of the
+// new one begin anew.
 func (c *Client) move(now time.Duration) {
 	m := &c.moving
 	if m.past == nil {

@@ -14,8 +14,9 @@ import (
 type awaiting struct {
 	on    bool
 	seats map[awaitedUser]Seat
-	early [][]sim.Command // by slot: the newest window of commands, newest first
-	turns uint32          // calls of send
+	// By slot: the commands of the newest packet that has any, in descending order of their ticks.
+	early [][]sim.Command
+	turns uint32 // calls of sendAwaited
 }
 
 // awaitedUser is a client id and its role, as a token names both.
@@ -24,8 +25,8 @@ type awaitedUser struct {
 	spectator bool
 }
 
-// Await makes a new lobby wait for Resume, with the seats that the other host has announced. Its
-// owner goes on to call Ticks or Port.Ticks, which play nothing until then.
+// Await makes a new lobby wait for Resume, with the seats that the other host has announced. The
+// caller keeps calling Ticks or Port.Ticks; until Resume they receive and send, and play nothing.
 func (l *Lobby) Await(seats []Seat) {
 	a := &l.join.awaiting
 	*a = awaiting{on: true, seats: make(map[awaitedUser]Seat, len(seats)),
@@ -81,10 +82,11 @@ func (a *awaiting) keep(slot int, window []sim.Command) {
 	}
 }
 
-// awaitEvery is how many calls of send lie between two packets to a client without a message.
+// awaitEvery is after how many calls of sendAwaited a client is sent a packet although no message
+// for it is due.
 const awaitEvery = 4
 
-// sendAwaited sends the clients of a lobby that awaits its match messages and acks.
+// sendAwaited sends messages and acks to the clients of a lobby that has no match yet.
 func (o *outbound) sendAwaited(now time.Duration, a *awaiting) {
 	a.turns++
 	for _, slot := range o.live {
@@ -98,8 +100,9 @@ func (o *outbound) sendAwaited(now time.Duration, a *awaiting) {
 	}
 }
 
-// resume gives the connections of a lobby that awaited its match their players in it: with a
-// session, or to reconnect. A connection whose player has left meanwhile is rejected.
+// resume gives the players of a loaded match their connections. A player whose client has connected
+// here goes on in that session; any other may reconnect. A client that is here and whose player has
+// left the match meanwhile is rejected.
 func (j *join) resume(now time.Duration, seats []savedSeat) {
 	early := j.awaiting.early
 	j.awaiting, j.leaving = awaiting{}, 0
@@ -132,7 +135,8 @@ func (j *join) resume(now time.Duration, seats []savedSeat) {
 	}
 }
 
-// goOn gives a connection that awaited its player what the old host knew of it.
+// goOn takes over what the old host knew of a client that is connected here, and the commands that
+// the client has sent here so far.
 func (j *join) goOn(c *conn, s *savedSeat, early [][]sim.Command) {
 	slot, next := s.slot, j.match.Tick()+1
 	c.rewind.announced = s.announced

@@ -5,24 +5,26 @@ import "time"
 // SourcePhase is how far a move is at the host that has the lobby.
 type SourcePhase uint8
 
-// The phases. The lobby stands still from SourceFrozen on, until SourceStays.
+// The phases. From the end of SourceFreezing on the lobby plays no tick, until ActionThaw or its
+// end.
 const (
-	SourceRegistering SourcePhase = iota // the record is written
-	SourceOffering                       // the target makes the lobby
-	SourceTelling                        // the clients connect to it
-	SourceFreezing                       // the lobby is saved
-	SourceFrozen                         // the target has the state, or will
-	SourceReclaiming                     // nobody knows who owns the lobby
+	SourceRegistering SourcePhase = iota // this host writes the record that it owns the lobby
+	SourceOffering                       // the target makes a lobby for it
+	SourceTelling                        // the clients connect to the target
+	SourceFreezing                       // the lobby stops and is saved
+	SourceFrozen                         // the state is on its way to the target
+	SourceReclaiming                     // no news of the target: this host tries to own the lobby again
 	SourceMoved                          // the target plays; the lobby ends here in a moment
 	SourceStays                          // final: the lobby plays on here
 	SourceGone                           // final: the lobby has ended here
 )
 
-// Source decides at the host that has the lobby. Call Step with EventTick about every 20 ms.
+// Source decides what the host does that has the lobby. Call Step with EventTick about every 20 ms.
 type Source struct {
 	phase   SourcePhase
 	name    string // of this host
 	clients int    // that are connected
+	ready   int    // of them, connected to the target by its last word
 	timer   timer
 	moved   bool
 }
@@ -63,7 +65,7 @@ func (s *Source) Step(now time.Duration, e Event) []Action {
 			return s.enter(now, SourceStays, ActionThaw, ActionCancel)
 		}
 	case SourceFrozen, SourceReclaiming:
-		return s.still(now, e)
+		return s.stopped(now, e)
 	case SourceMoved:
 		if s.timer.over(now, releaseFor) {
 			return s.enter(now, SourceGone, ActionEnd)
@@ -94,21 +96,28 @@ func (s *Source) offering(now time.Duration, e Event) []Action {
 	return nil
 }
 
-// telling waits for the clients. Those that are late have the token all the same.
+// telling waits for the clients to connect to the target. When time is up the lobby moves with
+// three quarters of them; the others come to the target later, with the token that they were sent.
+// With fewer it stays.
 func (s *Source) telling(now time.Duration, e Event) []Action {
+	if e.Kind == EventReady {
+		s.ready = e.Ready
+	}
 	late := s.timer.over(now, tellFor)
 	switch {
-	case e.Kind == EventCancelled, late && s.clients > 0 && e.Kind != EventReady:
+	case e.Kind == EventCancelled:
 		return s.stay(now)
-	case e.Kind == EventReady && (e.Ready >= s.clients || late && e.Ready > 0), s.clients == 0:
+	case s.ready >= s.clients, late && 4*s.ready >= 3*s.clients:
 		return s.enter(now, SourceFreezing, ActionFreeze)
+	case late:
+		return s.stay(now)
 	}
 	return nil
 }
 
-// still is a lobby that stands still. It plays on only after the store has said that it is still
-// this host's: the target may have it, and play.
-func (s *Source) still(now time.Duration, e Event) []Action {
+// stopped handles the events of a lobby that plays no tick. The target may have the state and play,
+// so the lobby plays on here only after the record says that this host owns it.
+func (s *Source) stopped(now time.Duration, e Event) []Action {
 	switch {
 	case e.Kind == EventTaken, e.Kind == EventOwned && e.Owner != s.name:
 		s.moved = true

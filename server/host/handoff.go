@@ -28,7 +28,7 @@ type Offer struct {
 var ErrUnsettled = errors.New("a player comes or goes: try again after a tick")
 
 // lobbyNow runs f on a lobby, between two ticks of it. Errors are httpapi.ErrNoLobby,
-// httpapi.ErrBusy and httpapi.ErrEnded.
+// httpapi.ErrBusy, httpapi.ErrEnded, and that of a host that was started for one lobby only.
 func (h *Host) lobbyNow(ctx context.Context, id uint32, f func(w *worker, now time.Duration, x *hosted)) error {
 	if h.alone() {
 		return errAlone
@@ -64,11 +64,11 @@ func (h *Host) AwaitLobby(ctx context.Context, o *Offer) (id uint32, err error) 
 // Instance names the process in connect tokens, see protocol.LobbyRef.
 func (h *Host) Instance() uint32 { return h.making.host() }
 
-// Addresses are those that connect tokens for this host name.
+// Addresses returns the UDP addresses that tokens for this host have.
 func (h *Host) Addresses() []netip.AddrPort { return slices.Clone(h.sessions.Addresses) }
 
-// TellMove sends the clients of a lobby tokens for the lobby that another host has made for it, and
-// returns how many clients were told. Their user ids and roles are those that they have.
+// TellMove sends each client of a lobby a token for the lobby that another host has made for it,
+// and returns how many clients were told. A token has the client id and the role of its client.
 func (h *Host) TellMove(ctx context.Context, id uint32, to []netip.AddrPort, ref protocol.LobbyRef) (told int,
 	err error) {
 	mint := netcode.Mint{ProtocolID: h.sessions.ProtocolID, Create: uint64(time.Now().Unix()),
@@ -76,7 +76,7 @@ func (h *Host) TellMove(ctx context.Context, id uint32, to []netip.AddrPort, ref
 	if mint.ProtocolID == 0 {
 		mint.ProtocolID = protocol.ProtocolID
 	}
-	// A host tells from it when the token was issued.
+	// Hosts take a token as issued one lifetime before it expires.
 	mint.Expire = mint.Create + uint64(cmp.Or(h.sessions.TokenLifetime, httpapi.DefaultTokenLifetime)/time.Second)
 	bad := h.lobbyNow(ctx, id, func(_ *worker, _ time.Duration, x *hosted) {
 		for _, s := range x.lobby.Seats() {
@@ -121,8 +121,8 @@ func (h *Host) Freeze(ctx context.Context, id uint32) (state []byte, err error) 
 	return state, errors.Join(err, bad)
 }
 
-// ReadLobby gives a lobby that awaits its state the bytes of Freeze of another host. It stands
-// still until Thaw. Errors say what does not fit; the lobby awaits on then.
+// ReadLobby gives a lobby that waits for its state the bytes of Freeze of another host. The lobby
+// then plays no tick until Thaw. An error says what does not fit, and the lobby goes on waiting.
 func (h *Host) ReadLobby(ctx context.Context, id uint32, state []byte) (err error) {
 	x := h.find(id)
 	if x == nil {
@@ -140,7 +140,7 @@ func (h *Host) ReadLobby(ctx context.Context, id uint32, state []byte) (err erro
 	return errors.Join(err, bad)
 }
 
-// Thaw makes a lobby play on that stands still.
+// Thaw ends the standstill of a lobby after Freeze or ReadLobby: it plays on.
 func (h *Host) Thaw(ctx context.Context, id uint32) error {
 	return h.lobbyNow(ctx, id, func(w *worker, now time.Duration, x *hosted) {
 		if !x.pace.frozen {
