@@ -197,6 +197,12 @@ var layers = []layer{
 			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock netio/impair " +
 			"netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate",
 		tests: "client", shell: "*"},
+	// the machines' decisions are no shell: these files have the bus, the clock and the swarm
+	{pkg: "bench/agent",
+		may: "bench/measure bench/runner bench/scenario bench/simbench bench/swarm ecs/tick fleet/bus " +
+			"internal/clock internal/meter netio/netcode protocol server/httpapi nats",
+		tests: "server server/host sim/arena",
+		shell: "serve.go play.go pool.go load.go remote.go seal.go"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
