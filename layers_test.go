@@ -197,6 +197,12 @@ var layers = []layer{
 			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock netio/impair " +
 			"netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate",
 		tests: "client", shell: "*"},
+	// the machines' decisions are no shell: these files have the bus, the clock and the swarm
+	{pkg: "bench/agent",
+		may: "bench/measure bench/runner bench/scenario bench/simbench bench/swarm ecs/tick fleet/bus " +
+			"internal/clock internal/meter netio/netcode protocol server/httpapi nats",
+		tests: "server server/host sim/arena",
+		shell: "serve.go play.go pool.go load.go remote.go seal.go"},
 	{pkg: "bench", may: "perf", tests: above, shell: "*"},
 	{pkg: "bench/benchreport", may: "bench", shell: "*"}, // a tool
 
@@ -206,7 +212,7 @@ var layers = []layer{
 		may: "cmd/internal/usage bench/swarm bench/trace protocol sim sim/arena sim/content " +
 			"sim/netstate cobra",
 		shell: "*"},
-	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage", shell: "*"},
+	{pkg: "cmd/internal/serverapi", may: "cmd/internal/usage server/dash", shell: "*"},
 	{pkg: "cmd/internal/preview", may: above, shell: "*"},
 	{pkg: "cmd/internal/playback", may: above, shell: "*"},
 	{pkg: "cmd/internal/inspect", may: above, shell: "*"},

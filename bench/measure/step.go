@@ -119,6 +119,19 @@ type Step struct {
 	Invalid bool     `json:"invalid,omitempty"`
 	Pass    bool     `json:"pass"`
 	Failed  []string `json:"failed"` // terms of the service level that were missed
+
+	Agents []Agent `json:"agents,omitempty"` // that played; none: a swarm beside the runner
+}
+
+// Agent is what a step found about one of the machines that played its players.
+type Agent struct {
+	Name    string `json:"name"`
+	Players int    `json:"players"`
+	// How far its clock was ahead, and by how much that is wrong at most.
+	ClockMillis      float64  `json:"clock_ms"`
+	ClockBoundMillis float64  `json:"clock_bound_ms"`
+	Wrong            string   `json:"wrong,omitempty"`
+	Stands           []string `json:"stands"` // figures that stand for its players
 }
 
 // Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0. A step with

@@ -23,8 +23,9 @@ type hostFigures struct {
 
 // newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
 // are those of one lobby; cores, memory and losses are those of all. The step is void if the swarm
-// did not keep its schedule, or if the bytes that it accounts for do not add up.
-func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures) measure.Step {
+// did not keep its schedule, or if the bytes in its account do not add up.
+func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
+	account *measure.Bytes) measure.Step {
 	rep, n := merge(hosts)
 	lobbies := float64(n)
 	ticks := max(rep.Seconds*float64(rep.Rate), 1) * lobbies
@@ -64,7 +65,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures) measur
 	for _, st := range rep.Stages {
 		s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
 	}
-	s.Bytes = Account(f)
+	s.Bytes = account
 	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {
 		s.VoidReason, s.Invalid = err.Error(), true
 	}

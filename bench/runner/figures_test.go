@@ -45,7 +45,8 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	if diff := cmp.Diff(make3(), all, cmp.AllowUnexported(hostFigures{})); diff != "" {
 		t.Error("the reports were changed:", diff)
 	}
-	step := newStep(30, 30, of(report(10, 5, 1), report(20, 9, 2)), newFigures())
+	f := newFigures()
+	step := newStep(30, 30, of(report(10, 5, 1), report(20, 9, 2)), f, Account(f))
 	if step.Lobbies != 2 || math.Abs(step.TickCPUMillis.P99-0.009) > 1e-9 || step.ServerCores != 1 {
 		t.Errorf("%+v", step)
 	}
@@ -64,7 +65,8 @@ func TestReportsOfOneProcessAreMerged(t *testing.T) {
 		Lobbies: []metrics.Report{lobby(4), lobby(6)},
 		Loops: []httpapi.LoopReport{{Calls: 10, Call: metrics.Spread{Mean: 40}, SocketLost: 3,
 			Stages: []metrics.StageCost{{Name: "receive", Spread: metrics.Spread{Mean: 8}}}}}}}
-	s := newStep(20, 20, []hostFigures{host}, newFigures())
+	f := newFigures()
+	s := newStep(20, 20, []hostFigures{host}, f, Account(f))
 	want := []measure.Stage{{Name: "receive", Mean: 4, P99: 4}, {Name: "move", Mean: 5}}
 	if diff := cmp.Diff(want, s.StageCPUMicros); diff != "" {
 		t.Error(diff)

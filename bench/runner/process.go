@@ -49,7 +49,7 @@ func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
 	p := &process{}
 	_, _ = rand.Read(p.key[:]) // does not fail: it stops the program
 	args := []string{"serve", "--ready", "--exit-on-stdin-eof", "--hiccup",
-		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+		"--listen", netip.AddrPortFrom(r.host(), 0).String(), "--http", "127.0.0.1:0",
 		"--map", simbench.MapName(sc), "--mode", sc.Lobby.Mode,
 		"--content", r.cfg.ContentDir, "--model", r.cfg.ModelFile,
 		"--players", fmt.Sprint(sc.Lobby.Players), "--spectators", fmt.Sprint(sc.Lobby.Spectators),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"slices"
 	"time"
@@ -34,6 +35,11 @@ type Config struct {
 	Models      netstate.Models // what ModelFile holds
 	Observer    Observer
 	Description measure.Machine // default measure.Here
+
+	// Plays the players of a step on other machines; nil: a swarm in this process does.
+	Remote Remote
+	// Address of the servers, which the other machines must reach; default 127.0.0.1.
+	Host netip.Addr
 }
 
 // Observer follows a runner. Fields that are nil are not called.
@@ -114,6 +120,9 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 		return measure.Step{}, err
 	}
 	defer servers.stop()
+	if r.cfg.Remote != nil {
+		return r.remoteStep(ctx, sc, servers, players)
+	}
 	s, err := swarm.Open(swarm.Config{
 		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(),
 		Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
@@ -204,12 +213,10 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	if err != nil {
 		return measure.Step{}, err
 	}
-	step := newStep(r.players, clients, hosts, &s.Figures)
+	step := newStep(r.players, clients, hosts, &s.Figures, Account(&s.Figures))
 	step.SwarmHiccup = Micros(gaps)
 	r.blame(&step)
-	if why := r.stalled(step); why != "" {
-		step.Void, step.Stalled, step.VoidReason = true, true, why
-	}
+	r.blameStall(&step, r.sc)
 	return step, nil
 }
 
@@ -230,10 +237,17 @@ func (r *stepRun) blame(s *measure.Step) {
 // spareShare is the share of a processor above which server and swarm cannot blame the machine.
 const spareShare = 0.75
 
+// blameStall makes a step void that fails because the server's machine stalled.
+func (r *Runner) blameStall(s *measure.Step, sc scenario.Scenario) {
+	if why := r.stalled(*s, sc); why != "" {
+		s.Void, s.Stalled, s.VoidReason = true, true, why
+	}
+}
+
 // stalled says that the machine stalled where a step fails because of it: a thread of the server that
 // only sleeps woke over a period late, though the server had a quarter of its processor to spare.
-func (r *stepRun) stalled(s measure.Step) string {
-	period, late := 1000/float64(r.sc.Rates.TickHz), s.HiccupMicros.Max/1000
+func (r *Runner) stalled(s measure.Step, sc scenario.Scenario) string {
+	period, late := 1000/float64(sc.Rates.TickHz), s.HiccupMicros.Max/1000
 	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMicros))) {
 		return ""
 	}
@@ -248,18 +262,26 @@ func (r *stepRun) stalled(s measure.Step) string {
 // settleTime is the most time that clients' clocks get beyond the warm-up.
 const settleTime = 6 * time.Second
 
-// settle plays on, where lobbies share a process, until the clients' clocks have settled: all players
-// join at once, which makes the loop give ticks up, and a clock makes up a twentieth of a second in
-// one.
+// settle plays on, where lobbies share a process, until the clients' clocks have settled.
 func (r *stepRun) settle(ctx context.Context) error {
-	const window = 250 * time.Millisecond
+	if !r.sc.SharedProcess() {
+		return nil
+	}
 	limit := time.Duration(r.cfg.Objective.Level().AgeLimitMillis * float64(time.Millisecond))
-	for spent := time.Duration(0); r.sc.SharedProcess() && spent < settleTime; spent += window {
-		r.swarm.Reset()
-		if err := r.swarm.Run(ctx, window, nil); err != nil || ctx.Err() != nil {
+	return Settle(ctx, r.swarm, limit)
+}
+
+// Settle runs a swarm until p99 of the age of snapshots is below a limit, for six seconds at most:
+// all players join at once, which makes the server's loop give ticks up, and a clock makes up a
+// twentieth of a second in one.
+func Settle(ctx context.Context, s *swarm.Swarm, limit time.Duration) error {
+	const window = 250 * time.Millisecond
+	for spent := time.Duration(0); spent < settleTime; spent += window {
+		s.Reset()
+		if err := s.Run(ctx, window, nil); err != nil || ctx.Err() != nil {
 			return err
 		}
-		if r.swarm.Figures.Age.Quantile(0.99) <= int64(limit) {
+		if s.Figures.Age.Quantile(0.99) <= int64(limit) {
 			return nil
 		}
 	}

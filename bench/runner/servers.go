@@ -53,7 +53,7 @@ func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, e
 		s.all = append(s.all, p)
 		at := p.udp
 		if link != (impair.Profile{}) {
-			if at, err = s.impair(p.udp, link, sc); err != nil {
+			if at, err = s.impair(p.udp, link, sc, r.host()); err != nil {
 				return nil, err
 			}
 		}
@@ -63,9 +63,9 @@ func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, e
 }
 
 // impair puts a bad network before a server, until the servers stop.
-func (s *servers) impair(to netip.AddrPort, link impair.Profile,
-	sc scenario.Scenario) (netip.AddrPort, error) {
-	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Up: link, Down: link,
+func (s *servers) impair(to netip.AddrPort, link impair.Profile, sc scenario.Scenario,
+	host netip.Addr) (netip.AddrPort, error) {
+	p, err := impair.NewProxy(impair.ProxyConfig{To: to.String(), Listen: netip.AddrPortFrom(host, 0).String(), Up: link, Down: link,
 		Seed:    sc.Play.Seed + uint64(len(s.at)),
 		Clients: sc.Total() + sc.Spectators() + 8})
 	if err != nil {

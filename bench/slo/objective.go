@@ -244,6 +244,13 @@ func (o *Objective) Terms() (all []string) {
 	return all
 }
 
+// Names reports whether a term has a figure of this name, such as "age".
+func (o *Objective) Names(figure string) bool {
+	return slices.ContainsFunc(o.terms, func(t term) bool {
+		return strings.Contains(t.left, "("+figure+")") || strings.Contains(t.right, "("+figure+")")
+	})
+}
+
 // Check lists the terms that a step misses, each as a readable line; none means that it passes. A
 // term is missed, too, if a figure of it was not measured (zero, or not a number), and a step with
 // a Fault misses all of them.

@@ -25,8 +25,11 @@ type Config struct {
 	// its token says. Default one for each server.
 	Lobbies int
 	Players int
-	Seed    uint64 // of all decisions
-	Rate    tick.Rate
+	// Number of the first player: several swarms that share the players of a test have seeds, brains
+	// and tokens by number. Lobbies and Full count from it. Default 0.
+	First int
+	Seed  uint64 // of all decisions
+	Rate  tick.Rate
 
 	// Full is how many players decode whole snapshots; default 1, and at least one for each lobby.
 	// The first of them, up to 8, count their bits. Decode is how much the others decode;

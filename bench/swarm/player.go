@@ -19,31 +19,32 @@ type player struct {
 }
 
 func (s *Swarm) newPlayer(n int) (player, error) {
-	token, err := s.cfg.Token(n)
+	number := s.cfg.First + n
+	token, err := s.cfg.Token(number)
 	if err != nil {
-		return player{}, fmt.Errorf("token for player %d: %w", n, err)
+		return player{}, fmt.Errorf("token for player %d: %w", number, err)
 	}
 	c, err := client.New(client.Config{
-		Token: token, Name: "bot " + strconv.Itoa(n),
+		Token: token, Name: "bot " + strconv.Itoa(number),
 		Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
 		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
 		Ordered: !s.cfg.Choose,
 		Fetch:   true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})
 	if err != nil {
-		return player{}, fmt.Errorf("player %d: %w", n, err)
+		return player{}, fmt.Errorf("player %d: %w", number, err)
 	}
 	if s.cfg.Choose {
 		if err := s.sockets.reach(c.Addresses(), len(s.players)); err != nil {
-			return player{}, fmt.Errorf("player %d: %w", n, err)
+			return player{}, fmt.Errorf("player %d: %w", number, err)
 		}
 	}
-	p := player{client: c, rng: rng(s.cfg.Seed<<32 ^ uint64(n)<<8 ^ 0xc4a7)}
+	p := player{client: c, rng: rng(s.cfg.Seed<<32 ^ uint64(number)<<8 ^ 0xc4a7)}
 	if s.cfg.blind(n) {
-		s.blind[n] = NewBlindBot(s.cfg.Seed, n)
+		s.blind[n] = NewBlindBot(s.cfg.Seed, number)
 		p.brain = &s.blind[n]
 	} else {
-		p.brain = s.cfg.Brain(n)
+		p.brain = s.cfg.Brain(number)
 	}
 	return p, nil
 }

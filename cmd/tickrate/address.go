@@ -22,7 +22,7 @@ func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 		return nil, usage.Errorf("%s: %d addresses, expected at most %d", flag, len(list), netcode.MaxServers)
 	}
 	for _, text := range list {
-		udp, err := net.ResolveUDPAddr("udp", text)
+		udp, err := resolveUDP(text)
 		if err != nil {
 			return nil, usage.Errorf("%s: %w", flag, err)
 		}
@@ -34,6 +34,15 @@ func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 		all = append(all, at)
 	}
 	return all, nil
+}
+
+// resolveUDP resolves host:port. For a URL, the error says what to write instead.
+func resolveUDP(text string) (*net.UDPAddr, error) {
+	if _, rest, ok := strings.Cut(text, "://"); ok {
+		host, _, _ := strings.Cut(rest, "/")
+		return nil, usage.Errorf("%s is a URL: expected host:port, as %s", text, host)
+	}
+	return net.ResolveUDPAddr("udp", text)
 }
 
 // protocolID is a flag value: decimal, or hexadecimal after 0x. Tokens and servers must agree on

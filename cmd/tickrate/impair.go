@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"text/tabwriter"
 	"time"
 
@@ -93,10 +92,10 @@ func (f impairFlags) config() (cfg impair.ProxyConfig, err error) {
 	case f.duration < 0:
 		return cfg, fmt.Errorf("--duration %v: expected 0 or more", f.duration)
 	}
-	if _, err := net.ResolveUDPAddr("udp", f.to); err != nil {
+	if _, err := resolveUDP(f.to); err != nil {
 		return cfg, fmt.Errorf("server address: %w", err)
 	}
-	if _, err := net.ResolveUDPAddr("udp", f.listen); err != nil {
+	if _, err := resolveUDP(f.listen); err != nil {
 		return cfg, fmt.Errorf("address to listen on: %w", err)
 	}
 	// The server's direction has the profile of the clients' unless it was given.

@@ -111,6 +111,7 @@ carries and why.
   tickrate sim dst           lobbies with attackers and faults, checked after every tick
   tickrate fleet director    find places for players in the lobbies of many servers
   tickrate query ADDR        ask a server what is played there
+  tickrate watch HOST:PORT   its score board, live in the terminal
   tickrate token             make the token that lets one player in`,
 		Version:       version,
 		SilenceUsage:  true,
@@ -126,7 +127,28 @@ carries and why.
 	})
 	defer completeWords(root) // after all subcommands are there
 	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
-		newQuery(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet(),
+		newQuery(), newWatch(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet(),
 		newAgones())
+	refuseUnknownHelp(root)
 	return root
+}
+
+// refuseUnknownHelp makes help an error for a command that is not there, with the nearest names.
+func refuseUnknownHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		panic("tickrate: " + err.Error())
+	}
+	help.Run = nil
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		c, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			if c == nil || len(rest) == 0 {
+				c, rest = root, args
+			}
+			return usage.NoArgs(c, rest)
+		}
+		return c.Help()
+	}
 }

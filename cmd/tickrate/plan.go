@@ -23,6 +23,7 @@ import (
 // planFlags are the flags of plan: the search for the knee.
 type planFlags struct {
 	scenarioFlags
+	remote     planAgents
 	out        string        // folder of the report
 	quick      bool          // shorter steps and a coarser knee
 	json       bool          // lines of JSON instead of a table
@@ -55,12 +56,16 @@ override its keys:
   tickrate plan --scenario mine.toml --slo 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'
   tickrate plan predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
 
+With --agents, the players are on other machines, where tickrate swarm agent
+runs; a step waits for that many.
+
 A service level is comparisons joined by &&. Names: ` + slo.Help,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
 	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
 	f.register(c)
+	f.remote.register(c)
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
@@ -140,6 +145,11 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	end, err := f.remote.open(c, &f.scenarioFlags, out, &live)
+	if err != nil {
+		return err
+	}
+	defer end()
 	cfg := runner.PlanConfig{
 		Start: f.start, Max: f.max, Limit: f.limit, Commit: version,
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),

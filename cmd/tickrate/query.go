@@ -48,7 +48,7 @@ host:port, the one that serve has after --query.`,
 			if timeout <= 0 || timeout > time.Minute {
 				return usage.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout)
 			}
-			at, err := net.ResolveUDPAddr("udp", args[0])
+			at, err := resolveUDP(args[0])
 			if err != nil {
 				return usage.Errorf("query %s: %w", args[0], err)
 			}

@@ -95,6 +95,7 @@ A fleet's director gives each player a place on one host or several:
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return runSwarm(c, f) },
 	}
+	c.AddCommand(newSwarmAgent())
 	f.play.register(c)
 	f.tokens.register(c)
 	fl := c.Flags()

@@ -36,9 +36,10 @@ type Frame struct {
 	Up    float64   `json:"up"`   // likewise from all clients
 	Down  float64   `json:"down"` // sum of Parts
 
-	Players []Player `json:"players"`
-	Shots   []Shot   `json:"shots"` // that hit a player, at most MaxShots
-	Rays    []Ray    `json:"rays"`  // other shots, at most MaxRays
+	Score   [2]int   `json:"score"`   // of the teams, in this round
+	Players []Player `json:"players"` // all of the lobby, whatever clients are sent
+	Shots   []Shot   `json:"shots"`   // that hit a player, at most MaxShots
+	Rays    []Ray    `json:"rays"`    // other shots, at most MaxRays
 }
 
 // Most of what one frame holds.
@@ -69,6 +70,8 @@ type Player struct {
 	Spectator bool    `json:"spectator"`
 	Alive     bool    `json:"alive"`
 	Health    int     `json:"health"`
+	Kills     int     `json:"kills"`  // points: enemies killed during rounds
+	Deaths    int     `json:"deaths"` // since it joined, or since the round began
 
 	Connected bool    `json:"connected"` // has a session
 	RTT       float32 `json:"rtt"`       // ms

@@ -217,6 +217,9 @@ func (f *DashFeed) finish(now time.Duration) {
 		frame.Down += rate
 	}
 	frame.Up = math.Round(float64(f.lobby.Stats.Count[metrics.BytesIn].Load()-f.at.bytesIn) / span)
+	for team, score := range f.lobby.Match().RoundStatus().Score {
+		frame.Score[team] = int(score)
+	}
 	f.views = f.lobby.AppendPlayerViews(f.views[:0])
 	for i := range f.views {
 		f.addPlayer(&f.views[i])
@@ -234,6 +237,7 @@ func (f *DashFeed) addPlayer(v *server.PlayerView) {
 	}
 	if v.Vital != nil {
 		p.Team, p.Health, p.Spectator = int(v.Vital.Team), int(max(0, v.Vital.Health)), v.Spectates
+		p.Kills, p.Deaths = int(v.Vital.Kills), int(v.Vital.Deaths)
 	}
 	if v.Connected {
 		f.addConn(&p, v)

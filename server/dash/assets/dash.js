@@ -377,6 +377,8 @@
     { key: "slot", title: "Slot", of: (p) => p.slot, show: (v) => String(v) },
     { key: "name", title: "Name", text: true, of: nameOf, show: (v) => v },
     { key: "team", title: "Team", of: (p) => (p.spectator ? 0 : 1 + p.team), show: (v) => (v ? String(v) : "spectator") },
+    { key: "kills", title: "Kills", of: (p) => p.kills, show: whole },
+    { key: "deaths", title: "Deaths", of: (p) => p.deaths, show: whole },
     { key: "rtt", title: "RTT", unit: "ms", of: (p) => p.rtt, hot: 150 },
     { key: "jitter", title: "Jitter", unit: "ms", of: (p) => p.jitter, hot: 30 },
     { key: "loss_down", title: "Lost down", unit: "%", of: (p) => p.loss_down, hot: 5 },
@@ -439,7 +441,7 @@
       row.classList.toggle("gone", !p.connected);
       columns.forEach((c, k) => {
         const v = c.of(p), cell = row.cells[k];
-        set(cell, p.connected || k < 3 ? (c.show ?? number)(v) : k === 3 ? "away" : "–");
+        set(cell, p.connected || k < 5 ? (c.show ?? number)(v) : k === 5 ? "away" : "–");
         cell.classList.toggle("hot", p.connected && c.hot !== undefined && v >= c.hot);
       });
       if (body.rows[i] !== row) body.insertBefore(row, body.rows[i] ?? null);
