@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/impair"
+	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
@@ -50,6 +51,8 @@ type movedLobby struct {
 	newest []tick.Tick
 	gap    time.Duration // longest without a snapshot, of any client, since watch
 	watch  bool
+
+	onSend func(i int, to netip.AddrPort, data []byte) // nil: none
 
 	ended int           // the host that the lobby has left
 	endAt time.Duration // when it ends there; 0: it has
@@ -179,6 +182,9 @@ func (m *movedLobby) play(i int) {
 	out := c.Outgoing(m.now)
 	for k := range out.Len() {
 		to, data := out.At(k)
+		if m.onSend != nil {
+			m.onSend(i, to, data)
+		}
 		for n := range m.hosts {
 			if m.hosts[n].addr == to {
 				m.hosts[n].up[i].Push(m.now, data, 1<<bindingBits)
@@ -474,4 +480,92 @@ func TestRow81MovedMatchIsTheSame(t *testing.T) {
 	if scores[0] != scores[1] {
 		t.Errorf("score %+v, without the move %+v", scores[1], scores[0])
 	}
+}
+
+// nonceLog says whether two datagrams were sealed with one key and one sequence, which is the
+// nonce.
+type nonceLog struct {
+	used   map[sealedWith]bool
+	reused int
+}
+
+type sealedWith struct {
+	key      netcode.Key
+	sequence uint64
+}
+
+// add takes a datagram that a client has sealed with the keys of a token. Its first byte is the
+// kind and, from bit 4 on, the number of bytes of the sequence that follow, lowest first.
+func (l *nonceLog) add(token, datagram []byte) {
+	n := int(datagram[0] >> 4)
+	if netcode.KindOf(datagram) == netcode.KindRequest || len(datagram) < 1+n || n > 8 {
+		return
+	}
+	var public netcode.PublicToken
+	if public.Parse(token) != nil {
+		panic("a token of the test's own")
+	}
+	at := sealedWith{key: public.ClientToServer}
+	for i := range n {
+		at.sequence |= uint64(datagram[1+i]) << (8 * i)
+	}
+	if l.used[at] {
+		l.reused++
+	}
+	l.used[at] = true
+}
+
+// A client that moves seals nothing with a key and a sequence that it has used before, as each host
+// has a token of its own. If both hosts had the same keys, this test would say so.
+func TestRow81MoveReusesNoNonce(t *testing.T) {
+	for _, planted := range []bool{false, true} {
+		m := newMovedLobby(t, 4, 60, impair.Profile{Delay: 5 * time.Millisecond}, 31)
+		log := &nonceLog{used: map[sealedWith]bool{}}
+		first := make([][]byte, 4)
+		for i := range first {
+			first[i] = m.tokenOf(i, 0, 1)
+			c, err := client.New(client.Config{Token: first[i], Rules: m.cfg.Lobby.Rules,
+				Arena: func(string, [32]byte) (*arena.Arena, error) { return m.cfg.Lobby.Arena, nil }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.clients[i] = c
+		}
+		tokens := map[netip.AddrPort][][]byte{m.hosts[0].addr: first, m.hosts[1].addr: make([][]byte, 4)}
+		m.onSend = func(i int, to netip.AddrPort, data []byte) { log.add(tokens[to][i], data) }
+		for range 200 {
+			m.step()
+		}
+		m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
+		m.hosts[1].plays = true
+		for _, s := range m.hosts[0].lobby.Seats() {
+			i := int(s.User)
+			seed := byte(2)
+			if planted { // the keys of the session that the client has
+				seed = 1
+			}
+			tokens[m.hosts[1].addr][i] = m.tokenOf(i, 1, seed)
+			m.hosts[0].lobby.TellMove(s.Slot, tokens[m.hosts[1].addr][i])
+		}
+		for range 40 {
+			m.step()
+		}
+		if !planted {
+			m.move(0, 1, 1)
+		}
+		for range 100 {
+			m.step()
+		}
+		if (log.reused > 0) != planted || len(log.used) < 1000 {
+			t.Errorf("planted %v: %d of %d nonces were used again", planted, log.reused, len(log.used))
+		}
+	}
+}
+
+// tokenOf is a token of player i for a host, with keys drawn from a seed.
+func (m *movedLobby) tokenOf(i, host int, seed byte) []byte {
+	was := m.mint.random
+	defer func() { m.mint.random = was }()
+	m.mint.random = rand.NewChaCha8([32]byte{seed, byte(i)})
+	return m.token(i, host)
 }
