@@ -23,6 +23,7 @@ import (
 	"github.com/tickrate/tickrate/fleet/agones"
 	"github.com/tickrate/tickrate/fleet/bus"
 	"github.com/tickrate/tickrate/fleet/director"
+	"github.com/tickrate/tickrate/netio/packet"
 )
 
 // wholeFleet is a fleet of processes on this machine: two directors, four hosts behind bad links,
@@ -341,7 +342,7 @@ func (f *wholeFleet) end(players int) {
 	f.say("of %d players %d are in matches, %d were told why not: %v; %d moved", players, joined, told, reasons, moved)
 	f.say("ticks without a command: %d, mispredictions: %d, both with the losses of the links", missing, mispredicted)
 	for why, n := range reasons {
-		if why == "" || strings.Contains(why, "none") {
+		if why == packet.Reason(0).String() {
 			f.t.Errorf("%d players were not told why: %q", n, why)
 		}
 	}

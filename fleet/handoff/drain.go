@@ -43,7 +43,7 @@ func (m *Mover) Drain(ctx context.Context, playing func() []uint32) {
 			free <- struct{}{}
 			moves.Go(func() {
 				defer func() { <-free }()
-				_, err := m.Move(ctx, id)
+				err := m.Move(ctx, id)
 				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrMoving) {
 					fmt.Fprintf(m.cfg.Log, "fleet: lobby %d stays for now: %v\n", id, err)
 				}

@@ -45,8 +45,8 @@ func (v *fleetView) take(h *announce.Host, now time.Time) {
 	v.hosts[h.Name] = &seenHost{*h, now.Add(lease)}
 }
 
-// choose returns the hosts that may take a lobby of so many slots, the fullest first: a fleet with
-// few full hosts can do without the others. not is this host.
+// choose returns the hosts that have room for a lobby of that many slots, the one with the most players
+// first. not is this host.
 func (v *fleetView) choose(not string, slots int, now time.Time) (names []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

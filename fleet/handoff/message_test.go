@@ -109,3 +109,19 @@ func TestChooseHost(t *testing.T) {
 		t.Errorf("silent hosts: %v", got)
 	}
 }
+
+// Each end of a move takes the messages that are for it, and no others: a source that took an offer
+// would have no address to tell its clients.
+func TestMessagesAreForOneEnd(t *testing.T) {
+	for kind, ends := range map[messageKind][2]bool{ // for a target, for a source
+		messageOffer: {true, false}, messageState: {true, false}, messageCancel: {true, true},
+		messagePrepared: {false, true}, messageRefused: {false, true}, messageReady: {false, true},
+		messageTaken: {false, true}, "?": {false, false},
+	} {
+		for n, want := range ends {
+			if _, ok := eventOf(kind, n == 1); ok != want {
+				t.Errorf("%s: source %v takes it: %v", kind, n == 1, ok)
+			}
+		}
+	}
+}

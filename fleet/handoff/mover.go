@@ -1,14 +1,12 @@
 package handoff
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -16,65 +14,46 @@ import (
 
 	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
-	"github.com/tickrate/tickrate/internal/meter"
-	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/host"
+	"github.com/tickrate/tickrate/server/httpapi"
 )
-
-// Host is what a Mover needs of a host. *host.Host has it.
-type Host interface {
-	Offer(ctx context.Context, id uint32) (host.Offer, error)
-	AwaitLobby(ctx context.Context, o *host.Offer) (id uint32, err error)
-	TellMove(ctx context.Context, id uint32, to []netip.AddrPort, ref protocol.LobbyRef) (told int, err error)
-	Awaited(ctx context.Context, id uint32) (ready int, err error)
-	Freeze(ctx context.Context, id uint32) (state []byte, err error)
-	ReadLobby(ctx context.Context, id uint32, state []byte) error
-	Thaw(ctx context.Context, id uint32) error
-	EndLobby(ctx context.Context, id uint32) error
-	Instance() uint32
-	Addresses() []netip.AddrPort
-	Draining() bool
-}
 
 // Config describes a Mover. Zero fields mean the defaults named.
 type Config struct {
 	Bus  *bus.Bus // the caller closes it
 	Name string   // of this host in the fleet
 	Key  announce.Key
-	Host Host
+	Host *host.Host
 	Log  io.Writer
 	Now  func() time.Time // default time.Now
 }
 
-// Figures count moves.
-type Figures struct {
-	Out, In meter.Counter // lobbies that have moved from this host, and to it
-	Failed  meter.Counter // moves after which the lobby stayed
-	Lost    meter.Counter // moves after which the lobby ended, as nobody knew who owned it
-	Refused meter.Counter // messages
-}
-
 // Mover moves lobbies from this host and to it.
 type Mover struct {
-	Figures Figures
-
 	cfg    Config
 	owners owners
 	view   fleetView
 	begun  time.Time
 
-	mu     sync.Mutex // guards runs and moving
-	runs   map[string]*run
-	moving map[uint32]bool // lobbies that Move is about to move
-	done   sync.WaitGroup
+	mu      sync.Mutex // guards the fields below
+	runs    map[string]*run
+	moving  map[uint32]bool // lobbies that Move is about to move
+	refused refusals
+	done    sync.WaitGroup
+}
+
+// refusals counts refused messages, and says when to log.
+type refusals struct {
+	count  uint64
+	logged time.Time
 }
 
 // run is one move at one of its hosts.
 type run struct {
-	in chan arrived
-	// of a target that has ended, to be forgotten
-	forget time.Time
-	role   byte // 's' source, 't' target
+	in     chan arrived
+	source bool   // the lobby is this host's
+	other  string // host
+	over   bool   // a target that answers late messages only; guarded by Mover.mu
 }
 
 // arrived is a message for a run.
@@ -88,7 +67,8 @@ const (
 	hostWithin = 2 * time.Second       // for the host to carry out an order
 	makeWithin = 3 * time.Second       // for the host to make a lobby
 	storeOnce  = time.Second           // for the store to answer
-	maxRuns    = 16                    // moves at a time
+	maxRuns    = 16                    // moves at a time, apart from those that are over
+	logEvery   = 10 * time.Second      // from one line about refused messages to the next
 	remembered = 2 * maxAge            // for which a target answers after its end
 )
 
@@ -146,22 +126,20 @@ func (m *Mover) take(ctx context.Context, raw []byte) {
 	if err == nil {
 		err = msg.check(m.cfg.Name, m.cfg.Now())
 	}
-	if err != nil {
-		m.Figures.Refused.Inc()
-		fmt.Fprintf(m.cfg.Log, "fleet: message about a move refused: %v\n", err)
-		return
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err != nil {
+		m.refuse(err)
+		return
+	}
 	r := m.runs[msg.ID]
 	switch {
 	case r == nil && msg.Kind == messageOffer:
-		m.clean()
-		if len(m.runs) >= maxRuns || m.cfg.Host.Draining() {
+		if m.active() >= maxRuns || m.cfg.Host.Draining() {
 			m.send(&message{ID: msg.ID, Kind: messageRefused, To: msg.From, Why: "drains, or moves other lobbies"})
 			return
 		}
-		r = &run{in: make(chan arrived, 256), role: 't'}
+		r = &run{in: make(chan arrived, 256), other: msg.From}
 		m.runs[msg.ID] = r
 		m.done.Go(func() { m.receive(ctx, r, msg) })
 	case r == nil:
@@ -169,37 +147,82 @@ func (m *Mover) take(ctx context.Context, raw []byte) {
 			m.send(&message{ID: msg.ID, Kind: messageCancel, To: msg.From, Why: "unknown move"})
 		}
 	default:
+		kind, ok := eventOf(msg.Kind, r.source)
+		if !ok || msg.From != r.other {
+			m.refuse(fmt.Errorf("%w: %s from %s", errMessage, msg.Kind, msg.From))
+			return
+		}
 		select {
-		case r.in <- arrived{Event{Kind: eventOf(msg.Kind, r.role), Ready: msg.Ready, Revision: msg.Revision}, msg}:
+		case r.in <- arrived{Event{Kind: kind, Ready: msg.Ready, Revision: msg.Revision}, msg}:
 		default: // it is repeated
 		}
 	}
 }
 
-// eventOf is what a message tells a source or a target.
-func eventOf(k messageKind, role byte) EventKind {
-	switch k {
-	case messageOffer, messagePrepared:
-		return EventPrepared // a target that is asked again answers again
-	case messageRefused:
-		return EventRefused
-	case messageReady:
-		return EventReady
-	case messageTaken:
-		return EventTaken
-	case messageCancel:
-		return EventCancelled
+// refuse counts a message, and logs it unless another one was logged just now. The caller holds mu.
+func (m *Mover) refuse(why error) {
+	r := &m.refused
+	r.count++
+	if now := m.cfg.Now(); now.Sub(r.logged) >= logEvery {
+		r.logged = now
+		fmt.Fprintf(m.cfg.Log, "fleet: message about a move refused, the %d. so far: %v\n", r.count, why)
 	}
-	return EventState
 }
 
-// clean forgets targets that have ended. The caller holds mu.
-func (m *Mover) clean() {
-	now := m.cfg.Now()
-	for id, r := range m.runs {
-		if !r.forget.IsZero() && now.After(r.forget) {
-			delete(m.runs, id)
+// active counts the moves that are not over. The caller holds mu.
+func (m *Mover) active() (n int) {
+	for _, r := range m.runs {
+		if !r.over {
+			n++
 		}
+	}
+	return n
+}
+
+// eventOf is what a message tells a source, or else a target; ok is false for one that is not for it.
+func eventOf(k messageKind, source bool) (e EventKind, ok bool) {
+	switch {
+	case k == messageCancel:
+		return EventCancelled, true
+	case source && k == messagePrepared, !source && k == messageOffer: // asked again, it answers again
+		return EventPrepared, true
+	case source && k == messageRefused:
+		return EventRefused, true
+	case source && k == messageReady:
+		return EventReady, true
+	case source && k == messageTaken:
+		return EventTaken, true
+	case !source && k == messageState:
+		return EventState, true
+	}
+	return 0, false
+}
+
+// next waits for a message or the time. ok is false once ctx has ended.
+func (r *run) next(ctx context.Context, tick <-chan time.Time) (a arrived, ok bool) {
+	select {
+	case a = <-r.in:
+	case <-tick: // the zero Event
+	case <-ctx.Done():
+		return a, false
+	}
+	return a, true
+}
+
+// carryOut carries out orders one by one, and returns the events that come of them.
+func carryOut(actions []Action, do func(Action) (Event, bool)) (events []Event) {
+	for _, a := range actions {
+		if e, ok := do(a); ok {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// logFailed logs an order that the host could not carry out, unless the lobby has ended.
+func (m *Mover) logFailed(lobby uint32, err error) {
+	if err != nil && !errors.Is(err, httpapi.ErrNoLobby) && !errors.Is(err, httpapi.ErrEnded) {
+		fmt.Fprintf(m.cfg.Log, "fleet: lobby %d: %v\n", lobby, err)
 	}
 }
 
@@ -225,25 +248,25 @@ func newID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Result says how a move went.
-type Result struct {
-	To            string // host
-	Clients       int    // that were connected
-	Told          int    // of them, that were sent a token
-	Bytes, Packed int    // of the state
-	Still         time.Duration
+// result says how a move went.
+type result struct {
+	to            string // host
+	clients       int    // that were connected
+	told          int    // of them, that were sent a token
+	bytes, packed int    // of the state
+	still         time.Duration
 }
 
-// Move moves a lobby to the fullest host that takes it. With an error it has not moved: it plays on
-// here, or, if it has ended, its players were told. It takes seconds, of which the lobby stands
-// still for Result.Still.
-func (m *Mover) Move(ctx context.Context, lobby uint32) (r Result, err error) {
+// Move moves a lobby to the fullest host that takes it. It takes seconds, in which the lobby plays,
+// but for some milliseconds. After an error the lobby plays on here; or it has ended, and its players
+// were told.
+func (m *Mover) Move(ctx context.Context, lobby uint32) (err error) {
 	m.mu.Lock()
 	again := m.moving[lobby]
 	m.moving[lobby] = true
 	m.mu.Unlock()
 	if again {
-		return r, ErrMoving
+		return ErrMoving
 	}
 	defer func() {
 		m.mu.Lock()
@@ -252,22 +275,20 @@ func (m *Mover) Move(ctx context.Context, lobby uint32) (r Result, err error) {
 	}()
 	offer, err := m.cfg.Host.Offer(ctx, lobby)
 	if err != nil {
-		return r, err
+		return err
 	}
 	hosts := m.view.choose(m.cfg.Name, offer.Spec.Players, m.cfg.Now())
 	err = ErrNoHost
 	for _, to := range hosts[:min(len(hosts), 3)] {
-		s := &sourceRun{m: m, lobby: lobby, offer: offer, result: Result{To: to}, id: newID()}
+		s := &sourceRun{m: m, lobby: lobby, offer: offer, result: result{to: to}, id: newID()}
 		moved := false
-		if moved, err = s.move(ctx); moved {
-			m.Figures.Out.Inc()
-			fmt.Fprintf(m.cfg.Log, "lobby %d moved to %s: %d of %d clients told, %d bytes of state (%d packed), "+
-				"stood still for %v\n", lobby, to, s.result.Told, s.result.Clients, s.result.Bytes, s.result.Packed,
-				s.result.Still.Round(100*time.Microsecond))
-			return s.result, nil
+		if moved, err = s.move(ctx); !moved {
+			continue
 		}
-		m.Figures.Failed.Inc()
-		r = s.result
+		r := &s.result
+		fmt.Fprintf(m.cfg.Log, "lobby %d moved to %s: %d of %d clients told, %d bytes of state (%d packed), stood still for %v\n",
+			lobby, to, r.told, r.clients, r.bytes, r.packed, r.still.Round(100*time.Microsecond))
+		return nil
 	}
-	return r, cmp.Or(err, ErrNoHost)
+	return err
 }

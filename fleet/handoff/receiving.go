@@ -2,11 +2,8 @@ package handoff
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // targetRun carries out what a Target decides.
@@ -28,44 +25,46 @@ type targetRun struct {
 // receive takes a lobby in that another host offers.
 func (m *Mover) receive(ctx context.Context, r *run, offer *message) {
 	t := &targetRun{m: m, id: offer.ID, from: offer.From, machine: NewTarget(m.since(), m.cfg.Name)}
-	queue := []Event{t.prepare(ctx, offer)}
+	defer func() {
+		m.mu.Lock()
+		delete(m.runs, t.id)
+		m.mu.Unlock()
+	}()
+	order := func(a Action) (Event, bool) { return t.do(ctx, a) }
 	tick := time.NewTicker(step)
 	defer tick.Stop()
-	for {
+	for queue := []Event{t.prepare(ctx, offer)}; ; {
 		var a arrived
-		switch {
-		case len(queue) > 0:
+		if len(queue) > 0 {
 			a.Event, queue = queue[0], queue[1:]
-		default:
-			select {
-			case a = <-r.in:
-			case <-tick.C:
-				if t.machine.Phase() == TargetAwaiting {
-					queue = append(queue, t.awaited(ctx))
-				}
-			case <-ctx.Done():
-				return
-			}
+		} else if next, ok := r.next(ctx, tick.C); ok {
+			a = next
+		} else {
+			return
 		}
-		if !t.note(&a) {
+		if !t.note(a.message) {
 			continue
 		}
-		queue = append(queue, t.all(ctx, t.machine.Step(m.since(), a.Event))...)
-		if over, plays := t.machine.Ended(); over && r.forget.IsZero() {
-			t.ended(plays)
+		if a.Kind == EventTick && t.machine.Phase() == TargetAwaiting {
+			queue = append(queue, t.awaited(ctx))
+		}
+		queue = append(queue, carryOut(t.machine.Step(m.since(), a.Event), order)...)
+		switch over, plays := t.machine.Ended(); {
+		case over && !r.over:
+			t.log(plays)
 			m.mu.Lock()
-			r.forget = m.cfg.Now().Add(remembered)
+			r.over = true
 			m.mu.Unlock()
-		} else if over && m.cfg.Now().After(r.forget) {
+			tick.Reset(remembered)
+		case over && a.message == nil && a.Kind == EventTick: // that time is over
 			return
 		}
 	}
 }
 
-// ended counts and logs the end of the move.
-func (t *targetRun) ended(plays bool) {
+// log logs the end of the move.
+func (t *targetRun) log(plays bool) {
 	if plays {
-		t.m.Figures.In.Inc()
 		fmt.Fprintf(t.m.cfg.Log, "lobby %d goes on here: it was %s's\n", t.lobby, t.from)
 		return
 	}
@@ -97,16 +96,11 @@ func (t *targetRun) awaited(ctx context.Context) Event {
 	return Event{Kind: EventReady, Ready: n}
 }
 
-// note keeps what a message says beside its event. It reports false if the event is not to be
-// taken: a state that has not arrived in whole, or a message of a third host.
-func (t *targetRun) note(a *arrived) bool {
-	msg := a.message
+// note keeps what a message says beside its event. It reports false if the event is not to be taken:
+// a part of a state that is not whole yet. nil: the event is of no message.
+func (t *targetRun) note(msg *message) bool {
 	if msg == nil {
 		return true
-	}
-	if msg.From != t.from {
-		t.m.Figures.Refused.Inc()
-		return false
 	}
 	if msg.Why != "" {
 		t.why = msg.Why
@@ -119,15 +113,6 @@ func (t *targetRun) note(a *arrived) bool {
 		t.packed, t.record, t.revision, t.parcel = packed, msg.Record, msg.Revision, parcel{}
 	}
 	return whole
-}
-
-func (t *targetRun) all(ctx context.Context, actions []Action) (events []Event) {
-	for _, a := range actions {
-		if e, ok := t.do(ctx, a); ok {
-			events = append(events, e)
-		}
-	}
-	return events
 }
 
 // do carries out one order. ok is false if no event comes of it.
@@ -153,7 +138,7 @@ func (t *targetRun) do(ctx context.Context, a Action) (e Event, ok bool) {
 		defer cancel()
 		return t.m.owners.claim(ctx, t.record, t.m.cfg.Name, t.revision), true
 	case ActionThaw:
-		t.log(h.Thaw(within, t.lobby))
+		t.m.logFailed(t.lobby, h.Thaw(within, t.lobby))
 	case ActionTaken:
 		reply.Kind = messageTaken
 		t.m.send(reply)
@@ -164,7 +149,7 @@ func (t *targetRun) do(ctx context.Context, a Action) (e Event, ok bool) {
 		}
 		t.m.send(reply)
 	case ActionEnd:
-		t.log(h.EndLobby(within, t.lobby))
+		t.m.logFailed(t.lobby, h.EndLobby(within, t.lobby))
 	}
 	return e, false
 }
@@ -181,11 +166,4 @@ func (t *targetRun) read(ctx context.Context) Event {
 	}
 	t.packed = []byte{} // it may be asked for no more
 	return Event{Kind: EventRead}
-}
-
-// log logs an order that the host could not carry out, unless the lobby has ended.
-func (t *targetRun) log(err error) {
-	if err != nil && !errors.Is(err, httpapi.ErrNoLobby) && !errors.Is(err, httpapi.ErrEnded) {
-		fmt.Fprintf(t.m.cfg.Log, "fleet: lobby %d: %v\n", t.lobby, err)
-	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/host"
-	"github.com/tickrate/tickrate/server/httpapi"
 )
 
 // sourceRun carries out what a Source decides.
@@ -18,7 +17,7 @@ type sourceRun struct {
 	lobby   uint32
 	offer   host.Offer
 	machine *Source
-	result  Result
+	result  result
 	why     string // the other host's reason
 
 	revision uint64
@@ -30,7 +29,7 @@ type sourceRun struct {
 
 // move moves the lobby, and reports whether it has.
 func (s *sourceRun) move(ctx context.Context) (moved bool, err error) {
-	r := &run{in: make(chan arrived, 256), role: 's'}
+	r := &run{in: make(chan arrived, 256), source: true, other: s.result.to}
 	s.m.mu.Lock()
 	s.m.runs[s.id] = r
 	s.m.mu.Unlock()
@@ -41,53 +40,42 @@ func (s *sourceRun) move(ctx context.Context) (moved bool, err error) {
 	}()
 	for _, seat := range s.offer.Seats {
 		if seat.Connected {
-			s.result.Clients++
+			s.result.clients++
 		}
 	}
 	tick := time.NewTicker(step)
 	defer tick.Stop()
-	machine, do := NewSource(s.m.since(), s.m.cfg.Name, s.result.Clients)
+	machine, do := NewSource(s.m.since(), s.m.cfg.Name, s.result.clients)
 	s.machine = machine
-	for queue := s.all(ctx, do); ; {
-		over, moved := machine.Ended()
-		if over {
-			if machine.Phase() == SourceGone && !moved {
-				s.m.Figures.Lost.Inc()
-			}
+	order := func(a Action) (Event, bool) { return s.do(ctx, a) }
+	for queue := carryOut(do, order); ; {
+		if over, moved := machine.Ended(); over {
 			return moved, s.error(moved)
 		}
 		var a arrived
-		switch {
-		case len(queue) > 0:
+		if len(queue) > 0 {
 			a.Event, queue = queue[0], queue[1:]
-		default:
-			select {
-			case a = <-r.in:
-			case <-tick.C:
-			case <-ctx.Done():
-				if p := machine.Phase(); p >= SourceFrozen && p < SourceStays { // the host ends, and says so
-					return machine.moved, s.error(machine.moved)
-				}
-				s.cancel()
-				return false, ctx.Err()
-			}
+		} else if next, ok := r.next(ctx, tick.C); ok {
+			a = next
+		} else if p := machine.Phase(); p >= SourceFrozen && p < SourceStays { // the host ends, and says so
+			return machine.moved, s.error(machine.moved)
+		} else {
+			s.cancel()
+			return false, ctx.Err()
 		}
 		if a.message != nil {
 			s.note(a.message)
 		}
 		was := machine.Phase()
-		queue = append(queue, s.all(ctx, machine.Step(s.m.since(), a.Event))...)
+		queue = append(queue, carryOut(machine.Step(s.m.since(), a.Event), order)...)
 		if p := machine.Phase(); p != was && (p == SourceMoved || p == SourceStays && was >= SourceFrozen) {
-			s.result.Still = s.m.since() - s.frozen
+			s.result.still = s.m.since() - s.frozen
 		}
 	}
 }
 
 // note keeps what a message says beside its event.
 func (s *sourceRun) note(msg *message) {
-	if msg.From != s.result.To {
-		return
-	}
 	if msg.Kind == messagePrepared {
 		s.prepared = msg
 		s.to = protocol.LobbyRef{Host: msg.Instance, Lobby: msg.Lobby}
@@ -103,28 +91,18 @@ func (s *sourceRun) error(moved bool) error {
 	case moved:
 		return nil
 	case s.why != "":
-		return fmt.Errorf("lobby %d to host %s: %.200s", s.lobby, s.result.To, s.why)
+		return fmt.Errorf("lobby %d to host %s: %.200s", s.lobby, s.result.to, s.why)
 	}
 	return fmt.Errorf("lobby %d to host %s: not moved, as the hosts or the store did not answer in time", s.lobby,
-		s.result.To)
+		s.result.to)
 }
 
 func (s *sourceRun) cancel() {
-	s.m.send(&message{ID: s.id, Kind: messageCancel, To: s.result.To, Why: "the lobby stays where it is"})
+	s.m.send(&message{ID: s.id, Kind: messageCancel, To: s.result.to, Why: "the lobby stays where it is"})
 }
 
 // record is the key of the lobby's record.
 func (s *sourceRun) record() string { return fmt.Sprintf("%d.%d", s.m.cfg.Host.Instance(), s.lobby) }
-
-// all carries out orders, and returns the events that come of them.
-func (s *sourceRun) all(ctx context.Context, actions []Action) (events []Event) {
-	for _, a := range actions {
-		if e, ok := s.do(ctx, a); ok {
-			events = append(events, e)
-		}
-	}
-	return events
-}
 
 // do carries out one order. ok is false if no event comes of it.
 func (s *sourceRun) do(ctx context.Context, a Action) (e Event, ok bool) {
@@ -139,10 +117,10 @@ func (s *sourceRun) do(ctx context.Context, a Action) (e Event, ok bool) {
 		s.revision = e.Revision
 		return e, true
 	case ActionOffer:
-		s.m.send(&message{ID: s.id, Kind: messageOffer, To: s.result.To, Offer: &s.offer})
+		s.m.send(&message{ID: s.id, Kind: messageOffer, To: s.result.to, Offer: &s.offer})
 	case ActionTell:
 		told, err := h.TellMove(within, s.lobby, s.prepared.addresses(), s.to)
-		s.result.Told = told
+		s.result.told = told
 		if err != nil {
 			s.why = err.Error()
 			return Event{Kind: EventCancelled}, true
@@ -152,7 +130,7 @@ func (s *sourceRun) do(ctx context.Context, a Action) (e Event, ok bool) {
 	case ActionSend:
 		parts := max(1, (len(s.packed)+partSize-1)/partSize)
 		for i := range parts {
-			s.m.send(&message{ID: s.id, Kind: messageState, To: s.result.To, Record: s.record(), Revision: s.revision,
+			s.m.send(&message{ID: s.id, Kind: messageState, To: s.result.to, Record: s.record(), Revision: s.revision,
 				Part: i, Parts: parts, Bytes: s.packed[i*partSize : min(len(s.packed), (i+1)*partSize)]})
 		}
 	case ActionClaim:
@@ -160,11 +138,11 @@ func (s *sourceRun) do(ctx context.Context, a Action) (e Event, ok bool) {
 			return s.m.owners.claim(ctx, s.record(), s.m.cfg.Name, s.revision)
 		}), true
 	case ActionThaw:
-		s.mustHost(h.Thaw(within, s.lobby))
+		s.m.logFailed(s.lobby, h.Thaw(within, s.lobby))
 	case ActionCancel:
 		s.cancel()
 	case ActionEnd:
-		s.mustHost(h.EndLobby(within, s.lobby))
+		s.m.logFailed(s.lobby, h.EndLobby(within, s.lobby))
 	}
 	return e, false
 }
@@ -176,13 +154,6 @@ func (s *sourceRun) store(ctx context.Context, ask func(context.Context) Event) 
 	return ask(ctx)
 }
 
-// mustHost logs an order that the host could not carry out, unless the lobby has ended.
-func (s *sourceRun) mustHost(err error) {
-	if err != nil && !errors.Is(err, httpapi.ErrNoLobby) && !errors.Is(err, httpapi.ErrEnded) {
-		fmt.Fprintf(s.m.cfg.Log, "fleet: lobby %d: %v\n", s.lobby, err)
-	}
-}
-
 // freeze lets the lobby stand still, at the first tick in which no player comes or goes.
 func (s *sourceRun) freeze(ctx context.Context) Event {
 	for {
@@ -191,7 +162,7 @@ func (s *sourceRun) freeze(ctx context.Context) Event {
 		case err == nil:
 			s.frozen = s.m.since()
 			s.packed = pack(state)
-			s.result.Bytes, s.result.Packed = len(state), len(s.packed)
+			s.result.bytes, s.result.packed = len(state), len(s.packed)
 			return Event{Kind: EventFrozen}
 		case !errors.Is(err, host.ErrUnsettled) || ctx.Err() != nil:
 			s.why = err.Error()

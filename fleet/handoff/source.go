@@ -29,7 +29,8 @@ type Source struct {
 	moved   bool
 }
 
-// NewSource begins a move of a lobby with so many connected clients. The caller does the action.
+// NewSource begins to move a lobby with a number of connected clients. The caller carries out the
+// actions.
 func NewSource(now time.Duration, name string, clients int) (*Source, []Action) {
 	return &Source{name: name, clients: clients, timer: startTimer(now)}, []Action{ActionRegister}
 }
