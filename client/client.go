@@ -38,7 +38,6 @@ type Client struct {
 	Spectate Spectate    // viewpoint of a spectator
 	Meter    *Meter      // counts the bits of datagrams; nil: none
 	events   events      // of the match
-	moving   moving      // to another host
 	killcam  killcam
 }
 

@@ -21,6 +21,7 @@ type conn struct {
 	mapEpoch uint8 // changes of the map since the session began, see protocol.NextMapEpoch
 	dial     *netcode.Client
 	peer     *packet.Peer  // nil until the server accepts the token
+	moving   *moving       // nil: the match has never been on the way to another host
 	sentAt   time.Duration // of the last packet
 	rtt      packet.RTT    // the peer's
 	out      netcode.Outbox

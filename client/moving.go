@@ -53,18 +53,20 @@ func (m *moving) message(now time.Duration, raw []byte, out *netcode.Outbox) (er
 }
 
 // isFrom reports whether a datagram from an address is of the session with the new host.
-func (m *moving) isFrom(a netip.AddrPort) bool { return m.dial != nil && a == m.dial.Server() }
+func (m *moving) isFrom(a netip.AddrPort) bool {
+	return m != nil && m.dial != nil && a == m.dial.Server()
+}
 
 // MovesTo reports whether datagrams to an address go to a host to which the match moves, or to
 // which it has moved. All others go to a server of the token that the client was made with.
 func (c *Client) MovesTo(a netip.AddrPort) bool {
-	return c.moving.isFrom(a) || c.moving.count > 0 && a == c.dial.Server()
+	return c.moving.isFrom(a) || c.moving != nil && c.moving.count > 0 && a == c.dial.Server()
 }
 
 // outgoingMoving adds the datagrams for the new host to out.
 func (c *Client) outgoingMoving(now time.Duration) {
-	m := &c.moving
-	if m.dial == nil {
+	m := c.moving
+	if m == nil || m.dial == nil {
 		return
 	}
 	m.dial.Update(now, &c.out)
@@ -82,7 +84,7 @@ func (c *Client) outgoingMoving(now time.Duration) {
 // sendMoving adds a packet for the new host, with the commands that the old host has not
 // acknowledged. Those that it has are in the state that it sends to the new host.
 func (c *Client) sendMoving(now time.Duration) {
-	m, p := &c.moving, &c.predict
+	m, p := c.moving, &c.predict
 	fresh := m.ready && p.First != 0 && p.Newest > m.sent
 	if !m.peer.CanSend(now) || !fresh && now-m.sentAt < keepAlive {
 		return
@@ -102,7 +104,7 @@ func (c *Client) sendMoving(now time.Duration) {
 
 // receiveMoving takes a datagram of the new host, and counts its packet.
 func (c *Client) receiveMoving(now time.Duration, datagram []byte) error {
-	m := &c.moving
+	m := c.moving
 	c.stats.bytesIn += uint64(len(datagram))
 	c.resetOut()
 	pkt, err := m.dial.Receive(now, m.dial.Server(), datagram, &c.out)
@@ -126,7 +128,7 @@ func (c *Client) receiveMoving(now time.Duration, datagram []byte) error {
 // end a snapshot, which moves the client. Messages say how the match is, not how it changes: taken
 // from both hosts they do no harm.
 func (c *Client) receivePacketMoving(now time.Duration, pkt []byte) error {
-	m := &c.moving
+	m := c.moving
 	rest, err := m.peer.Receive(now, pkt)
 	if err != nil {
 		return err
@@ -163,7 +165,7 @@ func (c *Client) receivePacketMoving(now time.Duration, pkt []byte) error {
 // readWelcomeMoving takes the first message of the new host: a Welcome to the same match and the
 // same player is answered with Ready. With any other one the client stays.
 func (c *Client) readWelcomeMoving(now time.Duration, raw []byte) error {
-	m := &c.moving
+	m := c.moving
 	w, err := protocol.ParseWelcome(raw)
 	if err != nil {
 		m.stop(now, &c.out)
@@ -188,7 +190,7 @@ func (c *Client) readWelcomeMoving(now time.Duration, raw []byte) error {
 // chat go on. Acks and arrivals of packets of the old session are forgotten: the sequences of the
 // new one begin anew.
 func (c *Client) move(now time.Duration) {
-	m := &c.moving
+	m := c.moving
 	if m.past == nil {
 		m.past = new(netcode.Counters)
 	}

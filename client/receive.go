@@ -147,6 +147,9 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 		return nil
 	}
 	if raw[0] == protocol.MessageMove {
+		if c.moving == nil {
+			c.moving = new(moving)
+		}
 		return c.moving.message(now, raw, &c.out)
 	}
 	return packet.DropMessage

@@ -57,15 +57,18 @@ type Stats struct {
 // Stats returns the numbers as they are now. It allocates nothing.
 func (c *Client) Stats() Stats {
 	net, rep := &c.conn.stats, &c.replica.stats
-	datagrams := *c.dial.Counters()
-	if c.moving.past != nil {
-		datagrams.Add(c.moving.past)
+	datagrams, moves := *c.dial.Counters(), uint64(0)
+	if m := c.moving; m != nil {
+		moves = m.count
+		if m.past != nil {
+			datagrams.Add(m.past)
+		}
 	}
 	s := Stats{
 		Datagrams: datagrams, Packets: net.packets,
 		BytesIn: net.bytesIn, DatagramsOut: net.datagramsOut, BytesOut: net.bytesOut, Traffic: net.traffic,
 		Snapshots: rep.snapshots, Stale: rep.stale, Undecoded: rep.undecoded, Diverged: rep.diverged,
-		Maps: c.changes.count, Moves: c.moving.count, Resyncs: rep.resyncs,
+		Maps: c.changes.count, Moves: moves, Resyncs: rep.resyncs,
 		Events: c.events.ring.Added(), Overrun: c.events.ring.Lost(),
 		Lines: c.Chat.ring.Added(), Unread: c.Chat.ring.Lost(),
 		Shots: c.Shots.ring.Added(), Killcams: c.killcam.count, Projectiles: c.Objects.Stats(),
