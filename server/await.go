@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tickrate/tickrate/netio/packet"
@@ -60,7 +61,7 @@ func (j *join) admitAwaited(now time.Duration) {
 			continue
 		}
 		seat, ok := j.awaiting.seats[awaitedUser{s.ClientID, protocol.IsSpectator(s.UserData[:])}]
-		if !ok || j.conns[seat.Slot].id != 0 && j.isLive(seat.Slot) {
+		if !ok || j.isLive(seat.Slot) {
 			waiting = append(waiting, client)
 			continue
 		}
@@ -158,10 +159,6 @@ func (j *join) goOn(c *conn, s *savedSeat, early [][]sim.Command) {
 
 // isLive reports whether the connection of a slot has a session.
 func (t *connTable) isLive(slot int) bool {
-	for _, s := range t.live {
-		if int(s) == slot {
-			return true
-		}
-	}
-	return false
+	_, live := slices.BinarySearch(t.live, int32(slot))
+	return live
 }

@@ -277,15 +277,6 @@ func (l *Lobby) Resume(now time.Duration, s *LobbyState) error {
 	return nil
 }
 
-// Load is ReadState and Resume.
-func (l *Lobby) Load(now time.Duration, src []byte) error {
-	s, err := l.ReadState(src)
-	if err != nil {
-		return err
-	}
-	return l.Resume(now, s)
-}
-
 // restore makes a saved player one that may reconnect.
 func (j *join) restore(now time.Duration, s *savedSeat) {
 	c, r := &j.conns[s.slot], rolePlayer

@@ -202,6 +202,17 @@ func (m *movedLobby) tell(from, to int) {
 	}
 }
 
+// announce has the other host await the lobby, and tells the players. Some ticks later they are
+// connected there.
+func (m *movedLobby) announce(from, to, ticks int) {
+	m.hosts[to].lobby.Await(m.hosts[from].lobby.Seats())
+	m.hosts[to].plays = true
+	m.tell(from, to)
+	for range ticks {
+		m.step()
+	}
+}
+
 // move moves the lobby to the other host within the coming pause, which lasts some ticks. It
 // returns the length of the state.
 func (m *movedLobby) move(from, to, pause int) (bytes int) {
@@ -218,7 +229,11 @@ func (m *movedLobby) move(from, to, pause int) (bytes int) {
 	for range pause {
 		m.step()
 	}
-	if err := b.lobby.Load(m.now, state); err != nil {
+	read, err := b.lobby.ReadState(state)
+	if err == nil {
+		err = b.lobby.Resume(m.now, read)
+	}
+	if err != nil {
 		m.tb.Fatal(err)
 	}
 	if a.lobby.Match().Hash() != b.lobby.Match().Hash() {
@@ -257,12 +272,7 @@ func TestRow81LobbyMovesBetweenHosts(t *testing.T) {
 				if n == 1 { // back, to a host that has forgotten the lobby
 					m.newLobby(to)
 				}
-				m.hosts[to].lobby.Await(m.hosts[from].lobby.Seats())
-				m.hosts[to].plays = true
-				m.tell(from, to)
-				for range second / 2 {
-					m.step()
-				}
+				m.announce(from, to, second/2)
 				if got := m.hosts[to].lobby.Awaited(); got != c.players {
 					t.Fatalf("%d of %d players are connected to the new host", got, c.players)
 				}
@@ -314,12 +324,7 @@ func TestLobbyMovesUnderLoss(t *testing.T) {
 		for range 300 {
 			m.step()
 		}
-		m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
-		m.hosts[1].plays = true
-		m.tell(0, 1)
-		for range 30 {
-			m.step()
-		}
+		m.announce(0, 1, 30)
 		m.move(0, 1, 6)
 		for range 180 {
 			m.step()
@@ -347,12 +352,7 @@ func TestLobbyStaysAfterAFailedMove(t *testing.T) {
 		m.step()
 	}
 	before := m.totals()
-	m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
-	m.hosts[1].plays = true
-	m.tell(0, 1)
-	for range 40 {
-		m.step()
-	}
+	m.announce(0, 1, 40)
 	m.hosts[1].port.Remove(m.now, m.hosts[1].lobby, packet.ReasonClosing) // the other host has given up
 	for range 120 {
 		m.step()
@@ -361,11 +361,7 @@ func TestLobbyStaysAfterAFailedMove(t *testing.T) {
 		t.Errorf("counters %+v, before %+v", after, before)
 	}
 	m.newLobby(1)
-	m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
-	m.tell(0, 1)
-	for range 40 {
-		m.step()
-	}
+	m.announce(0, 1, 40)
 	m.move(0, 1, 1)
 	for range 120 {
 		m.step()
@@ -389,7 +385,8 @@ func TestReadStateRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	target := m.hosts[1].lobby
-	if _, err := target.ReadState(state); err != nil {
+	read, err := target.ReadState(state)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for n := 0; n < len(state); n += 1 + n/20 {
@@ -423,7 +420,7 @@ func TestReadStateRefuses(t *testing.T) {
 			t.Errorf("another %s: %v", want, err)
 		}
 	}
-	if err := m.hosts[0].lobby.Load(m.now, state); !errors.Is(err, server.ErrPlayed) {
+	if err := m.hosts[0].lobby.Resume(m.now, read); !errors.Is(err, server.ErrPlayed) {
 		t.Errorf("a lobby that has played: %v", err)
 	}
 }
@@ -455,16 +452,13 @@ func TestRow81MovedMatchIsTheSame(t *testing.T) {
 		}
 		at := 0
 		if n == 1 {
-			m.hosts[1].lobby.Await(m.hosts[0].lobby.Seats())
-			m.hosts[1].plays = true
-			m.tell(0, 1)
-		}
-		for range 40 {
-			m.step()
-		}
-		if n == 1 {
+			m.announce(0, 1, 40)
 			m.move(0, 1, 0)
 			at = 1
+		} else {
+			for range 40 {
+				m.step()
+			}
 		}
 		for range 600 {
 			m.step()

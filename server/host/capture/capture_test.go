@@ -144,7 +144,7 @@ func TestFolderHasAtMostSoManyCaptures(t *testing.T) {
 	}
 }
 
-// A tick of which nothing is captured allocates nothing, with the flight recorder and a limit.
+// A tick that is not captured allocates nothing, though the flight recorder runs and a limit is set.
 func TestMarksAllocateNothing(t *testing.T) {
 	when, err := slo.CompileTick("elapsed > period")
 	if err != nil {

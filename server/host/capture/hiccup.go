@@ -15,7 +15,8 @@ const (
 // span is a part of the time of a Recorder.
 type span struct{ from, to time.Duration }
 
-// overlap is the part of the spans that lies within another, none of which overlap.
+// overlap is the time that a list of spans has in common with another span. The spans of the list do
+// not overlap each other.
 func overlap(all []span, in span) (sum time.Duration) {
 	for _, s := range all {
 		sum += max(0, min(s.to, in.to)-max(s.from, in.from))

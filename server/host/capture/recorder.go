@@ -76,8 +76,8 @@ func NewFlightRecorder() *trace.FlightRecorder {
 // since is the clock of the recorder.
 func (r *Recorder) since() time.Duration { return time.Since(r.begin) }
 
-// Start starts the flight recorder of the process, of which there may be one, and the goroutine that
-// writes.
+// Start starts the flight recorder, which a process may have only one of, and the goroutine that writes
+// captures.
 func (r *Recorder) Start() error {
 	if err := r.flight.Start(); err != nil {
 		return fmt.Errorf("capture: %w", err)

@@ -113,7 +113,7 @@ type Report struct {
 	Times   Times     `json:"times_ms"`
 	// what is wrong with match.tkr; "" for nothing, or that the lobby records nothing
 	Recording string      `json:"recording_error,omitempty"`
-	Compared  int         `json:"compared_ticks"` // before it, of which the medians are
+	Compared  int         `json:"compared_ticks"` // before this one; the medians are theirs
 	Stages    []StageTime `json:"stages"`
 	Slowest   []ConnShare `json:"slowest_snapshots"`
 	LoadLevel string      `json:"load_level"` // what the lobby left out to catch up
