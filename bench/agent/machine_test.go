@@ -221,7 +221,7 @@ func TestStepOfFourAgents(t *testing.T) {
 }
 
 // One agent is killed, one has a clock 300 ms off, one is starved: the verdict names all three, and
-// says for whom which figure stands. The killed one comes back, and is in the next step.
+// says of each figure for which agents it stands. The killed agent comes back for the next step.
 func TestThreeBadAgentsAreNamed(t *testing.T) {
 	w := newWorld(t, "good", "killed", "off", "starved")
 	w.agents["off"].ahead = 300 * milli

@@ -93,7 +93,8 @@ func (r *Report) fill(f *flood) {
 	r.Reached = float32(float32(len(r.places)) * float32(f.square*f.square))
 }
 
-// has reports whether a spawn point at a place has another problem, of which being cut off follows.
+// has reports whether a spawn point at a place is in a wall or above no floor: then it is cut off, too,
+// which is not told as well.
 func (r *Report) has(at geom.Vec3) bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool {
 		return p.At == at && (p.Kind == SpawnInWall || p.Kind == SpawnNoFloor)
