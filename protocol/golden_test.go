@@ -298,7 +298,7 @@ func TestOtherVersions(t *testing.T) {
 			t.Fatalf("ready of version %d: %+v, %v", v, got, err)
 		}
 	}
-	if ProtocolID != 0x7469636b72617405 || ProtocolID&0xff != Version {
+	if ProtocolID != 0x7469636b72617406 || ProtocolID&0xff != Version {
 		t.Errorf("protocol id %x does not name version %d", uint64(ProtocolID), Version)
 	}
 }

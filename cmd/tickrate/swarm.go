@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/inspect"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/server"
@@ -28,6 +29,8 @@ type swarmFlags struct {
 	json      bool
 	hugePages bool // moves the players' memory into pages of 2 MiB
 	netgraph  int  // number of the player whose netgraph is followed; -1 for none
+	// number of the player whose corrections are followed; -1 for none
+	corrections int
 }
 
 // swarmPlay says how many clients play, how, and for how long.
@@ -110,6 +113,9 @@ A fleet's director gives each player a place on one host or several:
 	fl.IntVar(&f.netgraph, "netgraph", -1,
 		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
 	fl.Lookup("netgraph").NoOptDefVal = "0"
+	fl.IntVar(&f.corrections, "corrections", -1, "print where the server's state differed from what the "+
+		"player of this `number` predicted, from 0; -1 for none. See tickrate inspect prediction")
+	fl.Lookup("corrections").NoOptDefVal = "0"
 	return c
 }
 
@@ -219,11 +225,17 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if f.netgraph < -1 || f.netgraph >= f.play.players {
 		return usage.Errorf("--netgraph %d: expected a player, 0 to %d", f.netgraph, f.play.players-1)
 	}
+	if f.corrections < -1 || f.corrections >= f.play.players {
+		return usage.Errorf("--corrections %d: expected a player, 0 to %d", f.corrections, f.play.players-1)
+	}
 	setup, err := f.setup(c)
 	if err != nil {
 		return err
 	}
 	setMinProcs(swarmProcs)
+	if f.corrections >= 0 {
+		setup.cfg.Corrections = inspect.CorrectionLog
+	}
 	s, err := swarm.Open(setup.cfg)
 	if err != nil {
 		return err
@@ -253,8 +265,12 @@ func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
 		d = 1 << 62 // until the context ends
 	}
 	graphs, follow := newGraphs(s, f.play.players), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
+	corrected := followCorrections(c.ErrOrStderr(), s, f.corrections)
 	out, begin := newScreen(c.ErrOrStderr(), f.json), time.Now()
 	err := s.Run(c.Context(), d, func() bool {
+		if corrected != nil && corrected() {
+			return true
+		}
 		if follow != nil {
 			return follow() // in place of the progress
 		}

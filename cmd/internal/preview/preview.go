@@ -35,7 +35,9 @@ type Options struct {
 	Duration, Delay    time.Duration // of the match; one-way, of each link
 	Loss               float64       // share of datagrams lost on each link, 0 to 0.5
 	Seed               uint64        // of the match, the players and the links
+	Link               string        // profile of each link, see impair; "": Delay and Loss
 	ShotLogSize        int           // shot records that the lobby keeps
+	Corrections        int           // of its prediction that each client keeps
 	RealTime           bool          // plays at the speed of the clock
 	Traces             []string      // recorded play that the bots follow; none for seeded bots
 
@@ -89,11 +91,18 @@ func (o *Options) Open() (*lobbysim.Sim, error) {
 	if o.Lobby != nil {
 		o.Lobby(&lobby)
 	}
+	link := impair.Profile{Loss: o.Loss, Delay: o.Delay}
+	if o.Link != "" {
+		if link, err = impair.ParseProfile(o.Link); err != nil {
+			return nil, usage.Errorf("--link: %w", err)
+		}
+	}
 	s, err := lobbysim.New(lobbysim.Config{
-		Clients: o.Players, Seed: o.Seed, Brain: bots.Brain,
-		Link: impair.Profile{Loss: o.Loss, Delay: o.Delay}, Lobby: lobby,
+		Clients: o.Players, Seed: o.Seed, Brain: bots.Brain, Link: link, Lobby: lobby,
 		// A client learns the rules from the server.
-		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack },
+		ChangeClient: func(_ int, cfg *client.Config) {
+			cfg.Rules, cfg.Content, cfg.Corrections = sim.Rules{}, pack, o.Corrections
+		},
 	})
 	return s, usage.Error(err)
 }
