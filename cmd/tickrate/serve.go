@@ -232,6 +232,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		return err
 	}
 	defer leave()
+	defer s.listLocally(h)()
 	report(c, h)
 	defer s.fleet.runAgones(h)()
 	return h.Run(ctx)
@@ -323,7 +324,8 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 		return usage.Error(err)
 	}
 	// The maps that may follow.
-	cfg.Maps = mapResolver(pack, m.content, m.arena)
+	maps := newMapResolver(pack, m.content, m.arena)
+	cfg.Maps, s.capture.maps = maps.load, maps
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
 		return err
 	}
