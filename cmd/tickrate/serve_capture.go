@@ -37,8 +37,6 @@ func (s *captureSettings) register(fl *pflag.FlagSet) {
 		"; default none")
 	fl.IntVar(&s.most, "capture-most", 20, "most `captures` in the folder of --capture, those of earlier "+
 		"runs included; 0 for none, as without --capture")
-	fl.BoolVar(&s.from, "capture-from-reset", false, "capture no tick before the figures of all lobbies "+
-		"are reset (POST /stats/reset?lobby=all), as plan does after its warm-up")
 }
 
 // check refuses settings that contradict each other.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/tickrate/tickrate/client"
 )
 
 // tickrateOnPath returns an environment in which a shell finds tickrate: this test binary.
@@ -49,15 +47,12 @@ func TestCaptureReplaysItsTick(t *testing.T) {
 	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "4", "--map", ground, "--content", pack,
 		"--prefault=false", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--record", filepath.Join(dir, "matches"),
 		"--capture", captures, "--capture-when", "players >= 1 && tick > 0.01*p50(tick)"))
-	k, err := tokensOverHTTP(t.Context(), r.HTTP, "")
-	if err != nil {
+	player := command(t, "client", "--http", r.HTTP, "--content", pack, "--huge-pages=false")
+	if err := player.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := []*player{newPlayer(t, k, 0)}
-	playing(t, p, client.Joined)
 	folder := ""
-	for end := time.Now().Add(waitLimit); folder == "" && time.Now().Before(end); {
-		p[0].live(t, time.Since(wanderersBegan))
+	for end := time.Now().Add(waitLimit); folder == "" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if all, _ := filepath.Glob(filepath.Join(captures, "tick-*")); len(all) > 0 {
 			folder = all[0]
 		}
@@ -66,6 +61,8 @@ func TestCaptureReplaysItsTick(t *testing.T) {
 		t.Fatal("no capture")
 	}
 	checkServedStages(t, r.HTTP)
+	_ = player.Process.Kill()
+	_ = player.Wait()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ var settingKeys = []struct{ key, flag string }{
 	{"http.listen", "http"}, {"http.token", "http-token"},
 	{"http.token_lifetime", "token-lifetime"}, {"http.session_timeout", "session-timeout"},
 
-	{"query.listen", "query"}, {"query.name", "name"}, {"query.local", "local-list"},
+	{"query.listen", "query"}, {"query.name", "name"},
 
 	{"key.file", "key-file"}, {"key.private_hex", keyFlag},
 	{"key.insecure_test_key", "insecure-test-key"}, {"key.journal", "journal"},
@@ -145,7 +145,6 @@ var settingKeys = []struct{ key, flag string }{
 	{"recording.folder", "record"}, {"recording.shot_log", "shot-log"},
 
 	{"capture.folder", "capture"}, {"capture.when", "capture-when"}, {"capture.most", "capture-most"},
-	{"capture.from_reset", "capture-from-reset"},
 
 	{"fleet.nats", "fleet"}, {"fleet.key_file", "fleet-key"}, {"fleet.name", "fleet-name"},
 	{"fleet.agones", "agones"},
@@ -167,8 +166,6 @@ func (s *serveSettings) register(c *cobra.Command) {
 	fl.StringVar(&s.query.listen, "query", "",
 		"UDP `host:port` for server browsers; see tickrate query; default none")
 	fl.StringVar(&s.query.name, "name", "tickrate", "name in server browsers, at most 255 `bytes`")
-	fl.BoolVar(&s.query.local, "local-list", true, "keep an entry with map, mode and players for tickrate query "+
-		"--local, which lists the servers of this user on this machine")
 	s.key.register(c, "made by the first run")
 	fl.StringVar(&s.journal, "journal", "",
 		"`file` of used tokens, so that a restart does not accept them again; default "+

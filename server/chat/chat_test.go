@@ -46,10 +46,10 @@ func TestLimitChanges(t *testing.T) {
 	if r.SetEvery(10 * time.Second); said(noon+time.Millisecond) != 5 {
 		t.Error("the new limit does not begin anew")
 	}
-	if n := said(noon + 20*time.Second); n != 2 {
+	if n := said(noon + 21*time.Second); n != 2 {
 		t.Errorf("%d lines in 20 s of 10 s each", n)
 	}
-	if r.SetEvery(100 * time.Millisecond); said(noon+21*time.Second) != 5 || said(noon+21500*time.Millisecond) != 5 {
+	if r.SetEvery(100 * time.Millisecond); said(noon+22*time.Second) != 5 || said(noon+22500*time.Millisecond) != 5 {
 		t.Error("half a second has no five lines of 100 ms")
 	}
 }
