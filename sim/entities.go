@@ -123,7 +123,7 @@ func componentIn(k *kindSpec, i int, column ecs.Memory, row int) ComponentInfo {
 
 // rowIn is where a row of a column lies.
 func rowIn(column ecs.Memory, row int) unsafe.Pointer {
-	return unsafe.Pointer(&column.Bytes[row*int(column.Type.Size())])
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(column.Bytes)), row*int(column.Type.Size()))
 }
 
 // appendValues appends a value as fields, whose names begin with path.

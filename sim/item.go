@@ -95,20 +95,22 @@ func (c *columns) offer(t *Item, k *object.ItemKind) {
 	}
 	t.Taken, t.Back, t.By = c.clock.Tick, c.clock.Tick+c.match.rules.ticks(k.RespawnMillis), c.id[row]
 	v, h := &c.vital[row], c.kit.Hero(c.vital[row].Hero)
-	v.Health = int16(min(int32(v.Health)+k.Heal, max(int32(v.Health), int32(h.Health()))))
-	if k.Ammo && h.Refill(&c.ability[row]) {
+	if k.Gives == object.GivesAmmo {
+		h.Refill(&c.ability[row])
 		v.Pushes++ // the client cannot predict it
+		return
 	}
+	v.Health = int16(min(int32(v.Health)+k.Heal, int32(h.Health())))
 }
 
 // canUse reports whether an item of a kind changes anything for a living player.
 func (c *columns) canUse(row int, k *object.ItemKind) bool {
 	v := &c.vital[row]
 	h := c.kit.Hero(v.Hero)
-	if k.Heal > 0 && v.Health < h.Health() {
-		return true
+	if k.Gives == object.GivesAmmo {
+		return h.CanRefill(&c.ability[row])
 	}
-	return k.Ammo && h.CanRefill(&c.ability[row])
+	return v.Health < h.Health()
 }
 
 // Items is the number of items of a match.

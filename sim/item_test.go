@@ -15,7 +15,7 @@ import (
 func stocked() *Game {
 	return quick(func(g *Game) {
 		g.Items = []object.ItemKind{{Heal: 50, Radius: 1, RespawnMillis: 1000},
-			{Ammo: true, Radius: 1, RespawnMillis: 500}}
+			{Gives: object.GivesAmmo, Radius: 1, RespawnMillis: 500}}
 		g.Layout.Items = []PlacedItem{{Pos: geom.Vec3{X: 20}}, {Pos: geom.Vec3{X: -20}, Kind: 1}}
 	})
 }
@@ -135,12 +135,12 @@ func TestItemsAreSaved(t *testing.T) {
 // TestRow15ItemsFromPacks: a pack declares kinds of items and places them; what is wrong with
 // either is refused by name.
 func TestRow15ItemsFromPacks(t *testing.T) {
-	const kinds = "[[item]]\nname = \"medkit\"\nheal = 40\nradius_m = 1.5\nrespawn_ms = 15000\n\n" +
-		"[[item]]\nname = \"shells\"\nammo = true\nradius_m = 1\nrespawn_ms = 1000\n\n"
+	const kinds = "[[item]]\nname = \"kit\"\ngives = \"health\"\nheal = 40\nradius_m = 1.5\nrespawn_ms = 15000\n\n" +
+		"[[item]]\nname = \"shells\"\ngives = \"ammo\"\nradius_m = 1\nrespawn_ms = 1000\n\n"
 	for _, c := range []struct{ kinds, placed, want string }{
 		{kinds, "kind = \"shells\"\nat_m = [1, 0, 2]", ""},
 		{kinds, "kind = \"shell\"\nat_m = [1, 0, 2]", "want the name of a row of [[item]]"},
-		{strings.Replace(kinds, "heal = 40\n", "", 1), "kind = \"shells\"\nat_m = [1, 0, 2]", "item[0].heal: 0"},
+		{strings.Replace(kinds, "heal = 40\n", "", 1), "kind = \"shells\"\nat_m = [1, 0, 2]", ".heal"},
 		{strings.Replace(kinds, "15000", "900000", 1), "kind = \"shells\"\nat_m = [1, 0, 2]", "respawn_ms"},
 	} {
 		pack, err := withItems(c.kinds, c.placed)
@@ -159,7 +159,7 @@ func TestRow15ItemsFromPacks(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(g.Items)
-		if n < 2 || g.Items[n-1] != (object.ItemKind{Ammo: true, Radius: 1, RespawnMillis: 1000}) ||
+		if n < 2 || g.Items[n-1] != (object.ItemKind{Gives: object.GivesAmmo, Radius: 1, RespawnMillis: 1000}) ||
 			len(g.Layout.Items) != 1 || g.Layout.Items[0] != (PlacedItem{geom.Vec3{X: 1, Z: 2}, uint8(n - 1)}) {
 			t.Errorf("%+v %+v", g.Items, g.Layout.Items)
 		}

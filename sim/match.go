@@ -233,9 +233,6 @@ func (m *Match) Rules() *Rules { return m.rules }
 // Game returns the compiled game.
 func (m *Match) Game() *CompiledGame { return m.kit }
 
-// Arena is the map of the match. It is read-only.
-func (m *Match) Arena() *arena.Arena { return m.arena }
-
 // Tick returns the tick that was simulated last, 0 before the first.
 func (m *Match) Tick() tick.Tick { return m.clock.Tick }
 

@@ -20,7 +20,7 @@ func TestRow55ItemsOfALateJoiner(t *testing.T) {
 	y := newObjectsTest(t, 6, impair.Profile{Delay: 20 * time.Millisecond, Loss: 0.05}, func(c *Config) {
 		g := c.Lobby.Rules.Game
 		g.Items = []object.ItemKind{{Heal: 60, Radius: 2, RespawnMillis: 20000},
-			{Ammo: true, Radius: 2, RespawnMillis: 20000}}
+			{Gives: object.GivesAmmo, Radius: 2, RespawnMillis: 20000}}
 		for i, at := range c.Lobby.Arena.Spawns {
 			g.Layout.Items = append(g.Layout.Items, sim.PlacedItem{Pos: at.Pos, Kind: uint8(i % 2)})
 		}

@@ -93,13 +93,13 @@ func (a *api) serveEntity(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	detail, found := EntityDetail{Version: Version}, false
 	var e server.EntityReport
+	found, tick := false, uint32(0)
 	if !a.do(w, r, func(_ time.Duration, l *server.Lobby) {
 		if id, err := find(l, word); err == nil {
 			e, found = l.EntityReport(id, first)
 		}
-		detail.Tick = uint32(l.Match().Tick())
+		tick = uint32(l.Match().Tick())
 	}) {
 		return
 	}
@@ -107,12 +107,12 @@ func (a *api) serveEntity(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("id=%.20q: there is no such entity", word), http.StatusNotFound)
 		return
 	}
-	detail.fill(&e)
-	writeJSON(w, detail)
+	writeJSON(w, DetailOf(tick, &e))
 }
 
-// fill takes a report.
-func (d *EntityDetail) fill(e *server.EntityReport) {
+// DetailOf is a report of a tick in the form of GET /dash/entity.
+func DetailOf(tick uint32, e *server.EntityReport) (d EntityDetail) {
+	d.Version, d.Tick = Version, tick
 	d.EntityRow = entityRow(&server.NamedEntity{EntityInfo: e.EntityInfo, Name: e.Name})
 	d.Replicated, d.Clients, d.Sent = e.Replicated, e.Clients, []ClientReplica{}
 	for _, c := range e.Components {
@@ -125,4 +125,5 @@ func (d *EntityDetail) fill(e *server.EntityReport) {
 	for _, x := range e.Explained {
 		d.Sent = append(d.Sent, ClientReplica{x.Slot, x.Name, x.Explanation})
 	}
+	return d
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/sim"
 )
 
 // ask sends a request and plays ticks until it is answered.
@@ -31,7 +33,9 @@ func (l *testHost) ask(pages http.Handler, path string) *httptest.ResponseRecord
 // TestEntitiesOfTheMatch: the list has every entity; each has its components field by field, and
 // every client is told of it or not for a reason.
 func TestEntitiesOfTheMatch(t *testing.T) {
-	l := newTestHost(t, server.Config{}, 4, 200)
+	game := sim.DefaultGame()
+	game.Layout.Barrels = []geom.Vec3{{X: 6, Z: 2}}
+	l := newTestHost(t, server.Config{Rules: sim.Rules{Game: game}}, 4, 200)
 	l.src.Dash = NewDashFeed(l.sim.Lobby, func() string { return "normal" }, l.src.Clock)
 	t.Cleanup(l.src.Dash.Close)
 	pages := l.pages("")
@@ -60,12 +64,12 @@ func TestEntitiesOfTheMatch(t *testing.T) {
 			}
 		}
 	}
-	if list.Total != len(list.Entities) || kinds["player"] != 4 || kinds["barrel"] == 0 ||
-		kinds["spawn point"] == 0 || kinds["capture point"] == 0 {
+	if list.Total != len(list.Entities) || kinds["player"] != 4 || kinds["barrel"] != 1 ||
+		kinds["spawn point"] == 0 {
 		t.Errorf("%d entities: %v", list.Total, kinds)
 	}
 	w := l.ask(pages, "/dash/entity?id=slot:1")
-	for _, want := range []string{`"name":"bot 1"`, `["Health",`, `"type":"sim.Vital"`, `"reason":"sent"`} {
+	for _, want := range []string{`"name":"bot `, `["Health",`, `"type":"sim.Vital"`, `"reason":"sent"`} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("no %s in %s", want, w.Body)
 		}

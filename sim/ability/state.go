@@ -55,21 +55,17 @@ func (h *Hero) CanRefill(s *State) bool {
 	return false
 }
 
-// Refill fills every clip, and ends what reloads. It reports whether any was not full.
-func (h *Hero) Refill(s *State) (refilled bool) {
+// Refill fills every clip, and ends what reloads.
+func (h *Hero) Refill(s *State) {
 	for m := h.guns; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros8(m)
 		w, bit := &s.Slots[i], uint8(1)<<i
-		if w.Load >= h.slots[i].clip {
-			continue
-		}
-		if refilled = true; s.Reloading&bit != 0 {
+		if s.Reloading&bit != 0 {
 			w.Cool = 0
 		}
 		s.Reloading &^= bit
 		w.Load = h.slots[i].clip
 	}
-	return refilled
 }
 
 // Input is what a tick's abilities depend on besides their state. Every value is valid.

@@ -136,8 +136,9 @@ var (
 	itemKeys = table{
 		nameKey(func(i *Item) *string { return &i.Name }),
 		titleKey(func(i *Item) *string { return &i.Title }),
-		keyOf("heal", 0, 10000, func(i *Item) *int32 { return &i.Kind.Heal }, optional, server),
-		keyOf("ammo", 0, 0, func(i *Item) *bool { return &i.Kind.Ammo }, optional, server),
+		keyOf("gives", 0, 0, func(i *Item) *object.Gives { return &i.Kind.Gives }, words(0, "health", "ammo"),
+			server),
+		keyOf("heal", 1, 10000, func(i *Item) *int32 { return &i.Kind.Heal }, server, when(heals)),
 		keyOf("radius_m", 0.1, 5, func(i *Item) *float32 { return &i.Kind.Radius }, server),
 		keyOf("respawn_ms", 1000, object.MaxItemRespawn, func(i *Item) *int32 { return &i.Kind.RespawnMillis },
 			server),
@@ -304,6 +305,9 @@ func hitscan(a *Ability) bool { return a.Kind == ability.Gun && a.Flies == "" }
 
 // isMode selects modes of a kind.
 func isMode(kind mode.Kind) func(*Mode) bool { return func(m *Mode) bool { return m.Kind == kind } }
+
+// heals selects items that give health.
+func heals(i *Item) bool { return i.Kind.Gives == object.GivesHealth }
 
 // lasting selects damage areas that hurt at an interval.
 func lasting(a *Area) bool { return !a.Kind.Instant }

@@ -101,11 +101,6 @@ func (r *reader) resolve(p *Pack) error {
 			return r.fail(l.name, "missing, want at least one [[%s]]", l.name)
 		}
 	}
-	for i := range p.Items {
-		if k := &p.Items[i].Kind; r.side != Client && k.Heal == 0 && !k.Ammo {
-			return r.fail(row("item", i)+".heal", "0, want a number above 0, or ammo = true")
-		}
-	}
 	for i := range p.Abilities {
 		if err := r.ability(p, &p.Abilities[i], row("ability", i), names.abilities); err != nil {
 			return err

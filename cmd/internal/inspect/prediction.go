@@ -242,7 +242,7 @@ func (p *predictors) tick(r *PredictionReport, m *sim.Match, in *sim.TickInputs)
 
 func newPredictor(m *sim.Match, id netid.ID) *predictor {
 	log := ringbuf.New[predict.Correction](1)
-	return &predictor{predict.Predictor{Arena: m.Arena(), Kit: m.Game(), Log: &log}, id}
+	return &predictor{predict.Predictor{Arena: m.Scene().Arena, Kit: m.Game(), Log: &log}, id}
 }
 
 // tick predicts the newest tick of the match by the player's command, nil for none, and compares.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/client/predict"
 	"github.com/tickrate/tickrate/cmd/internal/preview"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -63,8 +64,8 @@ func TestRow74CleanLinkHasNoMisprediction(t *testing.T) {
 	narrow(t, out.String())
 }
 
-// TestRow74LostCommandsOfAClient: the link of one client loses everything for 300 ms.
-// The ticks that the server played without its command are named, and the fields that differ.
+// TestRow74LostCommandsOfAClient: the link of each client in turn loses everything for 300 ms. The
+// ticks that the server played without its command are named, and the fields that differ.
 func TestRow74LostCommandsOfAClient(t *testing.T) {
 	o := predictionOf("delay=20ms")
 	o.JSON, o.Preview.Corrections = true, CorrectionLog
@@ -77,50 +78,50 @@ func TestRow74LostCommandsOfAClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var starved []tick.Tick // as the server counts them
-	missing := uint64(0)
-	up, _ := s.Links(0)
-	for s.Now() < 8*time.Second {
+	starved := map[string][]tick.Tick{} // by player, as the server counts them
+	missing := make([]uint64, len(s.Clients))
+	for s.Now() < 11*time.Second {
+		turn := int(s.Now()/time.Second) - 4
+		for i, c := range s.Clients {
+			up, _ := s.Links(i)
+			if i == turn && s.Now()%time.Second < 300*time.Millisecond {
+				up.SetProfile(impair.Profile{Loss: 1})
+			} else {
+				up.SetProfile(impair.Profile{Delay: 20 * time.Millisecond})
+			}
+			if err := r.Take(c); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := s.Step(); err != nil {
 			t.Fatal(err)
 		}
 		m := s.Lobby.Match()
-		if in := m.CommandBuffer(s.Clients[0].ID()); in != nil && in.Count.Missing > missing {
-			missing = in.Count.Missing
-			starved = append(starved, m.Tick())
-		}
-		switch at := s.Now(); {
-		case at > 5*time.Second && at < 5*time.Second+17*time.Millisecond:
-			up.SetProfile(impair.Profile{Loss: 1})
-		case at > 5300*time.Millisecond && at < 5317*time.Millisecond:
-			up.SetProfile(impair.Profile{Delay: 20 * time.Millisecond})
-		}
-		if err := r.Take(s.Clients[0]); err != nil {
-			t.Fatal(err)
+		for i, c := range s.Clients {
+			if in := m.CommandBuffer(c.ID()); in != nil && in.Count.Missing > missing[i] {
+				missing[i] = in.Count.Missing
+				starved[c.ID().String()] = append(starved[c.ID().String()], m.Tick())
+			}
 		}
 	}
 	found, _ := corrections(t, out.String())
-	var named []tick.Tick
-	fields := 0
+	named := 0
 	for _, c := range found {
-		named = append(named, c.Lost...)
-		for _, f := range c.Fields {
-			if f.Differs() {
-				fields++
+		named += len(c.Lost)
+		for _, at := range c.Lost {
+			if !slices.Contains(starved[c.Player], at) {
+				t.Errorf("player %s: tick %d is named, the server lacked %v", c.Player, at, starved[c.Player])
 			}
+		}
+		if !slices.ContainsFunc(c.Fields, func(f predict.Field) bool { return f.Differs() }) {
+			t.Errorf("player %s, tick %d: no field differs", c.Player, c.Tick)
 		}
 		if len(c.Commands) == 0 || c.Commands[len(c.Commands)-1].Tick != c.Tick {
 			t.Errorf("the commands do not end with tick %d: %+v", c.Tick, c.Commands)
 		}
 	}
-	if len(found) == 0 || len(named) == 0 || fields < len(found) {
-		t.Fatalf("%d differences, %d fields, ticks %v; the server lacked %v\n%s", len(found), fields, named,
-			starved, &out)
-	}
-	for _, at := range named {
-		if !slices.Contains(starved, at) {
-			t.Errorf("tick %d is named, the server lacked %v", at, starved)
-		}
+	if len(found) < 3 || named < 5 {
+		t.Fatalf("%d differences, %d ticks named; the server lacked %v\n%s", len(found), named, starved, &out)
 	}
 }
 
