@@ -79,10 +79,10 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 		return console.Entry{Name: name, Help: help,
 			Flags: console.ServerInfo | console.Remote | console.Save}
 	}
-	// fixed is a variable that cannot change while the lobby runs: its range is its value.
+	// fixed is a variable that cannot change while the lobby runs.
 	fixed := func(name, help string, value int64) *console.Var {
 		entry := console.Entry{Name: name, Help: help, Flags: console.ServerInfo | console.Remote}
-		return console.NewInt(entry, value, value, value)
+		return console.NewFixed(entry, value)
 	}
 	millis := func(n int32) time.Duration { return time.Duration(n) * time.Millisecond }
 	respawn, rewind := millis(c.Rules.RespawnMillis), millis(c.Rules.RewindMillis)
@@ -103,7 +103,7 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 	v.idleKick = console.NewDuration(kick, c.IdleKick, 0, maxIdle)
 	to.Add(v.name, v.respawn, v.kbps, v.idleWarn, v.idleKick,
 		fixed("server.tickrate", "ticks a second; given with --rate", int64(c.Rules.Rate)),
-		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
+		fixed("net.interval", "ticks between two snapshots; given with --send-interval or --snapshot-rate", int64(c.SendInterval)))
 }
 
 // addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's

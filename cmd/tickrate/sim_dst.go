@@ -65,7 +65,8 @@ runs of one seed print the same hash.
 	fl.StringVar(&f.without, "without", "",
 		"leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
 	fl.StringVar(&f.seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
-	fl.DurationVar(&f.forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
+	fl.DurationVar(&f.forTime, "for", 0, "run seed after seed for this `duration`, such as 10m; default one "+
+		"seed")
 	fl.IntVar(&f.shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve")
 	fl.BoolVar(&f.list, "list", false, "list the faults of the seed and stop")
@@ -90,6 +91,10 @@ func (f *dstFlags) run(c *cobra.Command) error {
 	switch {
 	case one && (many || timed) || many && timed:
 		return usage.Errorf("--seed, --seeds and --for: expected one of them")
+	case timed && f.forTime <= 0:
+		return usage.Errorf("--for %v: expected more than 0s, such as 10m", f.forTime)
+	case f.shrink < 0:
+		return usage.Errorf("--shrink %d: expected 0 or more", f.shrink)
 	case !many && !timed && f.list:
 		return listFaults(c, f.Case)
 	case !many && !timed:

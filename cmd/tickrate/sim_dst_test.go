@@ -48,6 +48,9 @@ func TestDSTUse(t *testing.T) {
 		{"--seeds 7", `--seeds "7": expected A..B`},
 		{"--seeds 1..2 --until 1s", "need --seed"},
 		{"--seed 3 more", "more"},
+		{"--for 0", "--for 0s: expected more than 0s"},
+		{"--for=-5s", "--for -5s: expected more than 0s"},
+		{"--seed 3 --shrink -1", "--shrink -1: expected 0 or more"},
 		{"--sed 3", "--sed"},
 	} {
 		code, out, errs := result(t, append([]string{"sim", "dst"}, strings.Fields(c.flags)...)...)
