@@ -35,6 +35,7 @@ func completions() map[string]completion {
 		"codec codec": words(codecs...), "socket end": words("gnet", "mmsg"), "socket backend": words("gnet", "mmsg"),
 		"relevance players": words(relevances...), "relevance management": words(relevances...),
 		"profile profile": words(profiles...), "down profile": words(profiles...),
+		"link profile": words(profiles...),
 		"killcam when": words("on", "off", "auto"), "decode amount": words("full", "own", "acks"),
 		"verdict verdict": words(lagcomp.VerdictNames()...),
 		"clamp reason":    words(append(lagcomp.ClampNames(), "any")...),
