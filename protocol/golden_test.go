@@ -149,7 +149,7 @@ func TestGoldenByHand(t *testing.T) {
 		3:  {"header", 12, 2, 0x0506},
 		4:  {"header", 14, 2, 0x0708},
 		5:  {"welcome", 0, 1, 0xf1},
-		6:  {"welcome", 1, 1, 5},
+		6:  {"welcome", 1, 1, 6},
 		7:  {"welcome", 2, 8, 0x1112131415161718},
 		8:  {"welcome", 10, 8, 0x2122232425262728},
 		9:  {"welcome", 18, 4, 0x41424344},
@@ -163,7 +163,7 @@ func TestGoldenByHand(t *testing.T) {
 		17: {"welcome", 63, 8, 0x34362d616e657261}, // "arena-64"
 		18: {"welcome without a name", 62, 1, 0},
 		19: {"ready", 0, 1, 0xf2},
-		20: {"ready", 1, 1, 5},
+		20: {"ready", 1, 1, 6},
 		21: {"ready", 2, 8, 0x1112131415161718},
 		22: {"ready", 10, 8, 0x2122232425262728},
 		23: {"fetch", 0, 1, 0xf4},
