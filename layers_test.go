@@ -135,7 +135,7 @@ var layers = []layer{
 			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
 			"sim/mode sim/netstate sim/replay",
-		tests: "sim/move server netio"},
+		tests: "ecs/schema sim/move server netio"},
 
 	// what a front end is at least
 	{pkg: "examples/bot", may: "client sim", shell: "*",
