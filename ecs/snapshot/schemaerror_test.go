@@ -58,6 +58,11 @@ func TestSchemaErrorNamesTheSchema(t *testing.T) {
 	if err := d.Section(4, foreign); !errors.As(err, &named) {
 		t.Errorf("nothing was read for long: %v", err)
 	}
+	single := schema.Schema{Name: "own", Single: true, Fields: []schema.Field{{Name: "x", Max: 3}}}
+	own := NewOwnerReader(schema.DefaultModel(single), 1)
+	if _, _, err := own.Parse(1, []byte{200}); !errors.As(err, &named) || named.Name != "own" || !errors.Is(err, ErrRun) {
+		t.Errorf("the first own row: %v", err)
+	}
 	if n := testing.AllocsPerRun(10, func() { _ = d.Section(4, foreign) }); n != 0 {
 		t.Errorf("%v allocations for a refused section", n)
 	}
