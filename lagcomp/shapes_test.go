@@ -13,7 +13,7 @@ import (
 // skeleton, and one that is much wider than the heroes.
 func TestHistoryOfOwnShapes(t *testing.T) {
 	crate := geom.AABB{Min: geom.Vec3{X: -0.5, Z: -0.5}, Max: geom.Vec3{X: 0.5, Y: 1, Z: 0.5}}
-	wall := geom.AABB{Min: geom.Vec3{X: -4, Z: -0.2}, Max: geom.Vec3{X: 4, Y: 3, Z: 0.2}}
+	wall := geom.AABB{Min: geom.Vec3{X: -9, Z: -0.2}, Max: geom.Vec3{X: 9, Y: 3, Z: 0.2}} // with a sweep beyond kernel.MaxRadius
 	bodies, err := rig.NewBodies(
 		rig.Build{Name: "crate", Shapes: []rig.Shape{{Part: rig.PartTorso, Box: crate}}},
 		rig.Build{Name: "ball", Shapes: []rig.Shape{{Part: rig.PartHead, Capsule: geom.Capsule{
