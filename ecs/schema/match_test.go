@@ -36,16 +36,16 @@ func TestMatch(t *testing.T) {
 		}
 		return schema.SetOf(models...)
 	}
-	trained := schema.SetOf(schema.Train(body, schema.NewCounts(body)))
+	ranged := schema.SetOf(schema.DefaultModel(body).With(schema.Range))
 	for i, c := range []struct {
 		here, there schema.Set
 		field, diff string
 	}{
 		{set(body), set(body), "", ""},
 		{set(body), set(turned), "body.yaw", "body.yaw: wrap 65536 here, wrap 256 there"},
-		{set(body), set(kind), "body.yaw", "body.yaw: spawn zero here, spawn kind there"},
+		{set(body), set(kind), "body.yaw", "body.yaw: spawn zero here, kind there"},
 		{set(body), set(body, schema.Schema{Name: "ball", Fields: body.Fields}), "schema ball", "schema ball: only there"},
-		{set(body), trained, "", "model: "},
+		{set(body), ranged, "", "model: "},
 	} {
 		text, err := c.there.AppendText(nil)
 		if err != nil {

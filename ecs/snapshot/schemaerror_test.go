@@ -37,7 +37,7 @@ func TestSchemaErrorNamesTheSchema(t *testing.T) {
 	d := NewDecoder(m, GroupRows, 1)
 	err := d.Section(1, foreign)
 	var named *SchemaError
-	if !errors.As(err, &named) || !errors.Is(err, ErrBlock) || named.Name != "car" || named.Schema != here.Hash() ||
+	if !errors.As(err, &named) || !errors.Is(err, ErrRun) || named.Name != "car" || named.Schema != here.Hash() ||
 		named.Model != m.Hash() || !strings.Contains(err.Error(), fmt.Sprintf("schema car %016x", here.Hash())) {
 		t.Fatalf("the first section of another schema: %v", err)
 	}
@@ -50,7 +50,7 @@ func TestSchemaErrorNamesTheSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 8 {
-			if err := d.Section(at, foreign); err != ErrBlock {
+			if err := d.Section(at, foreign); err != ErrRun {
 				t.Fatalf("bad bytes %d after a good section: %v", i, err)
 			}
 		}
