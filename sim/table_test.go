@@ -151,7 +151,7 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		game.Items = []object.ItemKind{{Heal: 10, Radius: 3, RespawnMillis: 100},
+		game.Items = []object.ItemKind{{Heal: 10, Radius: 3, RespawnMillis: 2000},
 			{Gives: object.GivesAmmo, Radius: 3, RespawnMillis: 100}}
 		for i, at := range ground.Spawns { // on every spawn
 			game.Layout.Items = append(game.Layout.Items, PlacedItem{at.Pos, uint8(i % 2)})
