@@ -22,8 +22,9 @@ type Curve struct {
 	A    float64 `json:"a_us"`
 	B    float64 `json:"b_us_per_player"`
 	C    float64 `json:"c_us_per_pair"`
-	// Fraction of the variance between steps that the curve explains.
-	R2        float64    `json:"r2"`
+	// Fraction of the variance between steps that the curve explains; nil where the curve has as many
+	// parts as there are sizes, and so passes through all of them whatever they are.
+	R2        *float64   `json:"r2"`
 	Parts     int        `json:"parts"` // number of A, B, C that were fitted; 0: no data
 	Residuals []Residual `json:"residuals"`
 }
@@ -104,7 +105,10 @@ func fitCurve(name string, points []Residual) Curve {
 			best, bestScore = c, s
 		}
 	}
-	best.Residuals, best.R2 = residuals(points, best)
+	var r2 float64
+	if best.Residuals, r2 = residuals(points, best); distinct(points) > best.Parts {
+		best.R2 = &r2
+	}
 	return best
 }
 

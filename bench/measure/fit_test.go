@@ -47,7 +47,7 @@ func TestFitRecoversCoefficients(t *testing.T) {
 		if got.Name != "delta" || !near(got.A, a, 0.001) || !near(got.B, b, 0.001) || !near(got.C, c, 0.001) {
 			t.Fatalf("want %+v, fitted %+v", want, got)
 		}
-		if got.R2 < 0.999999 || len(got.Residuals) != len(ladder) {
+		if got.R2 == nil || *got.R2 < 0.999999 || len(got.Residuals) != len(ladder) {
 			t.Fatalf("r2 %v, %d residuals", got.R2, len(got.Residuals))
 		}
 		if sum := cost.Total; !near(sum.B, b+2, 0.001) || !near(sum.A, a, 0.001) {

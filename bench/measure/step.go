@@ -9,6 +9,7 @@ import (
 // Quantiles sums up one measured quantity. The field that holds it names the unit.
 type Quantiles struct {
 	P50  float64 `json:"p50"`
+	P95  float64 `json:"p95"`
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
@@ -25,13 +26,13 @@ func QuantilesOf(values []float64) (q Quantiles) {
 	for _, v := range values {
 		q.Mean += v / float64(len(values))
 	}
-	q.P50, q.P99, q.P999, q.Max = at(0.5), at(0.99), at(0.999), values[len(values)-1]
+	q.P50, q.P95, q.P99, q.P999, q.Max = at(0.5), at(0.95), at(0.99), at(0.999), values[len(values)-1]
 	return q
 }
 
 // Times is q in another unit.
 func (q Quantiles) Times(by float64) Quantiles {
-	return Quantiles{q.P50 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
+	return Quantiles{q.P50 * by, q.P95 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
 // Stage is the CPU time of one stage of the tick, µs.
@@ -119,6 +120,8 @@ type Step struct {
 	Invalid bool     `json:"invalid,omitempty"`
 	Pass    bool     `json:"pass"`
 	Failed  []string `json:"failed"` // terms of the service level that were missed
+	// Why it failed by elapsed time although its CPU time holds the level; "": it did not.
+	Cause string `json:"cause,omitempty"`
 
 	Agents []Agent `json:"agents,omitempty"` // that played; none: a swarm beside the runner
 }
@@ -144,7 +147,7 @@ func (s Step) Finite() Step {
 		}
 	}
 	quantiles := func(q *Quantiles, name string) {
-		for _, x := range []*float64{&q.P50, &q.P99, &q.P999, &q.Max, &q.Mean} {
+		for _, x := range []*float64{&q.P50, &q.P95, &q.P99, &q.P999, &q.Max, &q.Mean} {
 			mend(x, name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 
@@ -105,6 +106,8 @@ func headline(p Plan) string {
 		return "No lobby held the service level"
 	case p.Knee.Players == 0 && p.Knee.Swarm:
 		return "The swarm could load no lobby: nothing is known of the server"
+	case p.Knee.Players == 0 && p.Knee.Below > 0:
+		return "The knee was not found below " + p.Growth(p.Knee.Below)
 	case p.Knee.Players == 0:
 		return "No lobby has passed yet"
 	case p.Knee.Bound == search.Measured:
@@ -226,6 +229,9 @@ func (r row) Reason() string {
 	if r.Void {
 		return r.VoidReason
 	}
+	if r.Cause != "" {
+		return strings.Join(append(slices.Clone(r.Failed), r.Cause), "; ")
+	}
 	return strings.Join(r.Failed, "; ")
 }
 
@@ -256,6 +262,14 @@ func stages(p Plan) stageTable {
 // PairNanos is C in nanoseconds, which reads better than millionths of a millisecond.
 func (c curveRow) PairNanos() float64 { return 1000 * c.C }
 
+// missOf writes the largest residual of a curve; a dash where it must be 0.
+func missOf(c measure.Curve, percent float64) string {
+	if c.R2 == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", percent)
+}
+
 // curves are the rows of the fit, the whole tick last.
 func curves(p Plan) []curveRow {
 	var all []curveRow
@@ -269,7 +283,7 @@ func curves(p Plan) []curveRow {
 				worst = max(worst, 100*max(r.Fitted/r.Measured-1, 1-r.Fitted/r.Measured))
 			}
 		}
-		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst),
+		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), missOf(c, worst),
 			i == len(p.Fit.Stages)})
 	}
 	return all

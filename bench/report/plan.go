@@ -27,6 +27,8 @@ type Plan struct {
 	SLO      slo.Level         `json:"slo"`
 	// Players of a lobby where lobbies grow; 0: players grow.
 	LobbyPlayers int `json:"lobby_players,omitempty"`
+	// Sizes that were given, in players; none: a search chose them.
+	Sizes []int `json:"sizes,omitempty"`
 	// Steps in the order in which they were measured, repeats and void ones included.
 	Steps []measure.Step `json:"steps"`
 	Knee  search.Knee    `json:"knee"`

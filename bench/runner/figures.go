@@ -75,7 +75,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 
 // Account is the account of the bytes that the swarm's sample of clients received.
 func Account(f *swarm.Figures) *measure.Bytes {
-	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams,
+	b := &measure.Bytes{Clients: f.Sampled - f.SampledRefused, Duration: f.Elapsed, Datagrams: f.SampledDatagrams,
 		Received: f.SampledBytes}
 	for _, c := range f.Meter.Cells(nil) {
 		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason,
@@ -176,7 +176,7 @@ func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
 		return
 	}
 	shift := func(s *metrics.Spread, by float64) {
-		s.P50, s.P99, s.P999, s.Max, s.Mean = s.P50+by, s.P99+by, s.P999+by, s.Max+by, s.Mean+by
+		s.P50, s.P95, s.P99, s.P999, s.Max, s.Mean = s.P50+by, s.P95+by, s.P99+by, s.P999+by, s.Max+by, s.Mean+by
 	}
 	for _, h := range hosts {
 		for _, loop := range h.Loops {
@@ -192,8 +192,8 @@ func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
 
 // worst takes the larger of each quantile; means add up.
 func worst(s *metrics.Spread, with metrics.Spread) {
-	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999),
-		max(s.Max, with.Max)
+	s.P50, s.P95, s.P99 = max(s.P50, with.P50), max(s.P95, with.P95), max(s.P99, with.P99)
+	s.P999, s.Max = max(s.P999, with.P999), max(s.Max, with.Max)
 	s.Mean += with.Mean
 }
 
@@ -214,7 +214,7 @@ func ResidentBytes(pid int) uint64 {
 
 // scaled converts a server's spread by a factor.
 func scaled(s metrics.Spread, by float64) measure.Quantiles {
-	return measure.Quantiles{P50: s.P50, P99: s.P99, P999: s.P999, Max: s.Max, Mean: s.Mean}.Times(by)
+	return measure.Quantiles{P50: s.P50, P95: s.P95, P99: s.P99, P999: s.P999, Max: s.Max, Mean: s.Mean}.Times(by)
 }
 
 // millis sums up a histogram of nanoseconds in milliseconds.
@@ -225,7 +225,8 @@ func Micros(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-3) }
 
 // quantiles sums up a histogram of nanoseconds in another unit.
 func quantiles(h *meter.Histogram, unit float64) measure.Quantiles {
-	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P99: float64(h.Quantile(0.99)),
+	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P95: float64(h.Quantile(0.95)),
+		P99:  float64(h.Quantile(0.99)),
 		P999: float64(h.Quantile(0.999)),
 		Max:  float64(h.Max()), Mean: h.Mean()}.Times(unit)
 }

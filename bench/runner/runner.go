@@ -125,7 +125,8 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	s, err := swarm.Open(swarm.Config{
 		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(),
-		Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
+		FirstSpectator: sc.Total(),
+		Full:           sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,

@@ -6,24 +6,22 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/search"
 )
 
-// printPlan prints the summary of the report in the folder dir.
-func printPlan(w io.Writer, dir string, p report.Plan) {
+// printPlan prints the summary of a plan.
+func printPlan(w io.Writer, p report.Plan) {
 	printKnee(w, p)
 	if p.Games != nil {
 		printGames(w, p.Games)
-	} else if p.Units != nil {
+	} else if len(p.Units) > 0 {
 		printUnits(w, p.Units, p.SLO.SendEvery)
 	}
 	if s, ok := p.Accounted(); ok {
-		printBytes(w, s.Players, s.Bytes)
+		printBytes(w, several(s.Players, "player"), s.Bytes)
 	}
 	if p.Codecs != nil {
 		printCodecs(w, p.Codecs)
@@ -31,27 +29,20 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")
 	}
+}
+
+// printReportPath says where the report is. kept: the folder dir has the report of an earlier plan still.
+func printReportPath(w io.Writer, dir string, kept bool) {
+	if kept {
+		fmt.Fprintf(w, "nothing was measured; the report of an earlier plan stays in %s\n", dir)
+		return
+	}
 	// The absolute path can be pasted into a browser.
 	at, err := filepath.Abs(filepath.Join(dir, report.PageFile))
 	if err != nil {
 		at = filepath.Join(dir, report.PageFile)
 	}
 	fmt.Fprintf(w, "report: %s\n", at)
-}
-
-// printWrapped prints text in lines of at most 80 columns, broken at spaces. Later lines are
-// indented.
-func printWrapped(w io.Writer, text string) {
-	const columns, indent = 80, "    "
-	for utf8.RuneCountInString(text) > columns {
-		at := strings.LastIndex(string([]rune(text)[:columns+1]), " ")
-		if at <= len(indent) {
-			break // one word
-		}
-		fmt.Fprintln(w, text[:at])
-		text = indent + text[at+1:]
-	}
-	fmt.Fprintln(w, text)
 }
 
 // printKnee prints the knee, the terms of the service level that fail beyond it, and how well it
@@ -64,18 +55,26 @@ func printKnee(w io.Writer, p report.Plan) {
 	if p.Knee.Bound == search.AtLeast {
 		bound = "at least "
 	}
+	if len(p.Sizes) > 0 {
+		name = "largest size that held"
+	}
 	fmt.Fprintln(w)
 	switch {
 	case p.Knee.Players == 0 && p.Knee.Bound == search.Measured:
 		printWrapped(w, fmt.Sprintf("%s: none (%s)", name, p.Knee.Reason))
+	case p.Knee.Players == 0 && p.Knee.Below > 0:
+		printWrapped(w, fmt.Sprintf("%s: not found below %s (%s)", name, p.Growth(p.Knee.Below), p.Knee.Reason))
 	case p.Knee.Players == 0:
-		printWrapped(w, fmt.Sprintf("%s: none yet (%s)", name, p.Knee.Reason))
+		printWrapped(w, fmt.Sprintf("%s: not found (%s)", name, p.Knee.Reason))
 	default:
 		size := p.Growth(p.Knee.Players)
 		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, size, p.Knee.Reason))
 	}
 	for _, why := range p.Knee.Binding {
 		printWrapped(w, fmt.Sprintf("  at %s: %s", p.Growth(p.Knee.FirstFail), why))
+	}
+	if p.Knee.Cause != "" {
+		printWrapped(w, "  "+p.Knee.Cause)
 	}
 	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {

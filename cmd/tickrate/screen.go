@@ -47,17 +47,27 @@ func (s *screen) left() string {
 func (s *screen) ready() bool { return s.live && time.Since(s.shown) >= 200*time.Millisecond }
 
 // note shows the current activity until the next note or row overwrites it. It is cut to one row of
-// 80 columns: only the row of the cursor can be cleared.
+// the terminal, of 80 columns at most: only the row of the cursor can be cleared.
 func (s *screen) note(format string, args ...any) {
 	if !s.ready() {
 		return
 	}
 	s.shown = time.Now()
-	const columns = 79
+	columns := s.columns() - 1
 	left := s.left()
 	text := []rune("  " + fmt.Sprintf(format, args...))
-	text = text[:min(len(text), columns-len(left))]
+	text = text[:min(len(text), max(columns-len(left), 0))]
 	fmt.Fprint(s.w, "\r\x1b[K"+string(text)+left)
+}
+
+// columns is the width of the terminal, helpColumns at most.
+func (s *screen) columns() int {
+	if f, ok := s.w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return min(width, helpColumns)
+		}
+	}
+	return helpColumns
 }
 
 // begin prints the machine, the terms of the service level and the head of the table of steps.
@@ -65,10 +75,10 @@ func (s *screen) begin(machine string, o *slo.Objective) {
 	if s.json {
 		return
 	}
-	fmt.Fprintln(s.w, machine)
+	printWrapped(s.w, machine)
 	fmt.Fprintln(s.w, "service level:")
-	for _, term := range o.Terms() {
-		fmt.Fprintf(s.w, "  %s\n", term)
+	for _, must := range o.Terms() {
+		printWrapped(s.w, "  "+must)
 	}
 	fmt.Fprintln(s.w)
 	if s.gamesHz > 0 {
@@ -115,7 +125,9 @@ func (s *screen) row(p measure.Step) {
 			p.TickCPUMillis.P50, p.TickCPUMillis.P99, p.TickCPUMillis.P999, p.ServerCores, p.KbpsDownPerClient,
 			p.SnapshotAgeMillis.P99, verdict)
 	}
-	if why != "" {
-		printWrapped(s.w, "    "+why)
+	for _, line := range []string{why, p.Cause} {
+		if line != "" {
+			printWrapped(s.w, "    "+line)
+		}
 	}
 }

@@ -4,7 +4,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +30,7 @@ type swarmFlags struct {
 	json      bool
 	hugePages bool // moves the players' memory into pages of 2 MiB
 	netgraph  int  // number of the player whose netgraph is followed; -1 for none
+	asked     int  // players, with those that the server then refused
 }
 
 // swarmPlay says how many clients play, how, and for how long.
@@ -35,7 +38,7 @@ type swarmPlay struct {
 	players, spectators int
 	full                int           // players that decode whole snapshots
 	decode              client.Decode // of the other players
-	rate                int           // commands a second
+	rate                int           // commands a second; 0: the server's tick rate
 	duration            time.Duration // measured; 0 until interrupted
 	warmup              time.Duration // played before measuring
 	arrival             time.Duration // over which the players connect
@@ -109,7 +112,6 @@ A fleet's director gives each player a place on one host or several:
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	fl.IntVar(&f.netgraph, "netgraph", -1,
 		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
-	fl.Lookup("netgraph").NoOptDefVal = "0"
 	return c
 }
 
@@ -125,7 +127,7 @@ func (p *swarmPlay) register(c *cobra.Command) {
 		"`number` of players that decode whole snapshots, at least one for each lobby")
 	fl.TextVar(&p.decode, "decode", client.DecodeOwn,
 		"`amount` that the other players decode: full, own or acks")
-	fl.IntVar(&p.rate, "rate", int(tick.DefaultRate), "command rate in `Hz`; use the server's tick rate")
+	fl.IntVar(&p.rate, "rate", 0, "tick rate in `Hz` that the server must have; 0 for any")
 	fl.DurationVar(&p.duration, "duration", 10*time.Second, "measured `time`; 0 until interrupted")
 	fl.DurationVar(&p.warmup, "warmup", 2*time.Second,
 		"`time` to play before measuring, after all have joined, without figures")
@@ -143,8 +145,9 @@ func (p *swarmPlay) check(lobbies int) error {
 		return fmt.Errorf("%d players: expected 1 to %d for each lobby", p.players, server.MaxPlayers)
 	case p.spectators < 0 || p.spectators > server.MaxPlayers:
 		return fmt.Errorf("%d spectators: expected 0 to %d", p.spectators, server.MaxPlayers)
-	case !tick.Rate(p.rate).Valid() || p.rate > 1000:
-		return fmt.Errorf("rate %d Hz: expected %d to %d", p.rate, tick.MinRate, tick.MaxRate)
+	case p.rate != 0 && (!tick.Rate(p.rate).Valid() || p.rate > 1000):
+		return fmt.Errorf("--rate %d: expected %d to %d Hz, or 0 for the server's", p.rate, tick.MinRate,
+			tick.MaxRate)
 	}
 	for _, d := range []struct {
 		flag  string
@@ -195,7 +198,7 @@ func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 	}
 	p := &f.play
 	cfg := swarm.Config{
-		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
+		Players: p.players + p.spectators, FirstSpectator: p.players, Full: min(p.full, p.players), Decode: p.decode,
 		Seed: p.seed, Rate: tick.Rate(p.rate), ChatEvery: p.chatEvery, Arrival: p.arrival,
 		Models: models, Content: pack, Brain: move.Brain, Token: tokens,
 		Choose: f.tokens.nearest || f.tokens.match.director != "", // which may name another host for each player
@@ -224,6 +227,9 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return err
 	}
 	setMinProcs(swarmProcs)
+	f.asked = f.play.players
+	refused := refusedClients{asked: f.asked, w: c.ErrOrStderr()}
+	setup.cfg.Refused = refused.add
 	s, err := swarm.Open(setup.cfg)
 	if err != nil {
 		return err
@@ -237,12 +243,63 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?",
 			err, joinAddresses(setup.cfg.Servers), setup.terms, f.play.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n",
+	f.play.players, f.play.spectators = f.play.players-refused.players, f.play.spectators-refused.spectators
+	if err := f.play.takeRate(s); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "joined: %s, moving by %s%s\n",
 		f.play.people(), setup.movement, fetched(s))
 	if err := s.Run(c.Context(), f.play.warmup, nil); err != nil {
 		return err
 	}
-	return measureSwarm(c, f, s)
+	return errors.Join(measureSwarm(c, f, s), refused.err())
+}
+
+// takeRate makes the server's tick rate that of the swarm, and refuses another --rate.
+func (p *swarmPlay) takeRate(s *swarm.Swarm) error {
+	rate := s.ServerRate()
+	if p.rate != 0 && p.rate != int(rate) {
+		return usage.Errorf("--rate %d: the server plays %d ticks a second, and its clients with it: "+
+			"leave --rate out, or start tickrate serve --rate %d", p.rate, rate, p.rate)
+	}
+	p.rate = int(rate)
+	s.SetRate(rate)
+	return nil
+}
+
+// refusedClients are the clients of a swarm that the server has refused.
+type refusedClients struct {
+	asked               int       // players, the first clients
+	w                   io.Writer // where each is told
+	players, spectators int
+	why                 error // of the last one
+}
+
+// add tells that client n was refused.
+func (r *refusedClients) add(n int, why error) {
+	r.why = why
+	kind := "player"
+	if n < r.asked {
+		r.players++
+	} else {
+		kind = "spectator"
+		r.spectators++
+	}
+	if r.players+r.spectators <= maxRefusals {
+		fmt.Fprintf(r.w, "%s %d was refused: %v\n", kind, n, why)
+	}
+}
+
+// maxRefusals is how many refusedClients are told one by one.
+const maxRefusals = 3
+
+// err is the error of a swarm that played without the refused clients; nil for none.
+func (r *refusedClients) err() error {
+	if r.why == nil {
+		return nil
+	}
+	lost := swarmPlay{players: r.players, spectators: r.spectators}
+	return fmt.Errorf("%s refused, the figures are of the others: %w", lost.people(), r.why)
 }
 
 // measureSwarm plays for the measured time and prints the figures.
@@ -252,14 +309,14 @@ func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
 	if d == 0 {
 		d = 1 << 62 // until the context ends
 	}
-	graphs, follow := newGraphs(s, f.play.players), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
+	graphs, follow := newGraphs(s, f.asked), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
 	out, begin := newScreen(c.ErrOrStderr(), f.json), time.Now()
 	err := s.Run(c.Context(), d, func() bool {
 		if follow != nil {
 			return follow() // in place of the progress
 		}
 		if out.ready() {
-			out.note("%s", progress(&s.Figures, f.play.players, time.Since(begin), d))
+			out.note("%s", progress(&s.Figures, f.play.clients(), time.Since(begin), d))
 		}
 		return false
 	})

@@ -14,12 +14,22 @@ import (
 // maxGraphs bounds the players that have a netgraph in the figures.
 const maxGraphs = 8
 
-// graphs samples the netgraphs of a swarm's first players, by player number.
-type graphs []client.Grapher
+// graphs samples the netgraphs of a swarm's first players.
+type graphs []graph
 
-// newGraphs starts the netgraphs of the first players, at most maxGraphs.
-func newGraphs(s *swarm.Swarm, players int) graphs {
-	g := make(graphs, min(players, maxGraphs))
+// graph samples the netgraph of a player.
+type graph struct {
+	player int
+	of     client.Grapher
+}
+
+// newGraphs starts the netgraphs of the first players that have joined, at most maxGraphs.
+func newGraphs(s *swarm.Swarm, players int) (g graphs) {
+	for i := 0; i < players && len(g) < maxGraphs; i++ {
+		if !s.Refused(i) {
+			g = append(g, graph{player: i})
+		}
+	}
 	g.take(s)
 	return g
 }
@@ -28,7 +38,7 @@ func newGraphs(s *swarm.Swarm, players int) graphs {
 func (g graphs) take(s *swarm.Swarm) []client.Netgraph {
 	out := make([]client.Netgraph, len(g))
 	for i := range g {
-		out[i] = g[i].Take(s.Client(i))
+		out[i] = g[i].of.Take(s.Client(g[i].player))
 	}
 	return out
 }
@@ -45,7 +55,7 @@ func followNetgraph(w io.Writer, s *swarm.Swarm, player int) func() bool {
 	next := time.Second
 	return func() bool {
 		if at := time.Since(begin); at >= next {
-			fmt.Fprintf(w, "%4d s  %v\n", int(at.Seconds()), g.Take(s.Client(player)))
+			printWrapped(w, fmt.Sprintf("%4d s  %v", int(at.Seconds()), g.Take(s.Client(player))))
 			next = at.Truncate(time.Second) + time.Second
 		}
 		return false

@@ -59,6 +59,7 @@ type Report struct {
 // Spread summarises a distribution.
 type Spread struct {
 	P50  float64 `json:"p50"`
+	P95  float64 `json:"p95"`
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
@@ -75,7 +76,7 @@ type StageCost struct {
 func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
 	u := float64(unit)
 	return Spread{
-		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u,
+		P50: float64(h.Quantile(0.5)) / u, P95: float64(h.Quantile(0.95)) / u, P99: float64(h.Quantile(0.99)) / u,
 		P999: float64(h.Quantile(0.999)) / u, Max: float64(h.Max()) / u, Mean: h.Mean() / u,
 	}
 }
@@ -91,7 +92,7 @@ func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	at := [...]struct {
 		q  float64
 		to *float64
-	}{{0.5, &s.P50}, {0.99, &s.P99}, {0.999, &s.P999}, {1, &s.Max}}
+	}{{0.5, &s.P50}, {0.95, &s.P95}, {0.99, &s.P99}, {0.999, &s.P999}, {1, &s.Max}}
 	for i, c := range n.Counts {
 		before := sum
 		sum += c
