@@ -68,9 +68,10 @@ oracle: ## 10^8 rays and spheres against a float64 oracle (TICKRATE_ORACLE: how 
 hours: ## ten virtual hours on a clean link, without a misprediction
 	$(GO) test ./bench/lobbysim -run '^TestRow41HoursWithoutAMisprediction$$' -count 1 -timeout 60m -v -hours 10
 
-# What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
+# Seeds are drawn at random; the base that they are drawn from is printed. What breaks is made smaller and printed as the line
+# that plays it again: add that to bench/dst/seeds/regressions.txt, and the hours to docs/experiments/simulated-lobby-hours.md.
 DSTFOR ?= 10m
-dst: build ## simulated lobbies with attackers and faults, seed after seed, for DSTFOR (10m)
+dst: build ## simulated lobbies with attackers and faults, of random seeds, for DSTFOR (10m)
 	bin/tickrate sim dst --for $(DSTFOR)
 
 mutation: ## test the simulator: each of the bugs in bench/dst/mutation is found within 200 seeds

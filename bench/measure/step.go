@@ -96,6 +96,9 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
+	// Of all server processes; nil: not counted, the plan's setting "hardware counters" says why.
+	Events *Events `json:"events,omitempty"`
+
 	// Account of what a sample of the clients received; nil: none.
 	Bytes *Bytes `json:"bytes,omitempty"`
 
@@ -123,7 +126,17 @@ type Step struct {
 	// Why it failed by elapsed time although its CPU time holds the level; "": it did not.
 	Cause string `json:"cause,omitempty"`
 
+	// Ticks that the servers have written down, of a step that fails or in which the machine stalled.
+	Captures []Capture `json:"captures,omitempty"`
+
 	Agents []Agent `json:"agents,omitempty"` // that played; none: a swarm beside the runner
+}
+
+// Capture is a tick that a server has written down: a folder within that of plan --capture, and why
+// the tick was late, in a sentence.
+type Capture struct {
+	Folder string `json:"folder"`
+	Cause  string `json:"cause"`
 }
 
 // Agent is what a step found about one of the machines that played its players.

@@ -114,15 +114,23 @@ func (p *planRun) measureSizes(ctx context.Context) error {
 		if !more {
 			return nil
 		}
+		captures := p.Runner.cfg.Captures
+		if err := captures.begin(); err != nil {
+			return err
+		}
 		step, err := p.Step(ctx, players)
 		if ctx.Err() != nil {
-			return nil // a step cut short proves nothing
+			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.plan.Growth(players), err)
 		}
 		step.Repeat = round
-		if err := p.add(p.sizes.Record(step)); err != nil {
+		step = p.sizes.Record(step)
+		if err := captures.end(&step); err != nil {
+			return err
+		}
+		if err := p.add(step); err != nil {
 			return err
 		}
 	}
@@ -172,9 +180,13 @@ func (p *planRun) measure(ctx context.Context) error {
 		default:
 			players, repeats = knee, repeats+1
 		}
+		captures := p.Runner.cfg.Captures
+		if err := captures.begin(); err != nil {
+			return err
+		}
 		step, err := p.Step(ctx, players)
 		if ctx.Err() != nil {
-			return nil // a step cut short proves nothing
+			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
 		}
 		if err != nil {
 			return fmt.Errorf("%d players: %w", players, err)
@@ -186,6 +198,9 @@ func (p *planRun) measure(ctx context.Context) error {
 			}
 		} else {
 			step = p.search.Record(step)
+		}
+		if err := captures.end(&step); err != nil {
+			return err
 		}
 		if err := p.add(step); err != nil {
 			return err
@@ -213,7 +228,7 @@ func (p *planRun) guess(ctx context.Context) int {
 	s := p.Runner.cfg.Scenario
 	s.Lobby.Players, s.Lobby.Spectators, s.Play.Traces, s.Network.Link = 128, 0, nil, "clean"
 	s.Measure.Duration, s.Measure.Warmup = scenario.Duration(time.Second), scenario.Duration(time.Second)
-	l, err := simbench.PlayLeast(ctx, s, 1, nil)
+	l, err := simbench.PlayLeast(ctx, s, 1, simbench.Probe{})
 	if err != nil || l.TickCPUMillis.P99 <= 0 {
 		return search.DefaultStart
 	}

@@ -24,7 +24,7 @@ func completeWords(c *cobra.Command) {
 		profiles = append(profiles, p.Name+"\t"+p.About)
 	}
 	words := map[string][]string{"codec": codecs, "relevance": relevances,
-		"socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles}
+		"socket": {"gnet", "mmsg"}, "profile": profiles, "down": profiles, "link": profiles}
 	for name, of := range words {
 		if f := c.Flags().Lookup(name); f != nil && f.Value.Type() == "string" {
 			// It fails for unknown flags only.

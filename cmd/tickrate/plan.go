@@ -27,6 +27,7 @@ import (
 type planFlags struct {
 	scenarioFlags
 	remote     planAgents
+	capture    planCapture
 	out        string        // folder of the report
 	quick      bool          // shorter steps and a coarser knee
 	json       bool          // lines of JSON instead of a table
@@ -86,6 +87,7 @@ Exit codes:
 	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
 	f.register(c)
 	f.remote.register(c)
+	f.capture.register(c.Flags())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
@@ -188,6 +190,9 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err == nil {
 		err = f.defaults(c)
 	}
+	if err == nil {
+		err = f.capture.check()
+	}
 	if err != nil {
 		return usage.Error(err)
 	}
@@ -196,6 +201,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	live.Captures = f.capture.captures()
 	end, err := f.remote.open(c, &f.scenarioFlags, out, &live)
 	if err != nil {
 		return err
@@ -228,5 +234,6 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	printPlan(&wrapper{w: c.OutOrStdout()}, p)
 	printReportPath(c.OutOrStdout(), f.out, kept)
+	f.capture.print(c.OutOrStdout(), p)
 	return outcome(p)
 }

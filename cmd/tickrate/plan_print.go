@@ -9,6 +9,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/search"
 )
 
@@ -20,6 +21,7 @@ func printPlan(w io.Writer, p report.Plan) {
 	} else if len(p.Units) > 0 {
 		printUnits(w, p.Units, p.SLO.SendEvery)
 	}
+	printEvents(w, p)
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, several(s.Players, "player"), s.Bytes)
 	}
@@ -92,6 +94,19 @@ func printKnee(w io.Writer, p report.Plan) {
 		r.KbpsDown.Mean, r.KbpsDown.HalfWidth))
 	if doubt := r.Doubt(); doubt != "" {
 		printWrapped(w, "  "+doubt)
+	}
+}
+
+// printEvents prints what the processor counted at the knee, or why it did not.
+func printEvents(w io.Writer, p report.Plan) {
+	if s, ok := p.AtKnee(); ok && s.Events != nil {
+		printWrapped(w, fmt.Sprintf("  %v, at %s", s.Events, several(s.Players, "player")))
+		return
+	}
+	for _, c := range p.Config {
+		if c.Name == runner.HardwareCounters {
+			printWrapped(w, "  hardware counters "+c.Value)
+		}
 	}
 }
 

@@ -149,6 +149,10 @@ func newServe() *cobra.Command {
 	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, "+
 		"for programs that start this one")
 	exitOnStdinEOFFlag(c, &exitOnStdinEOF)
+	c.Flags().BoolVar(&s.query.local, "local-list", true, "keep an entry with map, mode and players for tickrate "+
+		"query --local, which lists the servers of this user on this machine")
+	c.Flags().BoolVar(&s.capture.from, "capture-from-reset", false, "capture no tick before the figures of all "+
+		"lobbies are reset (POST /stats/reset?lobby=all), for programs that measure, as plan")
 	c.AddCommand(newServeConfig())
 	return c
 }
@@ -232,6 +236,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		return err
 	}
 	defer leave()
+	defer s.listLocally(h)()
 	report(c, h)
 	defer s.fleet.runAgones(h)()
 	return h.Run(ctx)
@@ -323,7 +328,8 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 		return usage.Error(err)
 	}
 	// The maps that may follow.
-	cfg.Maps = mapResolver(pack, m.content, m.arena)
+	maps := newMapResolver(pack, m.content, m.arena)
+	cfg.Maps, s.capture.maps = maps.load, maps
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
 		return err
 	}

@@ -44,6 +44,8 @@ type swarmSummary struct {
 
 	Choice *swarmChoice `json:"choice,omitempty"` // of players whose tokens name several servers
 
+	Link *swarmLink `json:"link,omitempty"` // of --link; it has done so since the start
+
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
 	Bytes *measure.Bytes `json:"bytes"` // received by a sample of the players, by purpose
@@ -111,7 +113,7 @@ func summarize(s *swarm.Swarm, p *swarmPlay, graphs []client.Netgraph) swarmSumm
 // missed its own schedule are printed and marked VOID; the error is errVoid.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, &f.play, graphs)
-	out.Choice = choiceOf(choices(s, f.asked))
+	out.Choice, out.Link = choiceOf(choices(s, f.asked)), linkOf(s, f.play.link)
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -128,6 +130,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms, with the wait for a tick\n",
 		out.RTTP50, out.RTTP99)
 	out.Choice.print(w)
+	out.Link.print(w)
 	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
 		several(int(out.Mispredictions), "misprediction"))
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a client and tick,\n"+
