@@ -74,7 +74,7 @@ func liveLines(p Plan, s measure.Step, prefix string) (all []benchfmt.Result) {
 	for _, u := range s.Units() {
 		all = append(all, benchfmt.Result{Name: benchfmt.Name(prefix + u.Stage), Values: unitValues(s, u)})
 	}
-	if len(s.LoopCallMicros) > 0 && s.ServerCores > 0 {
+	if len(s.LoopCallMillis) > 0 && s.ServerCores > 0 {
 		all = append(all, benchfmt.Result{Name: benchfmt.Name(prefix + "game"),
 			Values: gameValues(s, p.SLO.TickHz)})
 	}
@@ -88,7 +88,7 @@ func gameValues(s measure.Step, hz int) []benchfmt.Value {
 	return rounded([]benchfmt.Value{
 		{Value: 1e9 * s.ServerCores / (lobbies * float64(hz)), Unit: "ns/tick"},
 		{Value: lobbies / s.ServerCores, Unit: "games/core"},
-		{Value: 1e6 * s.MemoryMB / lobbies, Unit: "B/game"},
+		{Value: s.MemoryBytes / lobbies, Unit: "B/game"},
 		{Value: lobbies, Unit: "games"},
 	})
 }
@@ -100,7 +100,7 @@ func unitValues(s measure.Step, u measure.UnitCost) []benchfmt.Value {
 		unit = "pair"
 	}
 	return rounded([]benchfmt.Value{
-		{Value: u.Nanos, Unit: "ns/" + unit},
+		{Value: 1e6 * u.Millis, Unit: "ns/" + unit},
 		{Value: u.Units, Unit: unit + "s/tick"},
 		{Value: float64(s.Players), Unit: "players"},
 	})

@@ -74,7 +74,7 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 		err = p.simulate(ctx, sc)
 	}
 	p.plan.Partial = ctx.Err() != nil
-	p.plan.Took, p.plan.Knee = time.Since(p.plan.Started), p.knee()
+	p.plan.Took, p.plan.Knee = measure.Span{Duration: time.Since(p.plan.Started)}, p.knee()
 	p.plan.Fit = measure.Fit(p.plan.Steps)
 	p.plan.Repeats = report.RepeatsAt(p.plan.Knee.Players, p.plan.Steps)
 	if s, ok := p.plan.AtKnee(); ok {
@@ -218,7 +218,8 @@ func (p *planRun) stepTime() time.Duration {
 // save writes what there is so far.
 func (p *planRun) save() error {
 	part := p.plan
-	part.Partial, part.Knee, part.Took = true, p.knee(), time.Since(part.Started)
+	part.Partial, part.Knee = true, p.knee()
+	part.Took = measure.Span{Duration: time.Since(part.Started)}
 	return p.cfg.Save(part)
 }
 

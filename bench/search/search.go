@@ -260,7 +260,7 @@ func (s *Search) surprising(step measure.Step) bool {
 // coreLoad is the share of its processor that the server or the swarm used, whichever is larger, in
 // a step of lobbies that share a process; 0 for others.
 func coreLoad(s measure.Step) float64 {
-	loops := len(s.LoopCallMicros)
+	loops := len(s.LoopCallMillis)
 	if loops == 0 {
 		return 0
 	}

@@ -61,7 +61,7 @@ func run(s *Search, m *machine) (steps []measure.Step) {
 func TestLobbiesOfOneProcessGrow(t *testing.T) {
 	measured := func(players int, stalls bool) measure.Step {
 		s := healthy(players)
-		s.Lobbies, s.LoopCallMicros = players/10, make([]measure.Quantiles, 1)
+		s.Lobbies, s.LoopCallMillis = players/10, make([]measure.Quantiles, 1)
 		s.ServerCores, s.SwarmCores = 0.01*float64(s.Lobbies), 0.007*float64(s.Lobbies)
 		s.Void, s.Stalled, s.VoidReason = stalls, stalls, "the machine stalled"
 		return s

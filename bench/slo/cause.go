@@ -19,9 +19,9 @@ func (o *Objective) cause(s measure.Step) string {
 	}
 	at, cpu, elapsed := longestWait(s)
 	text := fmt.Sprintf("%s of a tick is %.1f ms elapsed and %.1f ms of CPU: ", at, elapsed, cpu)
-	late, cores := s.HiccupMicros.Max/1000, s.ServerCores
+	late, cores := s.HiccupMillis.Max, s.ServerCores
 	switch {
-	case cores > spareShare*float64(max(1, len(s.LoopCallMicros))):
+	case cores > spareShare*float64(max(1, len(s.LoopCallMillis))):
 		return text + fmt.Sprintf("the server used %.2f cores, and its own threads wait for each other", cores)
 	case late >= (elapsed-cpu)/2:
 		return text + fmt.Sprintf("something else took the processor, which the server used to %.2f; "+

@@ -17,9 +17,9 @@ func TestCause(t *testing.T) {
 		{func(*measure.Step) {}, ""},
 		{func(s *measure.Step) { s.TickCPUMillis.P99, s.TickWallMillis.P99 = 11, 14 }, ""},
 		{func(s *measure.Step) { s.InputsLost = 1 }, ""},
-		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMicros.Max = 14, 9000 },
+		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMillis.Max = 14, 9 },
 			"p99 of a tick is 14.0 ms elapsed and 4.0 ms of CPU: something else took the processor"},
-		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMicros.Max = 14, 400 },
+		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMillis.Max = 14, 0.4 },
 			"its thread waited, though one that only sleeps woke at most 0.4 ms late"},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.ServerCores = 14, 0.9 },
 			"the server used 0.90 cores, and its own threads wait for each other"},
@@ -33,7 +33,7 @@ func TestCause(t *testing.T) {
 	}
 	s, o := healthy(100), MustCompile(Level{Expr: "p999(elapsed) < 10"})
 	s.TickWallMillis = measure.Quantiles{P50: 2, P99: 4, P999: 30, Max: 40, Mean: 2}
-	s.HiccupMicros.Max = 29000
+	s.HiccupMillis.Max = 29
 	if got := o.Judge(s).Cause; !strings.Contains(got, "p99.9 of a tick is 30.0 ms elapsed and 5.0 ms of CPU") {
 		t.Errorf("%q", got)
 	}

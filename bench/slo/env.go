@@ -87,7 +87,7 @@ func newEnv(l Level, s measure.Step) env {
 		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksSkipped),
 			s.Duration.Seconds() * float64(l.TickHz)}},
 		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late",
-			s.LatenessMicros.Times(1e-3)},
+			s.LatenessMillis},
 		Age: distribution{"age", s.SnapshotAgeMillis}, RTT: distribution{"rtt", s.RTTMillis},
 		Input:    counter{float64(s.InputsLost), float64(s.InputsExpected)},
 		Datagram: losses{float64(s.DatagramsLost)},

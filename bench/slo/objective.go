@@ -216,8 +216,8 @@ func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 	step := func(k float64) measure.Step {
 		q := measure.Quantiles{P50: k, P95: 17 * k, P99: 2 * k, P999: 3 * k, Max: 5 * k, Mean: 7 * k}
 		n := uint64(11 * k)
-		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9),
-			TickCPUMillis: q, TickWallMillis: q, LatenessMicros: q, SnapshotAgeMillis: q, RTTMillis: q,
+		return measure.Step{Players: int(13 * k), Duration: measure.Span{Duration: time.Duration(k * 1e9)},
+			TickCPUMillis: q, TickWallMillis: q, LatenessMillis: q, SnapshotAgeMillis: q, RTTMillis: q,
 			ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
 			InputsExpected: n, InputsLost: n, DatagramsLost: n, TicksSkipped: n}
 	}

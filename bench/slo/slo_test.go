@@ -67,7 +67,7 @@ func TestJudgeDoesNotPassWhatIsVoidOrNotANumber(t *testing.T) {
 	}
 	odd := healthy(10)
 	odd.ServerCores = math.NaN()
-	odd.StageCPUMicros = []measure.Stage{{Name: "move", Mean: math.Inf(1)}}
+	odd.StageCPUMillis = []measure.Stage{{Name: "move", Mean: math.Inf(1)}}
 	got := Default().Judge(odd)
 	if got.Pass || !got.Void || !strings.Contains(got.VoidReason, "not a finite number") {
 		t.Errorf("step with NaN: pass %v void %v %q", got.Pass, got.Void, got.VoidReason)
@@ -75,7 +75,7 @@ func TestJudgeDoesNotPassWhatIsVoidOrNotANumber(t *testing.T) {
 	if _, err := json.Marshal(got); err != nil {
 		t.Errorf("judged step cannot be written: %v", err)
 	}
-	if !math.IsInf(odd.StageCPUMicros[0].Mean, 1) {
+	if !math.IsInf(odd.StageCPUMillis[0].Mean, 1) {
 		t.Error("Finite changed the caller's stages")
 	}
 }
@@ -128,7 +128,7 @@ func TestCompileRefuses(t *testing.T) {
 
 func TestTerms(t *testing.T) {
 	s := healthy(100) // p99 of the tick is 4 ms of CPU, 5 elapsed; of the age 70
-	s.KbpsDownPerClient, s.InputsLost, s.LatenessMicros.P999 = 500, 2, 800
+	s.KbpsDownPerClient, s.InputsLost, s.LatenessMillis.P999 = 500, 2, 0.8
 	for i, c := range []struct{ text, want string }{
 		{"p99(tick)<0.6*period && lost(input)==2 && p99(age)<2*interval && kbps(down)<512", ""},
 		{"p99(tick)<0.2*period", "p99(tick) is 5, expected < 3.333 (0.2 * period)"},

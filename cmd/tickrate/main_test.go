@@ -128,7 +128,7 @@ func TestExitCodes(t *testing.T) {
 		17: {"serve --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
 		18: {"serve --http= --listen nowhere", 1, "nowhere"},
 		19: {"swarm --players 0", 2, "0 players: expected 1 to 4096"},
-		20: {"swarm --rate 500", 2, "rate 500 Hz: expected 20 to 128"},
+		20: {"swarm --rate 500", 2, "--rate 500: expected 20 to 128 Hz"},
 		21: {"swarm --server nowhere", 2, "nowhere"},
 		22: {"swarm --trace " + missing, 2, missing},
 		23: {"swarm --trace " + badTrace, 2, badTrace},

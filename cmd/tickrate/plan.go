@@ -15,9 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/search"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -183,6 +185,18 @@ func savePlan(dir string, p report.Plan) (kept bool, err error) {
 	return false, report.Write(dir, p)
 }
 
+// kneeLine is the last line of plan --json.
+type kneeLine struct {
+	Type    string             `json:"type"`
+	Version int                `json:"version"`
+	Knee    search.Knee        `json:"knee"`
+	Repeats *report.Repeats    `json:"repeats"`
+	Units   []measure.UnitCost `json:"units"`
+	Games   *report.Games      `json:"games"`
+	Partial bool               `json:"partial"`
+	Report  string             `json:"report"` // folder
+}
+
 // plan runs the search and prints a summary. The runner saves the report after every step, so that
 // an interrupted search leaves the finished ones.
 func plan(c *cobra.Command, f planFlags) error {
@@ -227,9 +241,8 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	p = p.Clean()
 	if f.json {
-		err := json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version,
-			"knee": p.Knee, "repeats": p.Repeats, "units": p.Units, "games": p.Games,
-			"partial": p.Partial, "report": f.out})
+		err := json.NewEncoder(c.OutOrStdout()).Encode(kneeLine{"knee", report.Version, p.Knee, p.Repeats,
+			p.Units, p.Games, p.Partial, f.out})
 		return errors.Join(err, outcome(p))
 	}
 	printPlan(&wrapper{w: c.OutOrStdout()}, p)

@@ -54,7 +54,7 @@ func TestPlanPrints80Columns(t *testing.T) {
 	s := measure.Step{Players: 4000, Pass: true, Lobbies: 1, DatagramsInPerTick: 1e6, CommandsPerTick: 1e6,
 		SnapshotsPerTick: 1e6, DatagramsOutPerTick: 1e6}
 	for _, name := range []string{"receive", "open", "move", "snapshot", "seal", "send"} {
-		s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: name, Mean: 12345678})
+		s.StageCPUMillis = append(s.StageCPUMillis, measure.Stage{Name: name, Mean: 12345678})
 	}
 	p := report.Plan{Steps: []measure.Step{s}, Units: s.Units(),
 		Knee: search.Knee{Players: 4000, Bound: search.Measured, FirstFail: 4096, Binding: []string{long},

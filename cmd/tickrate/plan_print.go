@@ -117,9 +117,9 @@ func printGames(w io.Writer, g *report.Games) {
 	}
 	fmt.Fprintf(w, "  %-9s %8s %8s   µs a tick and game\n", "", "live", "alone")
 	for _, st := range g.Stages {
-		fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", st.Name, st.Live, st.Warm)
+		fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", st.Name, 1e3*st.Live, 1e3*st.Warm)
 	}
-	fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", "in all", g.TickMicros, g.WarmMicros)
+	fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", "in all", 1e3*g.TickMillis, 1e3*g.WarmMillis)
 }
 
 // printUnits prints the CPU time that the running server spent on each unit of work, such as a
@@ -127,8 +127,8 @@ func printGames(w io.Writer, g *report.Games) {
 func printUnits(w io.Writer, units []measure.UnitCost, every int) {
 	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
 	for _, u := range units {
-		fmt.Fprintf(w, "  %-8s %8.1f ns per %-25s %8.1f a tick %8.1f µs\n", u.Stage, u.Nanos, u.Unit,
-			u.Units, u.Micros)
+		fmt.Fprintf(w, "  %-8s %8.1f ns per %-25s %8.1f a tick %8.1f µs\n", u.Stage, 1e6*u.Millis, u.Unit,
+			u.Units, 1e3*u.StageMillis)
 	}
 	if every > 1 {
 		fmt.Fprintf(w, "  a connection gets a snapshot every %d ticks, and counts in pairs then\n", every)
@@ -142,6 +142,6 @@ func printCodecs(w io.Writer, all *measure.Codecs) {
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
 		fmt.Fprintf(w, "  %-12s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
-			c.BytesPerSecond, bytes, c.TickMicros, time)
+			c.BytesPerSecond, bytes, 1e3*c.TickMillis, time)
 	}
 }

@@ -184,8 +184,8 @@ func TestPredictAndVerify(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Windows) != 2 || p.Windows[0].TickMicros.Mean <= 0 || p.Windows[1].ServerCores <= 0 ||
-		p.MemoryMB <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
+	if len(p.Windows) != 2 || p.Windows[0].TickMillis.Mean <= 0 || p.Windows[1].ServerCores <= 0 ||
+		p.MemoryBytes <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
 		t.Errorf("%s", out)
 	}
 	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)

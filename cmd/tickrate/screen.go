@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/slo"
 )
 
@@ -29,8 +30,13 @@ type screen struct {
 
 // newScreen returns a screen that writes to w.
 func newScreen(w io.Writer, json bool) *screen {
+	return &screen{w: w, live: !json && isTerminal(w), json: json}
+}
+
+// isTerminal reports whether a person sees at once what w gets.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // left formats the time that the search may still take, empty without a limit and beyond it.
@@ -101,10 +107,17 @@ func (s *screen) clear() {
 	}
 }
 
+// stepLine is a step as a line of JSON.
+type stepLine struct {
+	Type    string `json:"type"`
+	Version int    `json:"version"`
+	measure.Step
+}
+
 // row prints a measured step: its costs, whether it holds the service level and, beneath, why not.
 func (s *screen) row(p measure.Step) {
 	if s.json {
-		_ = json.NewEncoder(s.w).Encode(p) // the report has the step too
+		_ = json.NewEncoder(s.w).Encode(stepLine{"step", report.Version, p.Finite()}) // the report has it, too
 		return
 	}
 	s.clear()
@@ -118,7 +131,7 @@ func (s *screen) row(p measure.Step) {
 	if s.gamesHz > 0 {
 		micros := 1e6 * p.ServerCores / float64(max(p.Lobbies, 1)*s.gamesHz)
 		fmt.Fprintf(s.w, "%8d %9.1f %9.2f %7.2f %7.2f %11.1f %8.1f  %s\n", p.Lobbies, micros,
-			p.LatenessMicros.P99/1000, p.ServerCores, p.SwarmCores, p.KbpsDownPerClient,
+			p.LatenessMillis.P99, p.ServerCores, p.SwarmCores, p.KbpsDownPerClient,
 			p.SnapshotAgeMillis.P99, verdict)
 	} else {
 		fmt.Fprintf(s.w, "%8d %9.2f %9.2f %9.2f %7.2f %11.1f %8.1f  %s\n", p.Players,

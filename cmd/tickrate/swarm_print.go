@@ -17,12 +17,13 @@ import (
 	"github.com/tickrate/tickrate/client"
 )
 
-// swarmSummary is the output of swarm --json. Keys name their units.
+// swarmSummary is the output of swarm --json. Keys name their units; see docs/json.md.
 type swarmSummary struct {
+	Type           string  `json:"type"` // "swarm"
 	Version        int     `json:"version"`
 	Players        int     `json:"players"` // that have joined
 	Spectators     int     `json:"spectators"`
-	Seconds        float64 `json:"seconds"`          // measured, without the warm-up
+	Elapsed        float64 `json:"elapsed_ms"`       // measured, without the warm-up
 	TicksPerPlayer float64 `json:"ticks_per_player"` // commands that a player issued
 	KbpsDown       float64 `json:"kbps_down_per_client"`
 	KbpsUp         float64 `json:"kbps_up_per_client"`
@@ -39,20 +40,20 @@ type swarmSummary struct {
 	ByBackup   float64   `json:"swarm_backup_share"`
 	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not report it
 	CPU        float64   `json:"swarm_cores"`     // CPU time by elapsed time
-	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
+	CPUPerTick float64   `json:"swarm_ms_per_client_tick"`
 	Void       string    `json:"void,omitempty"` // reason why the figures are worthless
 
 	Choice *swarmChoice `json:"choice,omitempty"` // of players whose tokens name several servers
 
 	Link *swarmLink `json:"link,omitempty"` // of --link; it has done so since the start
 
-	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
+	Netgraphs []netgraphFigures `json:"netgraphs"` // of the first players, over the whole run
 
 	Bytes *measure.Bytes `json:"bytes"` // received by a sample of the players, by purpose
 }
 
 // summaryVersion is the version of the JSON of a swarmSummary.
-const summaryVersion = 2
+const summaryVersion = 3
 
 // runDelay is the time in which the swarm was runnable and the machine ran something else, and the
 // lateness of its sends without that time.
@@ -96,7 +97,8 @@ func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 func summarize(s *swarm.Swarm, p *swarmPlay, graphs []client.Netgraph) swarmSummary {
 	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(p.clients())
 	return swarmSummary{
-		Version: summaryVersion, Players: p.players, Spectators: p.spectators, Seconds: sec,
+		Type: "swarm", Version: summaryVersion, Players: p.players, Spectators: p.spectators,
+		Elapsed:        1000 * sec,
 		TicksPerPlayer: float64(g.Ticks) / float64(max(p.players, 1)),
 		KbpsDown:       float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
 		AgeP50: millis(g.Age.Quantile(0.5)), AgeP99: millis(g.Age.Quantile(0.99)),
@@ -104,8 +106,8 @@ func summarize(s *swarm.Swarm, p *swarmPlay, graphs []client.Netgraph) swarmSumm
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said,
 		LateP999: millis(g.Late.Quantile(0.999)), OnSchedule: g.OnSchedule(),
 		ByBackup: float64(g.ByBackup) / float64(max(g.Passes, 1)), RunDelay: runDelayOf(g),
-		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / (sec * float64(p.rate) * n),
-		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
+		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e3 / (sec * float64(p.rate) * n),
+		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: figuresOf(graphs),
 	}
 }
 
@@ -120,11 +122,12 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		return errors.Join(e.Encode(out), out.void())
 	}
 	w = &wrapper{w: w}
+	sec := out.Elapsed / 1000
 	if out.Void != "" {
 		printVoid(w, out.Void)
 	}
-	fmt.Fprintf(w, "%s, %.1f s, %.1f of %.0f ticks a player\n", f.play.people(), out.Seconds,
-		out.TicksPerPlayer, out.Seconds*float64(f.play.rate))
+	fmt.Fprintf(w, "%s, %.1f s, %.1f of %.0f ticks a player\n", f.play.people(), sec,
+		out.TicksPerPlayer, sec*float64(f.play.rate))
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms, with the wait for a tick\n",
@@ -135,12 +138,12 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 		several(int(out.Mispredictions), "misprediction"))
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a client and tick,\n"+
 		"    sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
-		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
+		out.CPU, 1e3*out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
 	if out.ByBackup > 0 {
 		fmt.Fprintf(w, "  %.2f %% of its passes were played by its backup thread, because the first\n"+
 			"    was stalled\n", 100*out.ByBackup)
 	}
-	printRunDelay(w, out.RunDelay, out.Seconds)
+	printRunDelay(w, out.RunDelay, sec)
 	const indent = "    "
 	if len(graphs) > 0 {
 		graph := strings.ReplaceAll(graphs[0].String(), " (", "  (") // the shares are a group, too

@@ -39,7 +39,7 @@ func TestSwarmOnAFullLobby(t *testing.T) {
 		t.Errorf("two players too many: code %d, %+v, %s", code, s, errs)
 	}
 	code, s, errs = swarm("--players 2 --spectators 2 --netgraph 1")
-	if perSecond := s.TicksPerPlayer / s.Seconds; code != 0 && code != exitVoid || s.Players != 2 || s.Spectators != 2 ||
+	if perSecond := 1000 * s.TicksPerPlayer / s.Elapsed; code != 0 && code != exitVoid || s.Players != 2 || s.Spectators != 2 ||
 		math.Abs(perSecond-60) > 6 && s.Void == "" {
 		t.Errorf("with spectators: code %d, %v ticks a second, %+v, %s", code, perSecond, s, errs)
 	}

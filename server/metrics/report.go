@@ -9,31 +9,35 @@ import (
 )
 
 // ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port
-// answers.
-const ReportVersion = 2
+// answers. Times in it are milliseconds, and names say so; see docs/json.md.
+const ReportVersion = 3
+
+// ReportType says what JSON a Report is.
+const ReportType = "stats"
 
 // Report is the figures of a server since they were last reset, as GET /stats answers them.
 type Report struct {
-	Version    int     `json:"version"` // ReportVersion
-	Seconds    float64 `json:"seconds"` // elapsed since the reset
-	CPUSeconds float64 `json:"cpu_seconds"`
-	Rate       int     `json:"rate_hz"`
-	Interval   int     `json:"interval_ticks"`
-	Players    int     `json:"players"` // now, with spectators
-	// threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
+	Type          string  `json:"type"`       // ReportType
+	Version       int     `json:"version"`    // ReportVersion
+	ElapsedMillis float64 `json:"elapsed_ms"` // since the reset
+	CPUMillis     float64 `json:"cpu_ms"`     // of the process, likewise
+	Rate          int     `json:"rate_hz"`
+	Interval      int     `json:"interval_ticks"`
+	Players       int     `json:"players"` // now, with spectators
+	// threads that share the systems; Stages covers the tick's own thread, CPUMillis all
 	Workers     int    `json:"workers"`
-	TickCPU     Spread `json:"tick_cpu_us"` // of one tick in 16 where lobbies share a port
-	TickWall    Spread `json:"tick_wall_us"`
-	Lateness    Spread `json:"lateness_us"`     // of all ticks; skipped ticks count as late
-	LatenessRaw Spread `json:"lateness_raw_us"` // of the ticks that were played
+	TickCPU     Spread `json:"tick_cpu_ms"` // of one tick in 16 where lobbies share a port
+	TickWall    Spread `json:"tick_wall_ms"`
+	Lateness    Spread `json:"lateness_ms"`     // of all ticks; skipped ticks count as late
+	LatenessRaw Spread `json:"lateness_raw_ms"` // of the ticks that were played
 	// wake-up delays of an idle thread, if measured, since the last reset of any lobby
-	Hiccup *Spread `json:"hiccup_us,omitempty"`
+	Hiccup *Spread `json:"hiccup_ms,omitempty"`
 	// age of the views of shots that hit, since the start
 	Rewind Spread `json:"hit_rewind_ms"`
 	// distance by which claimed views were clamped, since the start
 	ViewClamp Spread `json:"rewind_clamped_ms"`
 	// of one tick in 16; their means add up to the mean of TickCPU
-	Stages       []StageCost `json:"stages"`
+	Stages       []StageCost `json:"stages_ms"`
 	TicksSkipped uint64      `json:"ticks_skipped"` // given up after a stall
 	// Ticks that took longer than their period.
 	Overruns   uint64            `json:"tick_overruns"`
@@ -66,7 +70,7 @@ type Spread struct {
 	Mean float64 `json:"mean"`
 }
 
-// StageCost is the CPU time of one stage per tick, in microseconds.
+// StageCost is the CPU time of one stage per tick, in milliseconds.
 type StageCost struct {
 	Name string `json:"name"`
 	Spread
@@ -114,7 +118,7 @@ func (s *Stats) StageCosts() (all []StageCost) {
 		sum += st.Mean()
 	}
 	for i, st := range s.Stage {
-		c := StageCost{Stage(i).String(), SpreadOf(st, time.Microsecond)}
+		c := StageCost{Stage(i).String(), SpreadOf(st, time.Millisecond)}
 		if sum > 0 {
 			c.Mean *= s.Tick.Mean() / sum
 		}

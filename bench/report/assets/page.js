@@ -27,7 +27,7 @@
   // The stages in the order of the tick, the cheapest of more than `colors` as one: "rest".
   const stageCosts = () => {
     const all = plan.fit.stages.map((stage) => {
-      const raw = steps.map((s) => (s.stage_cpu_us.find((t) => t.name === stage.name)?.mean ?? 0) / 1000);
+      const raw = steps.map((s) => s.stage_cpu_ms.find((t) => t.name === stage.name)?.mean ?? 0);
       return { label: stage.name, raw, sum: raw.reduce((n, v) => n + v, 0) };
     });
     if (all.length <= colors) return all;
