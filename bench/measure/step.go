@@ -3,7 +3,6 @@ package measure
 import (
 	"math"
 	"slices"
-	"time"
 )
 
 // Quantiles sums up one measured quantity. The field that holds it names the unit.

@@ -25,7 +25,7 @@ func samplePlan(most int) Plan {
 		Machine: measure.Machine{CPU: "AMD EPYC", Cores: 2, OS: "linux", Arch: "amd64", Kernel: "6.1.0",
 			Go: "go1.26.8"},
 		Commit: "97abe27c0ffee0123456789abcdef0123456789a", Seed: 20261121,
-		Started: time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC), Took: 3*time.Minute + 12*time.Second,
+		Started: time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC), Took: measure.Span{Duration: 3*time.Minute + 12*time.Second},
 		Command:  "tickrate plan --seed 20261121 --trace qw_4on4_dm2_8p.csv.gz --out report",
 		Scenario: "one-lobby",
 		Movement: "recorded play: qw_4on4_dm2_8p.csv.gz, resampled and shifted copies",

@@ -147,11 +147,11 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	s := steps[0]
 	if field[float64](t, s, "players") != 6 || field[float64](t, s, "lobbies") != 2 || field[float64](t, s,
-		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
+		"memory_bytes") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
 	}
-	if field[float64](t, s, "processes") != 1 || len(field[[]any](t, s, "loop_call_us")) != 1 ||
-		field[float64](t, p, "games.tick_us") <= 0 || field[float64](t, p, "games.warm_us") <= 0 {
+	if field[float64](t, s, "processes") != 1 || len(field[[]any](t, s, "loop_call_ms")) != 1 ||
+		field[float64](t, p, "games.tick_ms") <= 0 || field[float64](t, p, "games.warm_ms") <= 0 {
 		t.Errorf("lobbies in one process: %v, %v", s, p["games"])
 	}
 	reported := 0

@@ -43,8 +43,8 @@ type netgraphFigures struct {
 	Up             uint64         `json:"up_bytes"` // of UDP payload
 }
 
-// figuresOf converts netgraphs.
-func figuresOf(graphs []client.Netgraph) []netgraphFigures {
+// netgraphsOf converts netgraphs.
+func netgraphsOf(graphs []client.Netgraph) []netgraphFigures {
 	all := make([]netgraphFigures, len(graphs))
 	for i, g := range graphs {
 		all[i] = netgraphFigures{

@@ -107,7 +107,7 @@ func summarize(s *swarm.Swarm, p *swarmPlay, graphs []client.Netgraph) swarmSumm
 		LateP999: millis(g.Late.Quantile(0.999)), OnSchedule: g.OnSchedule(),
 		ByBackup: float64(g.ByBackup) / float64(max(g.Passes, 1)), RunDelay: runDelayOf(g),
 		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e3 / (sec * float64(p.rate) * n),
-		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: figuresOf(graphs),
+		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: netgraphsOf(graphs),
 	}
 }
 
