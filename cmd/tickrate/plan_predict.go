@@ -128,7 +128,7 @@ func predict(c *cobra.Command, f predictFlags) error {
 		e.SetIndent("", "  ")
 		return e.Encode(p)
 	}
-	printPrediction(c.OutOrStdout(), p, f.headroom)
+	printPrediction(&wrapper{w: c.OutOrStdout()}, p, f.headroom)
 	return nil
 }
 

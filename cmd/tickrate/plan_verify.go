@@ -73,7 +73,7 @@ func verify(c *cobra.Command, f verifyFlags) error {
 		return e.Encode(map[string]any{"type": "verification", "version": simbench.PredictionVersion, "prediction": p,
 			"measured": live.steps, "void": live.voids, "verdicts": verdicts})
 	}
-	printVerdicts(c.OutOrStdout(), p, live, verdicts)
+	printVerdicts(&wrapper{w: c.OutOrStdout()}, p, live, verdicts)
 	return nil
 }
 
