@@ -38,10 +38,10 @@ const (
 
 // add makes the variables and adds them to a console.
 func (v *consoleVars) add(to *console.Console, c *Config) {
-	// fixed is a variable that cannot change while the lobby runs: its range is its value.
+	// fixed is a variable that cannot change while the lobby runs.
 	fixed := func(name, help string, value int64) *console.Var {
 		entry := console.Entry{Name: name, Help: help, Flags: console.ServerInfo | console.Remote}
-		return console.NewInt(entry, value, value, value)
+		return console.NewFixed(entry, value)
 	}
 	v.name = console.NewText(saved("server.name", "what server browsers show"), c.Name, query.MaxText)
 	v.addGame(c)
@@ -49,7 +49,8 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 	to.Add(v.name, v.respawn, v.killcam, v.idleWarn, v.idleKick, v.chatEvery, v.kbps, v.contentKbps,
 		v.viewDistance, v.nearest,
 		fixed("server.tickrate", "ticks a second; given with --rate", int64(c.Rules.Rate)),
-		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
+		fixed("net.interval", "ticks between two snapshots; given with --send-interval or --snapshot-rate",
+			int64(c.SendInterval)))
 }
 
 // saved is the entry of a variable that admins set and that a file keeps.

@@ -51,7 +51,7 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "tickrate:", err)
+	fmt.Fprintln(os.Stderr, "tickrate:", plainError(err))
 	return exitCode(err)
 }
 

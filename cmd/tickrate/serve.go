@@ -366,12 +366,20 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	if _, err := s.capture.check(s.network.echo); err != nil {
 		return err
 	}
+	if err := errors.Join(notURL("--listen", s.network.listen), notURL("--http", s.http.listen),
+		notURL("--query", s.query.listen)); err != nil {
+		return err
+	}
 	if err := checkLifetimes("--token-lifetime", s.http.tokenLifetime, s.http.sessionTimeout); err != nil {
 		return err
 	}
 	switch {
-	case m.rate < 0 || m.rate > int(tick.MaxRate):
+	case m.players < 1 && !s.network.echo: // checkEcho has another limit
+		return usage.Errorf("--players %d: expected 1 to %d", m.players, server.MaxPlayers)
+	case m.rate < int(tick.MinRate) || m.rate > int(tick.MaxRate):
 		return usage.Errorf("--rate %d: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
+	case s.tick.maxSteps == 0 || s.tick.maxBatch == 0: // host.ClockConfig takes 0 for its defaults
+		return usage.Errorf("--max-steps %d, --max-batch %d: expected 1 or more", s.tick.maxSteps, s.tick.maxBatch)
 	case s.tick.workers < 1:
 		return usage.Errorf("--tick-workers %d: expected 1 to %d", s.tick.workers, host.MaxTickWorkers)
 	case m.lobbyWorkers < 0 || m.lobbyWorkers > host.MaxLobbyWorkers:
