@@ -183,7 +183,7 @@ func TestReportComparesWithTheTicksBefore(t *testing.T) {
 	const other = 9 // a lobby of the same thread
 	var marks []mark
 	add := func(lobby uint32, k kind, arg uint32, took time.Duration) {
-		marks = append(marks, mark{at, lobby, arg, k})
+		marks = append(marks, mark{at: at, lobby: lobby, arg: arg, kind: k})
 		at += took * time.Microsecond
 	}
 	for n := range uint32(21) {

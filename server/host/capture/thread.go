@@ -85,7 +85,9 @@ func (t *Thread) Send() { t.call(kindSend, 0) }
 // Called marks the end of a read or write that has passed n datagrams.
 func (t *Thread) Called(n int) { t.call(kindCall, uint32(n)) }
 
-func (t *Thread) call(k kind, arg uint32) { t.ring.add(mark{t.recorder.since(), Port, arg, k}) }
+func (t *Thread) call(k kind, arg uint32) {
+	t.ring.add(mark{at: t.recorder.since(), lobby: Port, arg: arg, kind: k})
+}
 
 // take gives away the marks, and begins anew in spare memory.
 func (t *Thread) take(spare *ring) (marks *ring) {

@@ -29,7 +29,7 @@ const missed = "missed its deadline"
 func (t *Thread) Tick(k *Tick) (why string) {
 	r := t.recorder
 	now := r.since()
-	t.ring.add(mark{now, k.Lobby.id, uint32(k.Last), kindTick})
+	t.ring.add(mark{at: now, lobby: k.Lobby.id, arg: uint32(k.Last), kind: kindTick})
 	k.Lobby.group = 1 + k.Players/timedConns
 	exceeded := k.Lobby.when != nil && k.Lobby.when.Exceeded(t.figures(k))
 	switch {
