@@ -89,6 +89,7 @@ func TestTickIsCaptured(t *testing.T) {
 		{Tick{Over: -time.Millisecond, Elapsed: 9 * time.Millisecond, Players: 4},
 			"exceeded tick > 0.5*period && players > 3"},
 		{Tick{Over: 1}, "missed its deadline"},
+		{Tick{Over: 1, Idle: true}, ""},
 	} {
 		r, th := recorder(t, Config{When: when})
 		l := th.Lobby(0)
