@@ -59,6 +59,8 @@ var layers = []layer{
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto", tests: "netio/impair"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
+	// the one place where netcode meets a socket and a clock
+	{pkg: "netio/session", may: "netio netio/netcode", shell: "*"},
 	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
@@ -138,8 +140,12 @@ var layers = []layer{
 			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
 			"sim/mode sim/netstate sim/replay",
-		tests: "sim/move server netio"},
+		tests: "ecs/schema sim/move server netio"},
 
+	// another game: netcode, packets and snapshots, and nothing of this one's
+	{pkg: "examples/arena",
+		may:   "ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick netio/netcode netio/packet netio/session",
+		shell: "*"},
 	// what a front end is at least
 	{pkg: "examples/bot", may: "client sim", shell: "*",
 		tests: "server server/host server/httpapi netio/netcode sim/arena"},
@@ -223,7 +229,7 @@ var layers = []layer{
 	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"},
 	{pkg: "deploy/dist", shell: "*"},            // a tool
 	{pkg: "deploy", tests: "fleet/agones yaml"}, // manifests
-	{pkg: "e2e", tests: above},                  // pages in a browser
+	{pkg: "e2e", tests: above + " chromedp"},    // pages in a browser; a module of its own
 	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
 }
 
@@ -253,7 +259,7 @@ var outside = map[string]string{
 }
 
 // testTools are outside modules that any test may import and no other code.
-var testTools = []string{"chromedp", "cmp", "goleak", "rapid"}
+var testTools = []string{"cmp", "goleak", "rapid"}
 
 // drawers are names under which things get lost.
 var drawers = []string{"base", "common", "helper", "helpers", "lib", "misc", "pkg", "shared", "util", "utils"}
