@@ -182,7 +182,19 @@ func (p *swarmPlay) check(lobbies int) error {
 			return fmt.Errorf("--%s %v: expected 0 to %v", d.flag, d.value, d.most)
 		}
 	}
-	return nil
+	_, err := p.profile()
+	return err
+}
+
+// profile is the profile of the players' links.
+func (p *swarmPlay) profile() (link impair.Profile, err error) {
+	if link, err = impair.ParseProfile(p.link); err != nil {
+		return link, fmt.Errorf("--link: %w", err)
+	}
+	if link.Rebind != 0 {
+		return link, fmt.Errorf("--link %s: rebind needs a socket for each address: tickrate impair has it", p.link)
+	}
+	return link, nil
 }
 
 // swarmSetup is a swarm that is ready to open.
@@ -216,9 +228,9 @@ func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 		return nil, err
 	}
 	p := &f.play
-	link, err := impair.ParseProfile(p.link)
+	link, err := p.profile()
 	if err != nil {
-		return nil, usage.Errorf("--link: %w", err)
+		return nil, usage.Error(err)
 	}
 	cfg := swarm.Config{
 		Link:    link,
