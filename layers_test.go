@@ -169,7 +169,7 @@ var layers = []layer{
 		shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm",
-		may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena " +
+		may: "client netio netio/impair netio/packet internal/meter internal/clock bench/trace sim sim/arena " +
 			"sim/mode sim/move sim/ability sim/content sim/netstate ecs/geom ecs/tick",
 		tests: "server netio/netcode", shell: "*"},
 	// a whole lobby in virtual time: no shell, though it borrows the swarm's brains
