@@ -34,7 +34,7 @@ type swarmFlags struct {
 	netgraph  int  // number of the player whose netgraph is followed; -1 for none
 	// number of the player whose corrections are followed; -1 for none
 	corrections int
-	asked     int  // players, with those that the server then refused
+	asked       int // players, with those that the server then refused
 }
 
 // swarmPlay says how many clients play, how, and for how long.
