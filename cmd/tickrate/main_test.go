@@ -139,7 +139,7 @@ func TestExitCodes(t *testing.T) {
 		28: {"plan --model " + badModel, 2, badModel},
 		29: {"plan --rate 10", 2, "--rate 10: expected 20 to 128 Hz"},
 		30: {"plan --start 9 --max 8", 2, "--max 8: expected at least the size to begin with"},
-		31: {"plan --max 5000", 2, "--max 5000: expected at least the size"},
+		31: {"plan --max 5000", 2, "--max 5000: expected at most 4096 players"},
 		32: {"plan --duration 100ms", 2, "--duration 100ms: expected 0.5s to 1h"},
 		33: {"plan --duration 6", 2, "missing unit in duration"},
 		34: {"plan --warmup -1s", 2, "--warmup -1s: expected 0s to 1h"},
