@@ -101,6 +101,9 @@ type Config struct {
 	// Record gets the recording, a chunk a second, from what Background runs. It must not block.
 	Record func(RecordingChunk)
 
+	// FlightRecorder keeps the newest 600 ticks or more in memory, 25 KB a slot, for Lobby.EndFlight.
+	FlightRecorder bool
+
 	// Background runs what encodes recordings and killcams: all functions in the order in which it
 	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
 	// of a map wait. Default: a function runs at once, in the tick.
