@@ -198,7 +198,7 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 		"most `spectators`, in slots of their own; their tokens say so; 0 for none")
 	fl.BoolVar(&m.spectateAll, "spectate-all", false,
 		"show spectators all players, and not only what the player sees that they follow")
-	fl.IntVar(&m.rate, "rate", int(tick.DefaultRate), "ticks a second, in `Hz`, 20 to 128")
+	fl.IntVar(&m.rate, "rate", int(tick.DefaultRate), "ticks a second, in `Hz`, 20 to 144")
 	fl.Uint64Var(&m.seed, "seed", 1, "`seed` of all random draws of the match")
 	fl.StringVar(&m.killcam, "killcam", "auto",
 		"`when` to send killcams to clients that ask: on, off, auto (in lobbies of at most 64 "+

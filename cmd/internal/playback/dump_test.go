@@ -39,7 +39,7 @@ func writeDump(t *testing.T) (stem string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	game, err := assets.Game(pack, "arena-16", "")
+	game, err := assets.Game(pack, "arena-16", "deathmatch")
 	if err != nil {
 		t.Fatal(err)
 	}
