@@ -31,11 +31,11 @@ type lobbyConsole struct {
 
 // consoleVars are the variables that change how the lobby works.
 type consoleVars struct {
-	name               *console.Var
-	respawn            *console.Var
-	respawnSet         bool // respawn was changed: from then on it overrides that of the mode
-	kbps               *console.Var
-	idleWarn, idleKick *console.Var
+	name                            *console.Var
+	respawn                         *console.Var
+	respawnSet                      bool // respawn was changed: from then on it overrides that of the mode
+	kbps                            *console.Var
+	idleWarn, idleKick, idlePassive *console.Var
 }
 
 // consoleLine is a line that a connection has sent.
@@ -101,7 +101,9 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 	kick := saved("game.idlekick", "after which an idle player is removed; 0s for never")
 	v.idleWarn = console.NewDuration(warn, c.IdleWarn, 0, maxIdle)
 	v.idleKick = console.NewDuration(kick, c.IdleKick, 0, maxIdle)
-	to.Add(v.name, v.respawn, v.kbps, v.idleWarn, v.idleKick,
+	passive := saved("game.idlepassive", "after which a player that gives input but takes no part is removed; 0s for never")
+	v.idlePassive = console.NewDuration(passive, c.IdlePassive, 0, maxIdle)
+	to.Add(v.name, v.respawn, v.kbps, v.idleWarn, v.idleKick, v.idlePassive,
 		fixed("server.tickrate", "ticks a second; given with --rate", int64(c.Rules.Rate)),
 		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
 }
@@ -177,7 +179,7 @@ func (s *lobbyConsole) apply() {
 		v.respawnSet = true
 		_ = l.match.SetRespawn(int32(v.respawn.Duration() / time.Millisecond)) // a mode may refuse
 	}
-	l.idle.setLimits(v.idleWarn.Duration(), v.idleKick.Duration())
+	l.idle.setLimits(v.idleWarn.Duration(), v.idleKick.Duration(), v.idlePassive.Duration())
 	if kbps := int(v.kbps.Int()); kbps != l.cfg.Kbps {
 		l.cfg.Kbps = kbps
 		for _, slot := range l.live {

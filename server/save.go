@@ -267,7 +267,7 @@ func (l *Lobby) Resume(now time.Duration, s *LobbyState) error {
 	s.state.cfg.Kbps = s.kbps
 	l.install(s.state)
 	l.maps.rotation = s.rotation
-	l.idle.setLimits(s.warn, s.kick)
+	l.idle.setLimits(s.warn, s.kick, l.cfg.IdlePassive)
 	l.rewind.loaded = l.match.Tick()
 	l.join.resume(now, s.seats)
 	if l.cfg.Record != nil {

@@ -97,6 +97,7 @@ func (l *Lobby) play(now time.Duration) {
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
 	l.rewind.aim.Tick(l.match)
+	l.idle.noteHits()
 	l.flight.tick()
 	l.recording.tick()
 	l.flight.arm()

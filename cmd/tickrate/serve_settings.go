@@ -57,6 +57,7 @@ type matchSettings struct {
 	seed                          uint64
 	rotate                        []string      // MAP or MAP=MODE
 	idleWarn, idleKick            time.Duration // 0 for never
+	idlePassive                   time.Duration // 0 for never
 	drainFor                      time.Duration // 0: SIGTERM ends the server at once
 }
 
@@ -112,6 +113,7 @@ var settingKeys = []struct{ key, flag string }{
 	{"match.lobbies", "lobbies"}, {"match.lobby_workers", "lobby-workers"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
 	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"},
+	{"match.idle_passive", "idle-passive"},
 	{"match.no_idle_sleep", "no-idle-sleep"}, {"match.drain_for", "drain-for"},
 
 	{"network.listen", "listen"}, {"network.public_addr", "public-addr"}, {"network.socket", "socket"},
@@ -207,6 +209,9 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 		"idle `time` after which a player is warned; 0 for never")
 	fl.DurationVar(&m.idleKick, "idle-kick", 3*time.Minute,
 		"idle `time` after which a player is kicked; 0 for never")
+	fl.DurationVar(&m.idlePassive, "idle-passive", 10*time.Minute,
+		"`time` after which a player is kicked that gives input but goes nowhere, hits nobody and does not aim; "+
+			"0 for never")
 	fl.BoolVar(&m.noIdleSleep, "no-idle-sleep", false,
 		"play ticks while the lobby is empty; otherwise the match stands still then")
 	fl.DurationVar(&m.drainFor, "drain-for", 0,
