@@ -41,10 +41,10 @@ func TestFitRecoversCoefficients(t *testing.T) {
 		if a+b+c == 0 {
 			b = 1
 		}
-		want := Curve{Name: "delta", A: a, B: b, C: c}
+		want := Curve{Name: "snapshot", A: a, B: b, C: c}
 		cost := Fit(stepsOf([]Curve{want, {Name: "send", B: 2}}, ladder, 0, nil))
 		got := cost.Stages[0]
-		if got.Name != "delta" || !near(got.A, a, 0.001) || !near(got.B, b, 0.001) || !near(got.C, c, 0.001) {
+		if got.Name != "snapshot" || !near(got.A, a, 0.001) || !near(got.B, b, 0.001) || !near(got.C, c, 0.001) {
 			t.Fatalf("want %+v, fitted %+v", want, got)
 		}
 		if got.R2 < 0.999999 || len(got.Residuals) != len(ladder) {

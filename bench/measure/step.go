@@ -95,6 +95,9 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
+	// Of all server processes; nil: not counted, the plan's setting "hardware counters" says why.
+	Events *Events `json:"events,omitempty"`
+
 	// Account of what a sample of the clients received; nil: none.
 	Bytes *Bytes `json:"bytes,omitempty"`
 
@@ -120,7 +123,17 @@ type Step struct {
 	Pass    bool     `json:"pass"`
 	Failed  []string `json:"failed"` // terms of the service level that were missed
 
+	// Ticks that the servers have written down, of a step that fails or in which the machine stalled.
+	Captures []Capture `json:"captures,omitempty"`
+
 	Agents []Agent `json:"agents,omitempty"` // that played; none: a swarm beside the runner
+}
+
+// Capture is a tick that a server has written down: a folder within that of plan --capture, and why
+// the tick was late, in a sentence.
+type Capture struct {
+	Folder string `json:"folder"`
+	Cause  string `json:"cause"`
 }
 
 // Agent is what a step found about one of the machines that played its players.

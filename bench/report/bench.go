@@ -9,6 +9,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/internal/stage"
 )
 
 // WriteBench writes one benchmark line per step that is not void, in the order they were measured:
@@ -87,7 +88,7 @@ func gameValues(s measure.Step, hz int) []benchfmt.Value {
 // unitValues are the values of one stage at the knee, rounded to six significant digits.
 func unitValues(s measure.Step, u measure.UnitCost) []benchfmt.Value {
 	unit := strings.Fields(u.Unit)[0]
-	if u.Stage == measure.StageSnapshot {
+	if u.Stage == stage.Snapshot {
 		unit = "pair"
 	}
 	return rounded([]benchfmt.Value{
@@ -129,7 +130,7 @@ func benchConfig(p Plan) []benchfmt.Config {
 // benchValues are the values of one step, rounded to six significant digits.
 func benchValues(s measure.Step) []benchfmt.Value {
 	const msToNs, kbitToBytes = 1e6, 125
-	return rounded([]benchfmt.Value{
+	values := []benchfmt.Value{
 		{Value: s.TickCPUMillis.Mean * msToNs, Unit: "ns/tick"},
 		{Value: s.TickCPUMillis.P50 * msToNs, Unit: "p50-ns/tick"},
 		{Value: s.TickCPUMillis.P99 * msToNs, Unit: "p99-ns/tick"},
@@ -139,5 +140,12 @@ func benchValues(s measure.Step) []benchfmt.Value {
 		{Value: s.KbpsUpPerClient * kbitToBytes, Unit: "up-B/client/s"},
 		{Value: s.SnapshotAgeMillis.P99 * msToNs, Unit: "age-p99-ns"},
 		{Value: s.AllocsPerTick, Unit: "allocs/tick"},
-	})
+	}
+	if e := s.Events; e != nil {
+		values = append(values, benchfmt.Value{Value: e.Instructions, Unit: "instructions/player/tick"},
+			benchfmt.Value{Value: e.Cycles, Unit: "cycles/player/tick"},
+			benchfmt.Value{Value: e.BranchMisses, Unit: "branch-misses/player/tick"},
+			benchfmt.Value{Value: e.CacheMisses, Unit: "cache-misses/player/tick"})
+	}
+	return rounded(values)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/search"
+	"github.com/tickrate/tickrate/internal/stage"
 )
 
 // Games is what lobbies cost that share a process: its CPU time by tick and game, and how many of
@@ -106,7 +107,7 @@ func (g *Games) Words() (all []string) {
 func (g *Games) addStages(s measure.Step, warm []measure.Stage) {
 	at := map[string]int{}
 	add := func(st measure.Stage, to func(*Stage) *float64) {
-		name := measure.GroupOf(st.Name)
+		name := stage.GroupOf(st.Name)
 		i, known := at[name]
 		if !known {
 			i = len(g.Stages)

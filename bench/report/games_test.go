@@ -15,7 +15,7 @@ import (
 func sampleGames() Plan {
 	p := Plan{Scenario: "duels", Command: "tickrate plan --scenario duels", LobbyPlayers: 10,
 		SLO: slo.Level{TickHz: 128, SendEvery: 2}.WithDefaults(), Took: time.Minute,
-		Warm: []measure.Stage{{Name: "receive", Mean: 2}, {Name: "move", Mean: 3}, {Name: "shots", Mean: 1},
+		Warm: []measure.Stage{{Name: "receive", Mean: 2}, {Name: "move", Mean: 3}, {Name: "fire", Mean: 1},
 			{Name: "snapshot", Mean: 6}, {Name: "seal", Mean: 1}, {Name: "send", Mean: 0.5}}}
 	find := search.Search{Objective: slo.MustCompile(p.SLO), Each: 10, Lobbies: true, Max: 2000}
 	for _, n := range []int{20, 40, 80, 100} {
@@ -28,7 +28,7 @@ func sampleGames() Plan {
 			ServerCores:    0.05 + 0.0095*lobbies, SwarmCores: 0.009 * lobbies, MemoryMB: 40 + 2*lobbies,
 			SnapshotAgeMillis: measure.Quantiles{P50: 16, P99: 22}, InputsExpected: uint64(n) * 7680,
 			StageCPUMicros: []measure.Stage{{Name: "receive", Mean: 14}, {Name: "open", Mean: 7},
-				{Name: "move", Mean: 6}, {Name: "shots", Mean: 4}, {Name: "capture", Mean: 4},
+				{Name: "move", Mean: 6}, {Name: "fire", Mean: 4}, {Name: "capture", Mean: 4},
 				{Name: "snapshot", Mean: 12}, {Name: "seal", Mean: 3}, {Name: "send", Mean: 20}}}
 		if n == 100 {
 			s.SnapshotAgeMillis.P99 = 40

@@ -16,7 +16,7 @@ func samplePlan(most int) Plan {
 	jitter := func() float64 { return 1 + 0.04*(2*rng.Float64()-1) }
 	curves := []measure.Curve{
 		{Name: "receive", A: 20, B: 0.71}, {Name: "open", A: 4, B: 0.26}, {Name: "commands", A: 5, B: 0.15},
-		{Name: "move", A: 8, B: 0.28}, {Name: "shots", A: 3, B: 0.12},
+		{Name: "move", A: 8, B: 0.28}, {Name: "fire", A: 3, B: 0.12},
 		{Name: "capture", A: 4, B: 0.05}, {Name: "snapshot", A: 10, B: 0.2, C: 0.0003},
 		{Name: "seal", A: 6, B: 0.11, C: 0.0002}, {Name: "send", A: 15, B: 0.82, C: 0.0011},
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/internal/perfevent"
 	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -18,7 +19,8 @@ import (
 // hostFigures are the figures of one server process.
 type hostFigures struct {
 	httpapi.HostReport
-	resident uint64 // bytes
+	resident uint64            // bytes
+	events   *perfevent.Counts // of the process; nil: not counted
 }
 
 // newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
@@ -65,6 +67,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 	for _, st := range rep.Stages {
 		s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
 	}
+	s.Events = events(hosts, players, ticks/lobbies)
 	s.Bytes = account
 	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {
 		s.VoidReason, s.Invalid = err.Error(), true

@@ -109,9 +109,13 @@ func (p *planRun) measure(ctx context.Context) error {
 		default:
 			players, repeats = knee, repeats+1
 		}
+		captures := p.Runner.cfg.Captures
+		if err := captures.begin(); err != nil {
+			return err
+		}
 		step, err := p.Step(ctx, players)
 		if ctx.Err() != nil {
-			return nil // a step cut short proves nothing
+			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
 		}
 		if err != nil {
 			return fmt.Errorf("%d players: %w", players, err)
@@ -123,6 +127,9 @@ func (p *planRun) measure(ctx context.Context) error {
 			}
 		} else {
 			step = p.search.Record(step)
+		}
+		if err := captures.end(&step); err != nil {
+			return err
 		}
 		p.plan.Steps = append(p.plan.Steps, step)
 		if o := p.Runner.cfg.Observer; o.Step != nil {
@@ -154,7 +161,7 @@ func (p *planRun) guess(ctx context.Context) int {
 	s := p.Runner.cfg.Scenario
 	s.Lobby.Players, s.Lobby.Spectators, s.Play.Traces, s.Network.Link = 128, 0, nil, "clean"
 	s.Measure.Duration, s.Measure.Warmup = scenario.Duration(time.Second), scenario.Duration(time.Second)
-	l, err := simbench.PlayLeast(ctx, s, 1, nil)
+	l, err := simbench.PlayLeast(ctx, s, 1, simbench.Probe{})
 	if err != nil || l.TickCPUMillis.P99 <= 0 {
 		return search.DefaultStart
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	Observer    Observer
 	Description measure.Machine // default measure.Here
 
+	// Keeps the captured ticks of the steps of a plan that fail; nil: no tick is captured.
+	Captures *Captures
 	// Plays the players of a step on other machines; nil: a swarm in this process does.
 	Remote Remote
 	// Address of the servers, which the other machines must reach; default 127.0.0.1.
@@ -320,9 +322,13 @@ func (r *stepRun) failed(err error) measure.Step {
 	return step
 }
 
+// HardwareCounters is the setting that says whether steps have events of the processor.
+const HardwareCounters = "hardware counters"
+
 // Settings are all keys of the scenario with their values, and how the runner runs it, for reports.
 func (r *Runner) Settings() (all []measure.Setting) {
 	all = Settings(r.cfg.Scenario)
 	return append(all, measure.Setting{Name: "sessions", Value: "every datagram is encrypted, both ways"},
-		measure.Setting{Name: "processors", Value: r.pinned})
+		measure.Setting{Name: "processors", Value: r.pinned},
+		measure.Setting{Name: HardwareCounters, Value: counting()})
 }

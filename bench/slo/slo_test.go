@@ -67,7 +67,7 @@ func TestJudgeDoesNotPassWhatIsVoidOrNotANumber(t *testing.T) {
 	}
 	odd := healthy(10)
 	odd.ServerCores = math.NaN()
-	odd.StageCPUMicros = []measure.Stage{{Name: "sim", Mean: math.Inf(1)}}
+	odd.StageCPUMicros = []measure.Stage{{Name: "move", Mean: math.Inf(1)}}
 	got := Default().Judge(odd)
 	if got.Pass || !got.Void || !strings.Contains(got.VoidReason, "not a finite number") {
 		t.Errorf("step with NaN: pass %v void %v %q", got.Pass, got.Void, got.VoidReason)

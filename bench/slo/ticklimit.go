@@ -12,10 +12,12 @@ import (
 
 // TickHelp lists what a TickLimit can name.
 const TickHelp = `tick (the longer of CPU and elapsed time), cpu, elapsed, late (its start after its
-schedule), period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
+schedule), period, interval, players; p50, p95, p99, p999 of tick, cpu, elapsed, late, in the ticks
+before; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
 
 // tickHints are those of a TickLimit.
-var tickHints = hints{"tick > 0.9*period", "tick, cpu, elapsed, late, period, interval or players"}
+var tickHints = hints{"tick > 0.9*period", "tick, cpu, elapsed, late, period, interval, players, or " +
+	"p50, p95, p99, p999 of one of the first four"}
 
 // TickFigures are what a TickLimit can name of one tick. Times are milliseconds.
 type TickFigures struct {
@@ -38,11 +40,21 @@ var tickNames = map[string]func(*TickFigures) float64{
 	"players":  func(f *TickFigures) float64 { return f.Players },
 }
 
+// tickEnv are the names that the type check knows: the figures, and functions of some of them.
+type tickEnv struct {
+	TickFigures
+	P50  func(float64) float64 `expr:"p50"`
+	P95  func(float64) float64 `expr:"p95"`
+	P99  func(float64) float64 `expr:"p99"`
+	P999 func(float64) float64 `expr:"p999"`
+}
+
 // TickLimit is an expression about one tick, such as tick > 0.9*period, in the language of a Level.
-// It is immutable.
+// It is immutable; Watch makes what a lobby evaluates it with.
 type TickLimit struct {
-	text  string
-	terms []tickTerm
+	text        string
+	terms       []tickTerm
+	percentiles []percentileOf
 }
 
 // tickTerm is one comparison.
@@ -55,24 +67,28 @@ type tickTerm struct {
 type number struct {
 	op          string // + - * /, or "" for a leaf
 	left, right *number
-	figure      func(*TickFigures) float64 // nil: a constant
+	figure      func(*TickFigures) float64 // nil: a percentile or a constant
+	percentile  int                        // in TickLimit.percentiles, from 1; 0: none
 	value       float64
 }
 
-// of evaluates the number for the figures of a tick.
-func (n *number) of(f *TickFigures) float64 {
+// of evaluates the number for the figures of a tick and the percentiles of the ticks before it.
+func (n *number) of(f *TickFigures, before []percentile) float64 {
 	switch n.op {
 	case "+":
-		return n.left.of(f) + n.right.of(f)
+		return n.left.of(f, before) + n.right.of(f, before)
 	case "-":
-		return n.left.of(f) - n.right.of(f)
+		return n.left.of(f, before) - n.right.of(f, before)
 	case "*":
-		return n.left.of(f) * n.right.of(f)
+		return n.left.of(f, before) * n.right.of(f, before)
 	case "/":
-		return n.left.of(f) / n.right.of(f)
+		return n.left.of(f, before) / n.right.of(f, before)
 	}
-	if n.figure != nil {
+	switch {
+	case n.figure != nil:
 		return n.figure(f)
+	case n.percentile > 0:
+		return before[n.percentile-1].value
 	}
 	return n.value
 }
@@ -82,7 +98,7 @@ func CompileTick(text string) (*TickLimit, error) {
 	if len(text) > maxText {
 		return nil, &Error{text, maxText, fmt.Sprintf("expected at most %d bytes", maxText)}
 	}
-	options := []expr.Option{expr.Env(TickFigures{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
+	options := []expr.Option{expr.Env(tickEnv{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
 		expr.Optimize(false), expr.AsBool()}
 	if _, err := expr.Compile(text, options...); err != nil {
 		return nil, wrong(text, err, tickHints)
@@ -100,17 +116,6 @@ func CompileTick(text string) (*TickLimit, error) {
 
 // String is the text of the limit.
 func (l *TickLimit) String() string { return l.text }
-
-// Exceeded reports whether all comparisons of the limit hold for a tick. It allocates nothing.
-func (l *TickLimit) Exceeded(f *TickFigures) bool {
-	for i := range l.terms {
-		t := &l.terms[i]
-		if !holds(t.op, t.left.of(f), t.right.of(f)) {
-			return false
-		}
-	}
-	return true
-}
 
 // add splits an expression at its && into terms.
 func (l *TickLimit) add(n ast.Node) error {
@@ -145,7 +150,11 @@ func (l *TickLimit) number(n ast.Node) (*number, error) {
 	case *ast.FloatNode:
 		return l.finite(n, n.Value)
 	case *ast.IdentifierNode:
-		return &number{figure: tickNames[n.Value]}, nil
+		if figure := tickNames[n.Value]; figure != nil {
+			return &number{figure: figure}, nil
+		}
+	case *ast.CallNode:
+		return l.percentile(n)
 	case *ast.UnaryNode:
 		of, err := l.number(n.Node)
 		if err != nil || n.Operator == "+" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -47,6 +48,10 @@ type Config struct {
 	Content *content.Pack
 	// Of player n; default NewBot(Seed, n).
 	Brain func(n int) Brain
+
+	// Of each player, both ways, seeded by its number; default a perfect one. It is played here, without
+	// a proxy: the clients' datagrams leave their sockets when they have crossed it.
+	Link impair.Profile
 
 	ChatEvery      time.Duration // mean time between two chat lines of a player; default never
 	Arrival        time.Duration // over which the players start to connect; default all at once

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/impair"
 )
 
 const (
@@ -63,6 +64,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 		begun, slept := s.wait(due)
 		s.beginSlot(due, begun, slept)
 		s.playSlot()
+		s.deliver()
 		end := drv.pacer.Now()
 		s.worked(end)
 		sent := end - begun - drv.lost
@@ -70,6 +72,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 			break
 		}
 		s.receiveUntil(due+period-period/8, sent)
+		s.deliver()
 		s.worked(drv.pacer.Now())
 		s.skipSlots(due, begun)
 	}
@@ -183,8 +186,19 @@ func (s *Swarm) poll(end time.Duration) bool {
 	return true
 }
 
-// receive hands a datagram to its player. The client counts invalid ones.
+// receive hands a datagram to its player, or to the player's link.
 func (s *Swarm) receive(i int, from netip.AddrPort, data []byte) {
+	if k := s.links; k != nil {
+		if len(data) <= impair.MaxDatagram { // a server sends none that are longer
+			k.down.push(s.driver.now, i, data, k.tag(from))
+		}
+		return
+	}
+	s.hand(i, from, data)
+}
+
+// hand hands a datagram to its player. The client counts invalid ones.
+func (s *Swarm) hand(i int, from netip.AddrPort, data []byte) {
 	s.Figures.DatagramsDown++
 	s.Figures.BytesDown += uint64(len(data))
 	if i < s.Figures.Sampled {

@@ -18,6 +18,7 @@ type Swarm struct {
 	blind   []BlindBot // brains of blind players, by player
 	passes  passTable  // shared with the backup
 	sockets sockets
+	links   *links // nil: perfect ones
 	driver  driver
 	sender  sender  // the driver's
 	backup  *backup // of the run; nil: none
@@ -44,6 +45,9 @@ func Open(cfg Config) (*Swarm, error) {
 		passes:  passTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
 		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, cfg.Lobbies)},
 		driver: newDriver(),
+	}
+	if s.links, err = newLinks(&cfg); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	s.sender.s, s.sender.sentUntil = s, s.sentUntil
 	s.sockets.receive = s.receive

@@ -51,7 +51,7 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "tickrate:", err)
+	fmt.Fprintln(os.Stderr, "tickrate:", plainError(err))
 	return exitCode(err)
 }
 
@@ -106,11 +106,12 @@ carries and why.
   tickrate plan --quick      find out, within a minute; then open report/index.html
   tickrate completion bash   lines for your shell that complete commands, flags and scenarios
   tickrate serve             run a lobby
-  tickrate swarm             send players to it
+  tickrate client            join it with one headless player
+  tickrate swarm             send many players to it
   tickrate sim preview       a lobby and its players in this process, in virtual time
   tickrate sim dst           lobbies with attackers and faults, checked after every tick
   tickrate fleet director    find places for players in the lobbies of many servers
-  tickrate query ADDR        ask a server what is played there
+  tickrate query ADDR        ask a server what is played there; --local lists those of this machine
   tickrate watch HOST:PORT   its score board, live in the terminal
   tickrate token             make the token that lets one player in`,
 		Version:       version,
@@ -126,7 +127,7 @@ carries and why.
 		return usage.Errorf("%w; see %s --help", flagError(err), c.CommandPath())
 	})
 	defer completeWords(root) // after all subcommands are there
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
+	root.AddCommand(newServe(), newClient(), newSwarm(), newPlan(), newSim(), newToken(),
 		newQuery(), newWatch(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet(),
 		newAgones())
 	refuseUnknownHelp(root)

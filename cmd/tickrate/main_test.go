@@ -108,7 +108,7 @@ func TestExitCodes(t *testing.T) {
 		2:  {"serve --nonsense", 2, "unknown flag: --nonsense; see tickrate serve --help"},
 		3:  {"serve extra", 2, `unexpected argument "extra"; see tickrate serve --help`},
 		4:  {"serve --rate fast", 2, `--rate "fast": expected a whole number; see`},
-		5:  {"serve --rate 19", 2, "tick rate 19 Hz: expected 20 to 144"},
+		5:  {"serve --rate 19", 2, "--rate 19: expected 20 to 144"},
 		6:  {"serve --rate -60", 2, "--rate -60: expected 20 to 144"},
 		7:  {"serve --rate 65596", 2, "--rate 65596: expected 20 to 144"},
 		8:  {"serve --players 4097", 2, "4097 players: expected 1 to 4096"},

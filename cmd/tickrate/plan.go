@@ -24,6 +24,7 @@ import (
 type planFlags struct {
 	scenarioFlags
 	remote     planAgents
+	capture    planCapture
 	out        string        // folder of the report
 	quick      bool          // shorter steps and a coarser knee
 	json       bool          // lines of JSON instead of a table
@@ -66,6 +67,7 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
 	f.register(c)
 	f.remote.register(c)
+	f.capture.register(c.Flags())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
@@ -137,6 +139,9 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err == nil {
 		err = f.defaults(c)
 	}
+	if err == nil {
+		err = f.capture.check()
+	}
 	if err != nil {
 		return usage.Error(err)
 	}
@@ -145,6 +150,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	live.Captures = f.capture.captures()
 	end, err := f.remote.open(c, &f.scenarioFlags, out, &live)
 	if err != nil {
 		return err
@@ -171,5 +177,6 @@ func plan(c *cobra.Command, f planFlags) error {
 			"partial": p.Partial, "report": f.out})
 	}
 	printPlan(c.OutOrStdout(), f.out, p)
+	f.capture.print(c.OutOrStdout(), p)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/search"
 )
 
@@ -22,6 +23,7 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	} else if p.Units != nil {
 		printUnits(w, p.Units, p.SLO.SendEvery)
 	}
+	printEvents(w, p)
 	if s, ok := p.Accounted(); ok {
 		printBytes(w, s.Players, s.Bytes)
 	}
@@ -93,6 +95,19 @@ func printKnee(w io.Writer, p report.Plan) {
 		r.KbpsDown.Mean, r.KbpsDown.HalfWidth))
 	if doubt := r.Doubt(); doubt != "" {
 		printWrapped(w, "  "+doubt)
+	}
+}
+
+// printEvents prints what the processor counted at the knee, or why it did not.
+func printEvents(w io.Writer, p report.Plan) {
+	if s, ok := p.AtKnee(); ok && s.Events != nil {
+		printWrapped(w, fmt.Sprintf("  %v, at %s", s.Events, several(s.Players, "player")))
+		return
+	}
+	for _, c := range p.Config {
+		if c.Name == runner.HardwareCounters {
+			printWrapped(w, "  hardware counters "+c.Value)
+		}
 	}
 }
 

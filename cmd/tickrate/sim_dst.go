@@ -108,6 +108,8 @@ func (f *dstFlags) run(c *cobra.Command) error {
 		return usage.Errorf("--seed, --seeds, --random and --for: expected one of them")
 	case typed("base") && !drawn:
 		return usage.Errorf("--base needs --random or --for")
+	case f.shrink < 0:
+		return usage.Errorf("--shrink %d: expected 0 or more", f.shrink)
 	case !typed("seed") && (f.Until != 0 || f.Clients != 0 || f.Without != nil || f.list):
 		return usage.Errorf("--until, --clients, --without and --list need --seed")
 	case f.list:

@@ -57,6 +57,8 @@ func TestDSTUse(t *testing.T) {
 		{"--seeds 7", `--seeds "7": expected A..B`},
 		{"--seeds 1..2 --until 1s", "need --seed"},
 		{"--seed 3 more", "more"},
+		{"--for=-5s", "--for -5s: expected a positive duration"},
+		{"--seed 3 --shrink -1", "--shrink -1: expected 0 or more"},
 		{"--sed 3", "--sed"},
 	} {
 		code, out, errs := result(t, append([]string{"sim", "dst"}, strings.Fields(c.flags)...)...)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -15,6 +16,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -39,6 +41,7 @@ type swarmPlay struct {
 	duration            time.Duration // measured; 0 until interrupted
 	warmup              time.Duration // played before measuring
 	arrival             time.Duration // over which the players connect
+	link                string        // profile of each player's link
 	chatEvery           time.Duration // mean between two chat lines of a player; 0 for none
 	seed                uint64        // of all decisions
 }
@@ -72,6 +75,11 @@ address of each and the key.
 
   tickrate swarm --players 6000 --full 1000 --http 127.0.0.1:7914 --http 127.0.0.1:7924
 
+Each player can have a bad link (--link), which is played in the swarm itself, up
+and down, seeded by the player's number; tickrate impair is the same as a proxy.
+
+  tickrate swarm --players 64 --link mobile
+
 The first players (--full) decode whole snapshots. --decode is how much the
 others decode:
 
@@ -98,6 +106,12 @@ A fleet's director gives each player a place on one host or several:
 	c.AddCommand(newSwarmAgent())
 	f.play.register(c)
 	f.tokens.register(c)
+	f.register(c)
+	return c
+}
+
+// register adds the flags that swarm and client share, beside those of play and tokens.
+func (f *swarmFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once "+
 		"all have joined: less CPU per player; takes a second or two for each GB")
@@ -110,7 +124,6 @@ A fleet's director gives each player a place on one host or several:
 	fl.IntVar(&f.netgraph, "netgraph", -1,
 		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
 	fl.Lookup("netgraph").NoOptDefVal = "0"
-	return c
 }
 
 // register adds the flags of p to c.
@@ -133,7 +146,14 @@ func (p *swarmPlay) register(c *cobra.Command) {
 		"`time` over which the players connect, one after another; 0 for all at once")
 	fl.DurationVar(&p.chatEvery, "chat-every", 0,
 		"mean `time` between two chat lines of a player; 0 for none")
-	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions")
+	p.registerSeed(fl)
+}
+
+// registerSeed adds the flags of what is drawn by the seed.
+func (p *swarmPlay) registerSeed(fl *pflag.FlagSet) {
+	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions, and of the links")
+	fl.StringVar(&p.link, "link", "clean", "`profile` of each player's link, both ways: clean, wifi, mobile, bad, "+
+		"hell, or settings as of tickrate impair, such as delay=40ms,loss=2%")
 }
 
 // check returns an error for values out of range; lobbies is the number of lobbies, 0 for one.
@@ -194,7 +214,12 @@ func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 		return nil, err
 	}
 	p := &f.play
+	link, err := impair.ParseProfile(p.link)
+	if err != nil {
+		return nil, usage.Errorf("--link: %w", err)
+	}
 	cfg := swarm.Config{
+		Link:    link,
 		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
 		Seed: p.seed, Rate: tick.Rate(p.rate), ChatEvery: p.chatEvery, Arrival: p.arrival,
 		Models: models, Content: pack, Brain: move.Brain, Token: tokens,

@@ -43,6 +43,8 @@ type swarmSummary struct {
 
 	Choice *swarmChoice `json:"choice,omitempty"` // of players whose tokens name several servers
 
+	Link *swarmLink `json:"link,omitempty"` // of --link; it has done so since the start
+
 	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
 
 	Bytes *measure.Bytes `json:"bytes"` // received by a sample of the players, by purpose
@@ -109,7 +111,7 @@ func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSumma
 // missed its own schedule are printed and marked VOID; the error is errVoid.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
 	out := summarize(s, f.play.players, graphs)
-	out.Choice = choiceOf(choices(s, f.play.players))
+	out.Choice, out.Link = choiceOf(choices(s, f.play.players)), linkOf(s, f.play.link)
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
@@ -124,6 +126,7 @@ func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Net
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
 	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
 	out.Choice.print(w)
+	out.Link.print(w)
 	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
 		several(int(out.Mispredictions), "misprediction"))
 	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick,\n"+

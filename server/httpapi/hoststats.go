@@ -68,6 +68,9 @@ func (d *directory) reset() {
 		p.stats.reset(&now)
 		time.Sleep(yieldEvery)
 	}
+	if d.Reset != nil {
+		d.Reset()
+	}
 }
 
 // report sums all lobbies up.
