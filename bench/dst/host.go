@@ -289,10 +289,11 @@ func beginsSession(data []byte) bool {
 // beganAndEnded reports whether a datagram is of a session that began and was rejected in one step.
 func (h *host) beganAndEnded(to netip.AddrPort, data []byte) bool {
 	token, ok := h.responded[to]
-	if ok && h.wire.tags[to] != token && beginsSession(data) {
-		h.wire.tags[to], h.wire.validated[to] = token, true
+	by := h.sender(to)
+	if ok && h.wire.tags[by] != token && beginsSession(data) {
+		h.wire.tags[by], h.wire.validated[to] = token, true
 	}
-	return ok && h.wire.tags[to] == token
+	return ok && h.wire.tags[by] == token
 }
 
 // takeFaults ends the lobbies that have panicked.
