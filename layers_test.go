@@ -128,7 +128,7 @@ var layers = []layer{
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",
-		may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+		may: "internal/ringbuf client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
 	{pkg: "client/interpolate",
 		may:   "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate",
 		tests: "ecs/netid"},
@@ -169,7 +169,7 @@ var layers = []layer{
 		shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm",
-		may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena " +
+		may: "client netio netio/impair netio/packet internal/meter internal/clock bench/trace sim sim/arena " +
 			"sim/mode sim/move sim/ability sim/content sim/netstate ecs/geom ecs/tick",
 		tests: "server netio/netcode", shell: "*"},
 	// a whole lobby in virtual time: no shell, though it borrows the swarm's brains

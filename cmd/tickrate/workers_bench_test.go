@@ -89,5 +89,5 @@ func workersRound(b *testing.B, socket string, workers int) (micros float64) {
 	time.Sleep(workerTime)
 	r.request(b, http.MethodGet, "/stats?lobby=all", "", &rep)
 	all := &rep.Lobbies[0] // its CPU time is that of the process
-	return 1e6 * all.CPUSeconds / all.Seconds / float64(duelRate*lobbies)
+	return 1e6 * all.CPUMillis / all.ElapsedMillis / float64(duelRate*lobbies)
 }
