@@ -25,8 +25,8 @@ type Swarm struct {
 	vision  vision
 	played  [maxShares]time.Duration // by share of the players: when they had their last pass
 	ready   []int                    // players with a pass in the slot
-	ahead   int                      // player that was prefetched last
-	tickDue bool                     // work that is done once a tick waits
+	inbox   inbox
+	tickDue bool // work that is done once a tick waits
 	err     error
 }
 
@@ -43,13 +43,10 @@ func Open(cfg Config) (*Swarm, error) {
 		players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
 		passes:  passTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
 		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, cfg.Lobbies)},
-		driver: newDriver(),
+		driver: newDriver(), inbox: newInbox(cfg.Players),
 	}
 	s.sender.s, s.sender.sentUntil = s, s.sentUntil
 	s.sockets.receive = s.receive
-	if cfg.Decode != client.DecodeAcks { // otherwise the backup may be at a player
-		s.sockets.ahead = s.prefetch
-	}
 	if err := s.sockets.spread(cfg.Servers, cfg.Players); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
