@@ -217,12 +217,16 @@ func (m *match) readSchemas(raw []byte) error {
 	return nil
 }
 
-// mismatchError says how the server's schemas and model differ from the client's.
+// mismatchError says how the server's schemas and model differ from the client's. Where the server
+// has told them it wraps a *schema.MismatchError.
 func (m *match) mismatchError(why packet.Reason) error {
 	if why != packet.ReasonSchema && why != packet.ReasonModel {
 		return fmt.Errorf("client: %v", why)
 	}
-	return fmt.Errorf("client: %v: %s", why, m.cfg.Models.Mismatch(m.serverSchemas))
+	if err := m.cfg.Models.Match(m.serverSchemas); err != nil {
+		return fmt.Errorf("client: %v: %w", why, err)
+	}
+	return fmt.Errorf("client: %v, though the server's text is the same", why)
 }
 
 // beforeMap reports whether a snapshot is of the map before the last change.

@@ -238,7 +238,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 			return err
 		}
 	}
-	next.cfg.Kbps = l.cfg.Kbps
+	next.cfg.keepVariables(&l.cfg)
 	for _, slot := range l.live {
 		l.tally(&l.conns[slot])
 		l.transfers.done(&l.conns[slot])
@@ -246,6 +246,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	old := l.match
 	next.match.ContinueFrom(old)
 	l.install(next)
+	l.replication.setViewDistance()
 	l.transfers.setArena(m.transfer)
 	l.maps.previousEnd = old.Tick()
 	l.chat.room.Round(now)

@@ -114,3 +114,6 @@ func (b *CommandBuffer) reset(t tick.Tick) { *b = CommandBuffer{taken: t} }
 // DropWaiting removes the commands that wait, for another client of the same player. What the player
 // did last and the counts stay.
 func (b *CommandBuffer) DropWaiting() { b.ring, b.newest = [bufferTicks]Command{}, 0 }
+
+// drop removes the command for tick t.
+func (b *CommandBuffer) drop(t tick.Tick) { b.ring[t%bufferTicks] = Command{} }

@@ -169,6 +169,9 @@ func (m *Match) ReplayTimed(d *TickInputs, enter func(system int)) error {
 			return err
 		}
 	}
+	for slot := range m.commandBuffers.of { // a saved command may have been dropped before its tick
+		m.commandBuffers.of[slot].drop(d.Tick)
+	}
 	for i := range d.Commands {
 		g := &d.Commands[i]
 		in := m.CommandBuffer(g.ID)

@@ -200,6 +200,42 @@ func TestDiaryFromTheBeginning(t *testing.T) {
 	}
 }
 
+// A saved match has commands that wait. If the live match drops them, for another client of the player,
+// the replay does not play them, neither for a tick without a command nor in place of the recorded one.
+func TestReplayTakesRecordedCommandsOnly(t *testing.T) {
+	s := newScript(t, 2, Rules{Seed: 3}, "arena-16")
+	live, id := s.m, s.ids[0]
+	for range 30 {
+		s.step()
+	}
+	in := live.CommandBuffer(id)
+	ahead := live.Tick() + 5
+	for t := ahead; t < ahead+20; t++ {
+		in.Offer(Command{Tick: t, MoveYaw: 64, MoveMag: 255})
+	}
+	state, err := live.Save(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied, err := Load(2, *live.Rules(), live.Scene().Arena, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.DropWaiting()
+	in.Offer(Command{Tick: ahead + 10, MoveYaw: 128, MoveMag: 255})
+	var d TickInputs
+	live.SetInputLog(&d)
+	for range 40 {
+		live.Step()
+		if err := copied.Replay(&d); err != nil {
+			t.Fatal(err)
+		}
+		if live.Hash() != copied.Hash() {
+			t.Fatalf("tick %d differs; the saved commands are for ticks %d to %d", live.Tick(), ahead, ahead+19)
+		}
+	}
+}
+
 // Replay refuses a diary of another match, and names what cannot be.
 func TestReplayRefuses(t *testing.T) {
 	for _, c := range []struct {

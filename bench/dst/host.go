@@ -56,7 +56,8 @@ type past struct {
 	lastWhy  packet.Reason                // of the newest end
 	lobbies  []weak.Pointer[server.Lobby] // all that were made
 	digest   []uint64
-	compared int // lobbies that were compared with the same one alone
+	compared int           // lobbies that were compared with the same one alone
+	played   time.Duration // sum over all lobbies
 }
 
 // hosted is a lobby of a host. Its run has the lobby's clients, by their index on the host.
@@ -99,7 +100,7 @@ func runHost(c Case) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Violation: h.play(), Hash: h.hash()}
+	result := Result{Violation: h.play(), Hash: h.hash(), Played: h.past.played}
 	if result.Violation != nil || c.Seed%5 != 1 {
 		return result, nil
 	}
@@ -368,6 +369,7 @@ func (h *host) finish(l *hosted, why packet.Reason) {
 		l.recordings.serverKilled(l.run)
 	}
 	h.past.counts.add(&l.Lobby.Stats)
+	h.past.played += time.Duration(h.alone.step-l.born) * h.rate.Period()
 	last := h.alone.step
 	if why == packet.ReasonFault {
 		last-- // it has no state after its last

@@ -16,6 +16,8 @@ type player struct {
 	brain  Brain
 	rng    rng          // of chat and churn
 	last   client.Pulse // as far as the figures have it
+
+	refused bool // by the server, as Settled has told
 }
 
 func (s *Swarm) newPlayer(n int) (player, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/impair"
 )
 
 const (
@@ -63,6 +64,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 		begun, slept := s.wait(due)
 		s.beginSlot(due, begun, slept)
 		s.playSlot()
+		s.deliver()
 		end := drv.pacer.Now()
 		s.worked(end)
 		sent := end - begun - drv.lost
@@ -70,6 +72,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 			break
 		}
 		s.receiveUntil(due+period-period/8, sent)
+		s.deliver()
 		s.worked(drv.pacer.Now())
 		s.skipSlots(due, begun)
 	}
@@ -188,29 +191,41 @@ func (s *Swarm) poll(end time.Duration) bool {
 	return true
 }
 
-// receive takes a datagram of player i, which hears of it in its next pass. Where a backup may be at
-// the player, it hears of it at once.
+// receive hands a datagram to its player, or to the player's link.
 func (s *Swarm) receive(i int, from netip.AddrPort, data []byte) {
+	if k := s.links; k != nil {
+		if len(data) <= impair.MaxDatagram { // a server sends none that are longer
+			k.down.push(s.driver.now, i, data, k.tag(from))
+		}
+		return
+	}
+	s.hand(i, from, data)
+}
+
+// hand takes a datagram of player i, which hears of it in its next pass. Where a backup may be at the
+// player, it hears of it at once.
+func (s *Swarm) hand(i int, from netip.AddrPort, data []byte) {
 	s.Figures.DatagramsDown++
 	s.Figures.BytesDown += uint64(len(data))
 	switch {
 	case s.cfg.Decode == client.DecodeAcks:
 		s.passes.lock(i)
-		s.deliver(i, s.driver.now, from, data)
+		s.toClient(i, s.driver.now, from, data)
 		s.passes.unlock(i)
 	case !s.inbox.put(i, s.driver.now, from, data): // it is full
 		s.hear(i)
-		s.deliver(i, s.driver.now, from, data)
+		s.toClient(i, s.driver.now, from, data)
 	}
 }
 
-// hear delivers what waits in the inbox of player i.
+// hear gives a client what waits in the inbox of player i.
 func (s *Swarm) hear(i int) {
-	s.inbox.take(i, func(at time.Duration, from netip.AddrPort, data []byte) { s.deliver(i, at, from, data) })
+	s.inbox.take(i, func(at time.Duration, from netip.AddrPort, data []byte) { s.toClient(i, at, from, data) })
 }
 
-// deliver hands a datagram that arrived at an instant to player i, whose client counts invalid ones.
-func (s *Swarm) deliver(i int, at time.Duration, from netip.AddrPort, data []byte) {
+// toClient hands a datagram that arrived at an instant to the client of player i, which counts invalid
+// ones.
+func (s *Swarm) toClient(i int, at time.Duration, from netip.AddrPort, data []byte) {
 	if i < s.Figures.Sampled {
 		s.Figures.SampledDatagrams++
 		s.Figures.SampledBytes += uint64(len(data))

@@ -95,8 +95,12 @@ type httpSettings struct {
 	sessionTimeout time.Duration // silence that ends a session, -1s for never
 }
 
-// querySettings are the settings of server queries: host:port, "" for none, and the server's name.
-type querySettings struct{ listen, name string }
+// querySettings are the settings of server queries.
+type querySettings struct {
+	listen string // host:port; "" for none
+	name   string // of the server
+	local  bool   // keeps an entry in the list of this machine
+}
 
 // consoleSettings are the settings of the console.
 type consoleSettings struct {

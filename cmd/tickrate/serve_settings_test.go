@@ -13,7 +13,7 @@ import (
 )
 
 // processFlags are flags of serve about the process, which are no settings.
-var processFlags = []string{"config", "exit-on-stdin-eof", "help", "ready"}
+var processFlags = []string{"capture-from-reset", "config", "exit-on-stdin-eof", "help", "local-list", "ready"}
 
 // serveFlags returns the flags of a fresh serve.
 func serveFlags() *pflag.FlagSet {

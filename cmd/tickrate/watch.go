@@ -34,10 +34,7 @@ port. The server counts, so a player that joins late or is out of sight is there
 Where output is no terminal, it prints one table and ends.`,
 		Args: usage.OneArg("one address"),
 		RunE: func(c *cobra.Command, args []string) error {
-			base, out := args[0], c.OutOrStdout()
-			if !strings.Contains(base, "://") {
-				base = "http://" + base
-			}
+			out := c.OutOrStdout()
 			f, isFile := out.(*os.File)
 			live := !once && isFile && term.IsTerminal(int(f.Fd()))
 			of := ""
@@ -50,7 +47,7 @@ Where output is no terminal, it prints one table and ends.`,
 			}
 			return watch(c.Context(), out, high, live,
 				func(ctx context.Context, each func(*dash.About, *dash.Frame) bool) error {
-					return serverapi.Frames(ctx, base, of, secret, each)
+					return serverapi.Frames(ctx, args[0], of, secret, each)
 				})
 		},
 	}

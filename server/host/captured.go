@@ -85,7 +85,7 @@ func (x *hosted) traffic() capture.Traffic {
 // facts gathers what is known of a lobby between ticks.
 func (w *worker) facts(x *hosted, traffic capture.Traffic) (f capture.Facts) {
 	p, sock := x.lobby.Pressure(), w.sock.Stats()
-	f = capture.Facts{Name: x.name(), LoadLevel: p.Level.String(), Traffic: traffic,
+	f = capture.Facts{Name: x.name(), Map: x.lobby.Config().ArenaName, Content: x.content, LoadLevel: p.Level.String(), Traffic: traffic,
 		Players: capture.Players{Players: p.Players, Spectators: p.Spectators, Ready: p.Ready,
 			Joining: p.Joining},
 		Queues: capture.Queues{Arrivals: p.Arriving, Reliable: p.Reliable,

@@ -121,8 +121,26 @@ func read(t *testing.T, path string) (r Report) {
 	return r
 }
 
+// A recorder that awaits its permission captures nothing before.
+func TestRecorderAwaitsPermission(t *testing.T) {
+	r, th := recorder(t, Config{Await: true})
+	l := th.Lobby(0)
+	if play(th, l, 1, Tick{Over: 1}) {
+		t.Error("captured before it was allowed")
+	}
+	r.Allow()
+	if !play(th, l, 2, Tick{Over: 1}) {
+		t.Error("not captured though it was allowed")
+	}
+	r.Allow()
+	if play(th, l, 3, Tick{Over: 1}) {
+		t.Error("a second capture in the same minute")
+	}
+	(*Recorder)(nil).Allow()
+}
+
 // A folder gets no more captures than it may have, those that are there already included.
-func TestFolderHasAtMostSoManyCaptures(t *testing.T) {
+func TestFolderIsBounded(t *testing.T) {
 	dir, log := t.TempDir(), new(bytes.Buffer)
 	if err := os.Mkdir(filepath.Join(dir, "tick-of-an-earlier-run"), 0o755); err != nil {
 		t.Fatal(err)
@@ -203,7 +221,7 @@ func TestReportComparesWithTheTicksBefore(t *testing.T) {
 	if c := got.Cause; c.Owner != ownerStage || c.Stage != "snapshot" || c.Conn == nil || c.Conn.Name != "ada" {
 		t.Errorf("cause %+v", c)
 	}
-	if text := e.readme(&got); !strings.Contains(text, "snapshot") || !strings.Contains(text, `slot 5, "ada"`) {
+	if text := e.readme(&got, nil); !strings.Contains(text, "snapshot") || !strings.Contains(text, `slot 5, "ada"`) {
 		t.Errorf("README:\n%s", text)
 	}
 }

@@ -3,6 +3,7 @@ package capture
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -63,8 +64,9 @@ func (r *ring) all() []mark {
 type Lobby struct {
 	thread *Thread
 	id     uint32
-	group  int // connections that share a reading of the clock, 1 or more; 0 before the first tick
-	with   int // connections that share the last reading
+	group  int            // connections that share a reading of the clock, 1 or more; 0 before the first tick
+	with   int            // connections that share the last reading
+	when   *slo.TickWatch // nil: no limit
 }
 
 // timedConns is the number of connections from which on two or more share a reading of the clock: 500

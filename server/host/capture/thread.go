@@ -52,7 +52,9 @@ func (t *Thread) Close() {
 }
 
 // Lobby returns the marks of a lobby that this thread plays.
-func (t *Thread) Lobby(id uint32) *Lobby { return &Lobby{thread: t, id: id} }
+func (t *Thread) Lobby(id uint32) *Lobby {
+	return &Lobby{thread: t, id: id, when: t.recorder.cfg.When.Watch()}
+}
 
 // BeginRound begins a wake-up of the worker, which woke late by woke.
 func (t *Thread) BeginRound(woke time.Duration) {

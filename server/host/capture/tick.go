@@ -31,10 +31,11 @@ func (t *Thread) Tick(k *Tick) (why string) {
 	now := r.since()
 	t.ring.add(mark{now, k.Lobby.id, uint32(k.Last), kindTick})
 	k.Lobby.group = 1 + k.Players/timedConns
+	exceeded := k.Lobby.when != nil && k.Lobby.when.Exceeded(t.figures(k))
 	switch {
 	case k.Over > 0:
 		why = missed
-	case r.cfg.When != nil && r.cfg.When.Exceeded(t.figures(k)):
+	case exceeded:
 		why = r.when
 	default:
 		return ""
