@@ -12,12 +12,12 @@ import (
 // its memory is no longer in the cache at the second visit. A client answers in its passes only, so
 // the server sees no difference. The driver owns an inbox.
 type inbox struct {
-	waiting []arrivals // by player
+	waiting []arrivalQueue // by player
 	free    *arrival
 }
 
-// arrivals are the datagrams of one player, oldest first.
-type arrivals struct {
+// arrivalQueue holds the datagrams of one player, oldest first.
+type arrivalQueue struct {
 	first, last *arrival
 	n           int
 }
@@ -34,7 +34,7 @@ type arrival struct {
 // maxArrivals is the most datagrams that wait for one player.
 const maxArrivals = 64
 
-func newInbox(players int) inbox { return inbox{waiting: make([]arrivals, players)} }
+func newInbox(players int) inbox { return inbox{waiting: make([]arrivalQueue, players)} }
 
 // put copies a datagram of player i. False if as many wait as may.
 func (b *inbox) put(i int, at time.Duration, from netip.AddrPort, data []byte) bool {
@@ -68,5 +68,5 @@ func (b *inbox) take(i int, f func(at time.Duration, from netip.AddrPort, data [
 		f(a.at, a.from, a.data[:a.n])
 	}
 	w.last.next, b.free = b.free, w.first
-	*w = arrivals{}
+	*w = arrivalQueue{}
 }
