@@ -38,6 +38,9 @@ func (m *match) ID() netid.ID { return netid.ID(m.welcome.NetID) }
 // Arena is the map of the match, nil before the client has it.
 func (m *match) Arena() *arena.Arena { return m.arena }
 
+// Kit is the game that the client predicts by; nil before the Welcome. It is read-only.
+func (m *match) Kit() *sim.CompiledGame { return m.kit }
+
 // Game is the game of the match with the objects of its map; nil before the client has the map. It
 // is read-only. Capture points that follow from the map are computed by each call: call it once.
 func (m *match) Game() *sim.Game {

@@ -58,6 +58,7 @@ type Config struct {
 	// a proxy: the clients' datagrams leave their sockets when they have crossed it.
 	Link impair.Profile
 
+	Corrections    int           // that each player keeps, see client.Config; default none
 	ChatEvery      time.Duration // mean time between two chat lines of a player; default never
 	Arrival        time.Duration // over which the players start to connect; default all at once
 	ChurnPerMinute float64       // how often each player but the full ones is replaced by another

@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/inspect"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -31,7 +32,9 @@ type swarmFlags struct {
 	json      bool
 	hugePages bool // moves the players' memory into pages of 2 MiB
 	netgraph  int  // number of the player whose netgraph is followed; -1 for none
-	asked     int  // players, with those that the server then refused
+	// number of the player whose corrections are followed; -1 for none
+	corrections int
+	asked       int // players, with those that the server then refused
 }
 
 // swarmPlay says how many clients play, how, and for how long.
@@ -125,6 +128,8 @@ func (f *swarmFlags) register(c *cobra.Command) {
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	fl.IntVar(&f.netgraph, "netgraph", -1,
 		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
+	fl.IntVar(&f.corrections, "corrections", -1, "print where the server's state differed from what the "+
+		"player of this `number` predicted, from 0; -1 for none. See tickrate inspect prediction")
 }
 
 // register adds the flags of p to c.
@@ -258,11 +263,17 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if f.netgraph < -1 || f.netgraph >= f.play.players {
 		return usage.Errorf("--netgraph %d: expected a player, 0 to %d", f.netgraph, f.play.players-1)
 	}
+	if f.corrections < -1 || f.corrections >= f.play.players {
+		return usage.Errorf("--corrections %d: expected a player, 0 to %d", f.corrections, f.play.players-1)
+	}
 	setup, err := f.setup(c)
 	if err != nil {
 		return err
 	}
 	setMinProcs(swarmProcs)
+	if f.corrections >= 0 {
+		setup.cfg.Corrections = inspect.CorrectionLog
+	}
 	f.asked = f.play.players
 	refused := refusedClients{asked: f.asked, w: c.ErrOrStderr()}
 	setup.cfg.Refused = refused.add
@@ -311,8 +322,12 @@ func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
 		d = 1 << 62 // until the context ends
 	}
 	graphs, follow := newGraphs(s, f.asked), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
+	corrected := followCorrections(c.ErrOrStderr(), s, f.corrections)
 	out, begin := newScreen(c.ErrOrStderr(), f.json), time.Now()
 	err := s.Run(c.Context(), d, func() bool {
+		if corrected != nil && corrected() {
+			return true
+		}
 		if follow != nil {
 			return follow() // in place of the progress
 		}
