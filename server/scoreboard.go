@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -18,6 +19,8 @@ type scoreboard struct {
 	links  []linkLook       // by slot
 	due    []time.Duration  // by slot: when its connection may be sent the next message
 	dirty  dirtyRows
+
+	message [packet.MaxMessageSize]byte
 }
 
 // linkLook is what was last seen of the link of a slot.

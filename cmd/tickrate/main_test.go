@@ -139,7 +139,7 @@ func TestExitCodes(t *testing.T) {
 		28: {"plan --model " + badModel, 2, badModel},
 		29: {"plan --rate 10", 2, "--rate 10: expected 20 to 144 Hz"},
 		30: {"plan --start 9 --max 8", 2, "--max 8: expected at least the size to begin with"},
-		31: {"plan --max 5000", 2, "--max 5000: expected at least the size"},
+		31: {"plan --max 5000", 2, "--max 5000: expected at most 4096 players"},
 		32: {"plan --duration 100ms", 2, "--duration 100ms: expected 0.5s to 1h"},
 		33: {"plan --duration 6", 2, "missing unit in duration"},
 		34: {"plan --warmup -1s", 2, "--warmup -1s: expected 0s to 1h"},
@@ -206,12 +206,12 @@ func TestExitCodes(t *testing.T) {
 		97: {"serve --echo --lobbies 8 --players 1251", 2, "--players 1251: expected 1 to 1250"},
 		98: {"swarm --lobby -2", 2, "--lobby -2: expected a number of a lobby"},
 
-		120: {"bench compare --gate cycles a b", 2, `--gate "cycles": expected all, time or instructions`},
-		121: {"swarm --link nonsense", 2, `--link: impair: profile "nonsense"`},
-		122: {"client --link mobile,rebind=1s", 2, "--link mobile,rebind=1s: rebind needs"},
-		123: {"plan --capture-when tick>1", 2, "--capture-when: expected a folder with --capture"},
-		124: {"plan --capture x --capture-when tick>p98(tick)", 2, "column 6"},
-		125: {"query --local 127.0.0.1:1", 2, "unexpected argument"},
+		100: {"bench compare --gate cycles a b", 2, `--gate "cycles": expected all, time or instructions`},
+		101: {"swarm --link nonsense", 2, `--link: impair: profile "nonsense"`},
+		102: {"client --link mobile,rebind=1s", 2, "--link mobile,rebind=1s: rebind needs"},
+		103: {"plan --capture-when tick>1", 2, "--capture-when: expected a folder with --capture"},
+		104: {"plan --capture x --capture-when tick>p98(tick)", 2, "column 6"},
+		105: {"query --local 127.0.0.1:1", 2, "unexpected argument"},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)
