@@ -25,7 +25,7 @@ func TestThreat36DiskFull(t *testing.T) {
 		t.Fatalf("a full disk says %v", err)
 	}
 	log, cut := new(strings.Builder), new(atomic.Uint64)
-	a, err := newRecorder(t.TempDir(), "", log)
+	a, err := newRecorder(t.TempDir(), "", logTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 func TestThreat32Panic(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	var log bytes.Buffer
-	cfg.Log, cfg.HTTP.Listen = &log, ""
+	cfg.Log, cfg.HTTP.Listen = logTo(&log), ""
 	sick, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestThreat32PanicInBackground(t *testing.T) {
 	for _, atTheEnd := range []bool{false, true} {
 		cfg := hostConfig("mmsg")
 		var log bytes.Buffer
-		cfg.Log, cfg.HTTP.Listen = &log, ""
+		cfg.Log, cfg.HTTP.Listen = logTo(&log), ""
 		sick, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)

@@ -341,7 +341,7 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 // A panic as a recording is written ends the recording, and not the server.
 func TestThreat32PanicOfARecording(t *testing.T) {
 	log := new(lockedLog)
-	r, err := newRecorder(t.TempDir(), "", log)
+	r, err := newRecorder(t.TempDir(), "", logTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (l *lockedLog) String() string {
 // lobbiesConfig is a host with lobbies made ahead, and room for more.
 func lobbiesConfig(socket string, ahead, most int) (Config, *lockedLog) {
 	cfg, log := hostConfig(socket), new(lockedLog)
-	cfg.Lobbies, cfg.Log = LobbiesConfig{Ahead: ahead, Most: most}, log
+	cfg.Lobbies, cfg.Log = LobbiesConfig{Ahead: ahead, Most: most}, logTo(log)
 	return cfg, log
 }
 
