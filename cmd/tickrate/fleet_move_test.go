@@ -161,7 +161,7 @@ func TestRow81DrainMovesALobby(t *testing.T) {
 		t.Errorf("the new host has %+v", l)
 	}
 	for line := range strings.Lines(from.log.String()) {
-		if strings.Contains(line, "moved to") {
+		if strings.Contains(line, "lobby moved") {
 			t.Log(line)
 		}
 	}

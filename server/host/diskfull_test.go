@@ -39,7 +39,7 @@ func TestThreat36DiskFull(t *testing.T) {
 	simtest.Steps(t, s, 600)
 	s.Lobby.FinishRecording()
 	a.close()
-	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" ||
+	if text := log.String(); text != "recording: replay F stopped at tick 0: no space left\n" ||
 		cut.Load() != 1 || files != 1 {
 		t.Errorf("%d cut, %d files, said %q", cut.Load(), files, text)
 	}

@@ -49,7 +49,7 @@ func TestThreat32PanicLeavesADump(t *testing.T) {
 	x := (*h.list.Load())[1]
 	eventually(t, "some ticks", func() bool { return x.schedule.Wall.Count() > 200 })
 	_ = h.doFor(x)(context.Background(), func(time.Duration, *server.Lobby) { panic("planted fault") })
-	eventually(t, "the dump", func() bool { return strings.Contains(log.String(), "lobby 1: dump in") })
+	eventually(t, "the dump", func() bool { return strings.Contains(log.String(), "dump written lobby=1") })
 	stop()
 	all, err := filepath.Glob(filepath.Join(dir, "fault-*.txt"))
 	if err != nil || len(all) != maxDumps {

@@ -333,7 +333,7 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 		return r.Info.Name == "many" && r.Info.Map == "" && r.Info.MaxPlayers == 0
 	})
 	stop()
-	if s := log.String(); !strings.Contains(s, "lobby 0, tick") {
+	if s := log.String(); !strings.Contains(s, "lobby ends by an internal fault lobby=0 tick=") {
 		t.Errorf("the log: %s", s)
 	}
 }

@@ -87,7 +87,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
-	if logged := strings.Count(log.String(), "RECORDING: the disk is too slow"); logged != 1 {
+	if logged := strings.Count(log.String(), "recording: the disk is too slow"); logged != 1 {
 		t.Errorf("said %d times: %s", logged, log.String())
 	}
 	a.run(nil)
