@@ -45,10 +45,10 @@ test: ## all tests
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
 
-# Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
+# A module of its own. Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
 e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
 	@.ci/browser
-	TICKRATE_E2E=1 $(GO) test ./e2e -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
+	TICKRATE_E2E=1 $(GO) -C e2e test . -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
 
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
@@ -143,9 +143,12 @@ lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	@bad=$$(gofmt -l .); \
 	if [ -n "$$bad" ]; then echo "gofmt these:" >&2; echo "$$bad" >&2; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
+	cd e2e && $(GO) run $(STATICCHECK) ./...
 
+# e2e is a module of its own, so that users of the library do not inherit a browser's driver.
 vet:
 	$(GO) vet ./...
+	$(GO) -C e2e vet ./...
 
 # The simulation computes the same bits on every processor only if no compiler fuses a*b + c. amd64 never does on its
 # own; arm64 does wherever the source lets it, across statements and inlined calls, so its code tells where that is.

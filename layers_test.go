@@ -60,6 +60,8 @@ var layers = []layer{
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto", tests: "netio/impair"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
+	// the one place where netcode meets a socket and a clock
+	{pkg: "netio/session", may: "netio netio/netcode", shell: "*"},
 	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
@@ -127,7 +129,7 @@ var layers = []layer{
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "protocol ecs/tick"},
 	{pkg: "client/predict",
-		may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+		may: "internal/ringbuf client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
 	{pkg: "client/interpolate",
 		may:   "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate",
 		tests: "ecs/netid"},
@@ -139,8 +141,12 @@ var layers = []layer{
 			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
 			"sim/mode sim/netstate sim/replay",
-		tests: "sim/move server netio"},
+		tests: "ecs/schema sim/move server netio"},
 
+	// another game: netcode, packets and snapshots, and nothing of this one's
+	{pkg: "examples/arena",
+		may:   "ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick netio/netcode netio/packet netio/session",
+		shell: "*"},
 	// what a front end is at least
 	{pkg: "examples/bot", may: "client sim", shell: "*",
 		tests: "server server/host server/httpapi netio/netcode sim/arena"},
@@ -164,7 +170,7 @@ var layers = []layer{
 		shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm",
-		may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena " +
+		may: "client netio netio/impair netio/packet internal/meter internal/clock bench/trace sim sim/arena " +
 			"sim/mode sim/move sim/ability sim/content sim/netstate ecs/geom ecs/tick",
 		tests: "server netio/netcode", shell: "*"},
 	// a whole lobby in virtual time: no shell, though it borrows the swarm's brains
@@ -224,7 +230,7 @@ var layers = []layer{
 	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"},
 	{pkg: "deploy/dist", shell: "*"},            // a tool
 	{pkg: "deploy", tests: "fleet/agones yaml"}, // manifests
-	{pkg: "e2e", tests: above},                  // pages in a browser
+	{pkg: "e2e", tests: above + " chromedp"},    // pages in a browser; a module of its own
 	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
 }
 
@@ -254,7 +260,7 @@ var outside = map[string]string{
 }
 
 // testTools are outside modules that any test may import and no other code.
-var testTools = []string{"chromedp", "cmp", "goleak", "rapid"}
+var testTools = []string{"cmp", "goleak", "rapid"}
 
 // drawers are names under which things get lost.
 var drawers = []string{"base", "common", "helper", "helpers", "lib", "misc", "pkg", "shared", "util", "utils"}

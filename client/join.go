@@ -67,6 +67,7 @@ func (c *Client) changeMap(now time.Duration, raw []byte) error {
 	c.predict.Reset()
 	c.Objects.Reset()
 	c.Chat.reset()
+	c.Board.reset()
 	c.Round.reset()
 	c.Spectate.reset()
 	c.uplink.due = 0

@@ -266,6 +266,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 		l.idle.disconnect(slot)
 	}
 	l.roster.newMatch()
+	l.scores.newMatch()
 	l.Stats.Count[metrics.MapChanges].Inc()
 	return nil
 }

@@ -143,6 +143,18 @@ func (s *lobbyConsole) apply() {
 	}
 }
 
+// values are the variables that a lobby takes to another host, as lines: the name of the server only
+// if it was changed here.
+func (s *lobbyConsole) values() []byte {
+	return s.console.AppendValues(nil, func(v *console.Var) bool { return v != s.vars.name || v.Changed() })
+}
+
+// setValues takes the variables of the host before. What this lobby refuses keeps its value.
+func (s *lobbyConsole) setValues(lines string) {
+	s.console.SetValues(lines)
+	s.apply()
+}
+
 // setViewDistance puts the view distance of the configuration into force.
 func (r *replication) setViewDistance() {
 	if r.cfg.Relevance != RelevanceGrid {

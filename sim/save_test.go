@@ -159,7 +159,7 @@ func TestSaveHasEverything(t *testing.T) {
 func TestInputsHaveEveryChange(t *testing.T) {
 	const recorded = "RequestHero Join JoinAsHero JoinAt JoinFrom JoinSpectatorAt JoinSpectatorFrom Leave SetRespawn " +
 		"JoinSpectator CommandBuffer SetClampLimits SetHitFilter SetViewResolver "
-	const reads = "AbilityStates Checksums ClampLimits Game Harms Hash HitFilter History Kinds LastView " +
+	const reads = "AbilityStates Checksums ClampLimits Entities Entity Game Harms Hash HitFilter History Kinds LastView " +
 		"Layout Mode NextTeam Objects Outcome Poses PrefetchCommand PrefetchCommands Root " +
 		"RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Spectates Tick ViewResolver Vital "
 	const plays = "Begin ContinueFrom End Replay ReplayTimed Run SetInputLog SetWorkers Step Wake "

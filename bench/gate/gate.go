@@ -135,7 +135,7 @@ func ParseBy(text string) (By, error) {
 	if b := By(text); slices.Contains([]By{ByAll, ByTime, ByInstructions}, b) {
 		return b, nil
 	}
-	return "", fmt.Errorf("gate by %q: expected all, time or instructions", text)
+	return "", fmt.Errorf("%q: expected all, time or instructions", text)
 }
 
 // Choose returns the changes that are judged. It refuses a gate by instructions without any.

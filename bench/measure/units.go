@@ -6,16 +6,17 @@ import "github.com/tickrate/tickrate/internal/stage"
 type UnitCost struct {
 	Stage  string  `json:"stage"` // of the tick; stage.Match stands for all systems of the match
 	Unit   string  `json:"unit"`
-	Nanos  float64 `json:"ns_per_unit"`
+	Millis float64 `json:"ms_per_unit"`
 	Units  float64 `json:"units_per_tick"`
-	Micros float64 `json:"stage_us_per_tick"`
+	// Of the whole stage.
+	StageMillis float64 `json:"stage_ms_per_tick"`
 }
 
 // Units divides the stages of a step by the work that the server counted in it; stages without work
 // are left out. A pair is one player in one snapshot to one connection, sent or left out.
 func (s Step) Units() (all []UnitCost) {
 	stages := map[string]float64{}
-	for _, st := range s.StageCPUMicros {
+	for _, st := range s.StageCPUMillis {
 		stages[unitStage(st.Name)] += st.Mean
 	}
 	perLobby := float64(s.Players) / float64(max(s.Lobbies, 1))
@@ -27,8 +28,8 @@ func (s Step) Units() (all []UnitCost) {
 		{Stage: stage.Seal, Unit: "datagram sealed", Units: s.DatagramsOutPerTick},
 		{Stage: stage.Send, Unit: "datagram sent", Units: s.DatagramsOutPerTick},
 	} {
-		if u.Micros = stages[u.Stage]; u.Micros > 0 && u.Units > 0 {
-			u.Nanos = 1000 * u.Micros / u.Units
+		if u.StageMillis = stages[u.Stage]; u.StageMillis > 0 && u.Units > 0 {
+			u.Millis = u.StageMillis / u.Units
 			all = append(all, u)
 		}
 	}
@@ -43,18 +44,18 @@ func unitStage(name string) string {
 	return stage.GroupOf(name)
 }
 
-// Encryption is the CPU time that sealed sessions take, in µs a tick and in percent of the tick;
+// Encryption is the CPU time that sealed sessions take, in ms a tick and in percent of the tick;
 // false if it was not measured.
-func (s Step) Encryption() (micros, percent float64, ok bool) {
+func (s Step) Encryption() (millis, percent float64, ok bool) {
 	all := 0.0
-	for _, st := range s.StageCPUMicros {
+	for _, st := range s.StageCPUMillis {
 		if st.Name == stage.Open || st.Name == stage.Seal {
-			micros += st.Mean
+			millis += st.Mean
 		}
 		all += st.Mean
 	}
-	if micros == 0 {
+	if millis == 0 {
 		return 0, 0, false
 	}
-	return micros, 100 * micros / all, true
+	return millis, 100 * millis / all, true
 }

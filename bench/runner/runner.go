@@ -127,7 +127,8 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	s, err := swarm.Open(swarm.Config{
 		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(),
-		Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
+		FirstSpectator: sc.Total(),
+		Full:           sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
@@ -216,7 +217,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 		return measure.Step{}, err
 	}
 	step := newStep(r.players, clients, hosts, &s.Figures, Account(&s.Figures))
-	step.SwarmHiccup = Micros(gaps)
+	step.SwarmHiccup = millis(gaps)
 	r.blame(&step)
 	r.blameStall(&step, r.sc)
 	return step, nil
@@ -225,7 +226,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 // blame adds to the reason of a step that the swarm made void whether its processor was full, or the
 // machine was busy with something else. Neither explains figures that are wrong.
 func (r *stepRun) blame(s *measure.Step) {
-	late := s.SwarmHiccup.P99 / 1000
+	late := s.SwarmHiccup.P99
 	switch {
 	case !s.Void || s.Invalid:
 	case s.SwarmCores >= spareShare:
@@ -249,8 +250,8 @@ func (r *Runner) blameStall(s *measure.Step, sc scenario.Scenario) {
 // stalled says that the machine stalled where a step fails because of it: a thread of the server that
 // only sleeps woke over a period late, though the server had a quarter of its processor to spare.
 func (r *Runner) stalled(s measure.Step, sc scenario.Scenario) string {
-	period, late := 1000/float64(sc.Rates.TickHz), s.HiccupMicros.Max/1000
-	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMicros))) {
+	period, late := 1000/float64(sc.Rates.TickHz), s.HiccupMillis.Max
+	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMillis))) {
 		return ""
 	}
 	failed := r.cfg.Objective.Check(s)

@@ -48,7 +48,7 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 		l := least[i].sum(codecPlayers)
 		name := ((first + schema.Codec(i)) % schema.Codecs).String()
 		all.Each = append(all.Each, measure.Codec{Name: name, BytesPerSecond: l.BytesPerClient,
-			TickMicros: 1000 * l.TickCPUMillis.Mean})
+			TickMillis: l.TickCPUMillis.Mean})
 	}
 	return all, nil
 }

@@ -103,23 +103,16 @@ func (l *TickLimit) Watch() *TickWatch {
 	return w
 }
 
-// Exceeded reports whether all comparisons of the limit hold for the next tick, whose percentiles are
+// Exceeded reports whether the condition of the limit holds for the next tick, whose percentiles are
 // those of the ticks before it. A percentile of too few ticks, of p99 fewer than 1000, is infinite. A
 // nil watch is never exceeded. It allocates nothing.
 func (w *TickWatch) Exceeded(f *TickFigures) bool {
 	if w == nil {
 		return false
 	}
-	exceeded := true
-	for i := range w.limit.terms {
-		t := &w.limit.terms[i]
-		if !holds(t.op, t.left.of(f, w.before), t.right.of(f, w.before)) {
-			exceeded = false
-			break
-		}
-	}
+	holds := exceeded(&w.limit.all, f, w.before)
 	for i := range w.before {
 		w.before[i].add(f)
 	}
-	return exceeded
+	return holds
 }

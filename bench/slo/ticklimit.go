@@ -13,7 +13,8 @@ import (
 // TickHelp lists what a TickLimit can name.
 const TickHelp = `tick (the longer of CPU and elapsed time), cpu, elapsed, late (its start after its
 schedule), period, interval, players; p50, p95, p99, p999 of tick, cpu, elapsed, late, in the ticks
-before; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
+before; numbers, + - * /, < <= > >= ==, && or and, || or or. Times are milliseconds: 5 and 5ms are
+the same.`
 
 // tickHints are those of a TickLimit.
 var tickHints = hints{"tick > 0.9*period", "tick, cpu, elapsed, late, period, interval, players, or " +
@@ -53,7 +54,7 @@ type tickEnv struct {
 // It is immutable; Watch makes what a lobby evaluates it with.
 type TickLimit struct {
 	text        string
-	terms       []tickTerm
+	all         condition[tickTerm]
 	percentiles []percentileOf
 }
 
@@ -100,16 +101,27 @@ func CompileTick(text string) (*TickLimit, error) {
 	}
 	options := []expr.Option{expr.Env(tickEnv{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
 		expr.Optimize(false), expr.AsBool()}
-	if _, err := expr.Compile(text, options...); err != nil {
+	blank, millis, err := plain(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := expr.Compile(blank, options...); err != nil {
 		return nil, wrong(text, err, tickHints)
 	}
-	tree, err := parser.Parse(text)
+	tree, err := parser.Parse(blank)
 	if err != nil {
 		return nil, wrong(text, err, tickHints)
 	}
 	l := &TickLimit{text: text}
-	if err := l.add(tree.Node); err != nil {
+	l.all, err = joined(text, tree.Node, func(b *ast.BinaryNode) (*tickTerm, error) {
+		return l.compile(b, millis)
+	})
+	if err != nil {
 		return nil, err
+	}
+	if w := wordsOf(tree.Node); !w.have("tick", "cpu", "elapsed", "late", "players") {
+		return nil, &Error{text, firstColumn(tree.Node),
+			fmt.Sprintf("expected a figure of a tick, as in %s, got %s", tickHints.example, tree.Node)}
 	}
 	return l, nil
 }
@@ -117,29 +129,31 @@ func CompileTick(text string) (*TickLimit, error) {
 // String is the text of the limit.
 func (l *TickLimit) String() string { return l.text }
 
-// add splits an expression at its && into terms.
-func (l *TickLimit) add(n ast.Node) error {
-	b, ok := n.(*ast.BinaryNode)
-	if ok && (b.Operator == "&&" || b.Operator == "and") {
-		if err := l.add(b.Left); err != nil {
-			return err
+// exceeded reports whether a condition holds for a tick. It allocates nothing.
+func exceeded(c *condition[tickTerm], f *TickFigures, before []percentile) bool {
+	if t := c.term; t != nil {
+		return holds(t.op, t.left.of(f, before), t.right.of(f, before))
+	}
+	for i := range c.of {
+		if exceeded(&c.of[i], f, before) == c.any {
+			return c.any
 		}
-		return l.add(b.Right)
 	}
-	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, b.Operator) {
-		return &Error{l.text, n.Location().From + 1,
-			fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
-	}
+	return !c.any
+}
+
+// compile makes a term of a comparison. millis are the columns of numbers with the unit ms.
+func (l *TickLimit) compile(b *ast.BinaryNode, millis []int) (*tickTerm, error) {
 	left, err := l.number(b.Left)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	right, err := l.number(b.Right)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.terms = append(l.terms, tickTerm{b.Operator, *left, *right})
-	return nil
+	return &tickTerm{b.Operator, *left, *right},
+		checkMillis(l.text, b, millis, []string{"tick", "cpu", "elapsed", "late", "period", "interval"})
 }
 
 // number makes a number of a part of an expression that has been type-checked.

@@ -23,6 +23,9 @@ func TestTickLimit(t *testing.T) {
 		{"-late < 0 && +late == 1/2 && cpu - 1 == 3", true},
 		{"elapsed+late <= 15", false},
 		{"players/0 > 1", true}, // infinity is above each limit
+		{"tick > period or late >= 0.5ms", true},
+		{"tick > period || late > 0.5 ms", false},
+		{"elapsed > 14 and (cpu > 5 || late > 0.4)", true},
 	} {
 		l, err := CompileTick(c.text)
 		if err != nil {
@@ -53,7 +56,10 @@ func TestTickLimitRefuses(t *testing.T) {
 		{"tick > p99()", 0, "not enough arguments"},
 		{"tick > p99", 0, "mismatched types"},
 		{"ticks > 3", 1, "expected tick, cpu, elapsed, late, period, interval, players, or p50"},
-		{"tick > 3 || late > 3", 10, "expected a comparison (< <= > >= ==) or &&"},
+		{"tick > 3 && not (late > 3)", 13, "expected a comparison (< <= > >= ==), or comparisons joined by"},
+		{"period > 3", 1, "expected a figure of a tick, as in tick > 0.9*period"},
+		{"tick > 5s", 8, "times are milliseconds: expected 5000, got 5s"},
+		{"players > 5ms", 11, "expected a number without a unit"},
 		{"tick > period ** 2", 15, "expected a number"},
 		{"tick > (players > 3 ? 1 : 2)", 0, "expected a number"},
 		{"tick > \"x\"", 0, "invalid operation"},

@@ -10,7 +10,7 @@ import (
 
 // Sent counts what players decided and sent.
 type Sent struct {
-	Ticks      uint64 // command ticks of all players
+	Ticks      uint64 // command ticks of all players, spectators left out
 	LateTicks  uint64 // of them, so late that the server may have missed them: the swarm's fault
 	Passes     uint64 // passes: each lets one player decide and send; skipped ones included
 	LatePasses uint64 // of them, over half a tick late, or skipped
@@ -58,6 +58,9 @@ func (h *sender) step(i int, now, late time.Duration) {
 	p.at = now
 	for due := p.client.Advance(now); due > 0; due-- {
 		p.client.Command(p.brain.Decide(h.observe(i)))
+		if s.cfg.spectates(i) {
+			continue
+		}
 		h.sent.Ticks++
 		if late > p.slack(s.cfg.Rate.Period()) {
 			h.sent.LateTicks++

@@ -83,10 +83,13 @@ func (s *Swarm) Joined() (n int) {
 	return n
 }
 
-// Err is why a player was denied or lost, or of a datagram that could not be sent.
+// Err is why a player was denied or lost, unless Config.Refused was told of it, or of a datagram that could not be sent.
 func (s *Swarm) Err() error {
 	for i := range s.players {
 		if st, why := s.players[i].client.State(); st > client.Joined {
+			if s.cfg.Refused != nil && s.refusal(i) != nil {
+				continue
+			}
 			err := s.players[i].client.Err()
 			if err == nil {
 				err = errors.New(why.String())

@@ -135,7 +135,7 @@ not shake with what else the machine does, from 1 %.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			gateBy, err := gate.ParseBy(by)
 			if err != nil {
-				return usage.Errorf("--gate: %w", err)
+				return usage.Errorf("--gate %w", err)
 			}
 			old, err := readSamples(args[0])
 			if err != nil {

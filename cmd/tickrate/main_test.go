@@ -128,7 +128,7 @@ func TestExitCodes(t *testing.T) {
 		17: {"serve --listen 127.0.0.1:0 --http " + tcp.Addr().String(), 1, tcp.Addr().String()},
 		18: {"serve --http= --listen nowhere", 1, "nowhere"},
 		19: {"swarm --players 0", 2, "0 players: expected 1 to 4096"},
-		20: {"swarm --rate 500", 2, "rate 500 Hz: expected 20 to 128"},
+		20: {"swarm --rate 500", 2, "--rate 500: expected 20 to 128 Hz"},
 		21: {"swarm --server nowhere", 2, "nowhere"},
 		22: {"swarm --trace " + missing, 2, missing},
 		23: {"swarm --trace " + badTrace, 2, badTrace},
@@ -205,6 +205,13 @@ func TestExitCodes(t *testing.T) {
 		99: {"serve --echo --lobbies 1:2", 2, "--lobbies: an echo makes none on demand"},
 		97: {"serve --echo --lobbies 8 --players 1251", 2, "--players 1251: expected 1 to 1250"},
 		98: {"swarm --lobby -2", 2, "--lobby -2: expected a number of a lobby"},
+
+		120: {"bench compare --gate cycles a b", 2, `--gate "cycles": expected all, time or instructions`},
+		121: {"swarm --link nonsense", 2, `--link: impair: profile "nonsense"`},
+		122: {"client --link mobile,rebind=1s", 2, "--link mobile,rebind=1s: rebind needs"},
+		123: {"plan --capture-when tick>1", 2, "--capture-when: expected a folder with --capture"},
+		124: {"plan --capture x --capture-when tick>p98(tick)", 2, "column 6"},
+		125: {"query --local 127.0.0.1:1", 2, "unexpected argument"},
 	} {
 		if c.args == "" {
 			t.Fatalf("%d: no case", i)

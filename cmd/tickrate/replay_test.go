@@ -69,6 +69,10 @@ func TestReplayCommand(t *testing.T) {
 			t.Errorf("tick %s: %v, want %q", n, err, want)
 		}
 	}
+	out, err = output(t, "inspect", "prediction", path)
+	if err != nil || !strings.HasPrefix(out, "No prediction differed from the server's state.\n8 players, ") {
+		t.Errorf("%v: %s", err, out)
+	}
 	out, err = output(t, "replay", path, "--json")
 	whole := playback.Result{}
 	if err != nil || json.Unmarshal([]byte(out), &whole) != nil {

@@ -52,9 +52,6 @@ func NewRoom(slots int, limits Limits) *Room {
 	return &Room{limits: limits, speakers: make([]speaker, slots), text: make([]byte, 0, 2*MaxText)}
 }
 
-// Every is Limits.Every.
-func (r *Room) Every() time.Duration { return r.limits.Every }
-
 // SetEvery changes Limits.Every. A player that has said as much as it may waits by the new time.
 func (r *Room) SetEvery(every time.Duration) {
 	if every == r.limits.Every {

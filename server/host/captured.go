@@ -66,7 +66,8 @@ func (w *worker) captureTicks(t *turn, b *server.Due, began, ended time.Duration
 	c := x.lobby.Config()
 	k := capture.Tick{Lobby: x.marks, Last: x.lobby.Match().Tick(), Ticks: b.Ticks, Period: period,
 		Interval: time.Duration(c.SendInterval) * period, Late: max(0, began-first),
-		Elapsed: b.Took / time.Duration(b.Ticks), Over: ended - t.due, Players: x.lobby.Live()}
+		Elapsed: b.Took / time.Duration(b.Ticks), Over: ended - t.due, Players: x.lobby.Live(),
+		Idle: x.lobby.Asleep()}
 	traffic, was := x.traffic(), x.was
 	x.was = traffic
 	if why := w.capture.Tick(&k); why != "" {

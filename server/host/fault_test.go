@@ -121,7 +121,7 @@ func expectFault(t *testing.T, a *greeted, done <-chan error, log *bytes.Buffer)
 	case <-time.After(waitLimit):
 		t.Fatal("the lobby with a fault still runs")
 	}
-	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") ||
+	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed=0") ||
 		!strings.Contains(s, "fault_test.go") {
 		t.Errorf("the log does not say what and where: %s", s)
 	}

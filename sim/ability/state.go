@@ -1,6 +1,7 @@
 package ability
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -42,6 +43,29 @@ func (h *Hero) NewState() (s State) {
 		s.Slots[i].Load = h.slots[i].clip
 	}
 	return s
+}
+
+// CanRefill reports whether a clip is not full.
+func (h *Hero) CanRefill(s *State) bool {
+	for m := h.guns; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros8(m); s.Slots[i].Load < h.slots[i].clip {
+			return true
+		}
+	}
+	return false
+}
+
+// Refill fills every clip, and ends what reloads.
+func (h *Hero) Refill(s *State) {
+	for m := h.guns; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros8(m)
+		w, bit := &s.Slots[i], uint8(1)<<i
+		if s.Reloading&bit != 0 {
+			w.Cool = 0
+		}
+		s.Reloading &^= bit
+		w.Load = h.slots[i].clip
+	}
 }
 
 // Input is what a tick's abilities depend on besides their state. Every value is valid.

@@ -91,6 +91,7 @@ func TestTickIsCaptured(t *testing.T) {
 		{Tick{Over: -time.Millisecond, Elapsed: 9 * time.Millisecond, Players: 4},
 			"exceeded tick > 0.5*period && players > 3"},
 		{Tick{Over: 1}, "missed its deadline"},
+		{Tick{Over: 1, Idle: true}, ""},
 	} {
 		r, th := recorder(t, Config{When: when})
 		l := th.Lobby(0)
@@ -185,7 +186,7 @@ func TestReportComparesWithTheTicksBefore(t *testing.T) {
 	const other = 9 // a lobby of the same thread
 	var marks []mark
 	add := func(lobby uint32, k kind, arg uint32, took time.Duration) {
-		marks = append(marks, mark{at, lobby, arg, k})
+		marks = append(marks, mark{at: at, lobby: lobby, arg: arg, kind: k})
 		at += took * time.Microsecond
 	}
 	for n := range uint32(21) {

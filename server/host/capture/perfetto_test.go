@@ -181,20 +181,22 @@ func decodeTrace(t *testing.T, trace []byte) (all []string) {
 // in the captured tick it has connections by name.
 func TestPerfettoTrace(t *testing.T) {
 	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
-	stage := func(at int, lobby uint32, s metrics.Stage) mark { return mark{us(at), lobby, uint32(s), kindStage} }
+	stage := func(at int, lobby uint32, s metrics.Stage) mark {
+		return mark{at: us(at), lobby: lobby, arg: uint32(s), kind: kindStage}
+	}
 	e := evidence{tick: Tick{Lobby: &Lobby{id: 2}, Last: 8}, about: Facts{Conns: []Conn{{Slot: 4, Name: "ada"}}}}
 	var marks []mark
 	for i := range 2 {
 		at := 1000 * i
 		marks = append(marks,
 			stage(at+5, Port, metrics.StageReceive),
-			mark{us(at + 6), Port, 0, kindReceive}, mark{us(at + 9), Port, 64, kindCall},
+			mark{at: us(at + 6), lobby: Port, arg: 0, kind: kindReceive}, mark{at: us(at + 9), lobby: Port, arg: 64, kind: kindCall},
 			stage(at+10, Port, metrics.StageIdle),
 			stage(at+20, 2, metrics.StageReceive), stage(at+30, 2, metrics.StageSnapshot),
-			mark{us(at + 40), 2, 4, kindConn}, mark{us(at + 50), 2, 6, kindConn},
+			mark{at: us(at + 40), lobby: 2, arg: 4, kind: kindConn}, mark{at: us(at + 50), lobby: 2, arg: 6, kind: kindConn},
 			stage(at+60, 2, metrics.StageIdle),
 			stage(at+70, 3, metrics.StageCapture), stage(at+80, 3, metrics.StageIdle),
-			mark{us(at + 90), 2, uint32(7 + i), kindTick}, mark{us(at + 91), 3, uint32(70 + i), kindTick})
+			mark{at: us(at + 90), lobby: 2, arg: uint32(7 + i), kind: kindTick}, mark{at: us(at + 91), lobby: 3, arg: uint32(70 + i), kind: kindTick})
 	}
 	got := decodeTrace(t, e.timeline(marks, disturbances{
 		pauses:  []span{{us(1000), us(1010)}, {us(1), us(2)}}, // the second is before all marks
