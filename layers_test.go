@@ -127,9 +127,10 @@ var layers = []layer{
 		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
 		tests: "internal/textlog protobuf", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
-	{pkg: "client/clock", may: "protocol ecs/tick"},
+	{pkg: "client/clock", may: "internal/prefetch protocol ecs/tick"},
 	{pkg: "client/predict",
-		may: "internal/ringbuf client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+		may: "internal/prefetch internal/ringbuf client/clock ecs/geom ecs/tick sim sim/ability sim/arena " +
+			"sim/move sim/netstate"},
 	{pkg: "client/interpolate",
 		may:   "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate",
 		tests: "ecs/netid"},

@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// MinTicks is the shortest rewind that a History is made for: one second at the highest rate.
-const MinTicks = int(tick.MaxRate)
+// MinTicks is the shortest rewind that a History is made for, a second at 128 Hz.
+const MinTicks = 128
 
 // RowBytes is what a History keeps of a player at a tick: its pose, and 16 bytes for the broad
 // phase.

@@ -27,7 +27,8 @@ type Lobby struct {
 	console     lobbyConsole
 	idle        idlePlayers
 	spectate    spectators
-	recording   recording   // of the match, and killcams
+	recording   recording // of the match, and killcams
+	flight      flightRecorder
 	replication replication // the match to snapshots
 	rewind      rewind      // lag compensation of shots
 }
@@ -64,7 +65,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.console.addCommands()
 	l.idle = newIdle(c)
 	l.spectate = spectators{c}
-	l.recording = recording{core: c}
+	l.recording, l.flight = recording{core: c}, flightRecorder{core: c}
 	l.rewind.aim = aim.New(cfg.Players)
 	if cfg.ShotLogSize > 0 {
 		l.rewind.log = lagcomp.NewShotLog(cfg.ShotLogSize)

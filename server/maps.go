@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/pvs"
+	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // MapSpec names a map and a mode. An empty name means the one that is played now.
@@ -175,6 +176,7 @@ type mapState struct {
 	players  playerRows // without an encoder, which serves all maps
 	objects  *objectRows
 	recorder spareRecorder // empty if nothing records the match yet
+	flight   *replay.FlightRecorder
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
@@ -192,6 +194,9 @@ func newMapStateOf(c Config, m *sim.Match) *mapState {
 	s.objects = newObjectRows(&s.cfg, s.match)
 	if c.Record != nil {
 		s.recorder.make(&s.cfg, s.match)
+	}
+	if c.FlightRecorder {
+		s.flight = replay.NewFlightRecorder(m)
 	}
 	return s
 }
@@ -281,5 +286,6 @@ func (l *Lobby) install(s *mapState) {
 	l.match.SetShotLog(l.rewind.log)
 	l.match.SetViewResolver(l.rewind.targetViews)
 	l.match.SetWorkers(s.cfg.Runner)
+	l.flight.install(s.flight)
 	l.outbound.round, l.leaving = roundNews{core: &l.core}, 0
 }

@@ -22,6 +22,7 @@ type consoleVars struct {
 	contentKbps *console.Var
 	idleWarn    *console.Var
 	idleKick    *console.Var
+	idlePassive *console.Var
 
 	viewDistance *console.Var
 	nearest      *console.Var
@@ -46,8 +47,8 @@ func (v *consoleVars) add(to *console.Console, c *Config) {
 	v.name = console.NewText(saved("server.name", "what server browsers show"), c.Name, query.MaxText)
 	v.addGame(c)
 	v.addNet(c)
-	to.Add(v.name, v.respawn, v.killcam, v.idleWarn, v.idleKick, v.chatEvery, v.kbps, v.contentKbps,
-		v.viewDistance, v.nearest,
+	to.Add(v.name, v.respawn, v.killcam, v.idleWarn, v.idleKick, v.idlePassive, v.chatEvery, v.kbps,
+		v.contentKbps, v.viewDistance, v.nearest,
 		fixed("server.tickrate", "ticks a second; given with --rate", int64(c.Rules.Rate)),
 		fixed("net.interval", "ticks between two snapshots; given with --send-interval or --snapshot-rate",
 			int64(c.SendInterval)))
@@ -68,6 +69,8 @@ func (v *consoleVars) addGame(c *Config) {
 		c.IdleWarn, 0, maxIdle)
 	v.idleKick = console.NewDuration(saved("game.idlekick", "after which an idle player is removed; 0s for never"),
 		c.IdleKick, 0, maxIdle)
+	v.idlePassive = console.NewDuration(saved("game.idlepassive",
+		"after which a player that gives input and takes no part is removed; 0s for never"), c.IdlePassive, 0, maxIdle)
 	v.chatEvery = console.NewDuration(saved("chat.every", "time that each line of a player takes, after five at once"),
 		chat.DefaultEvery, minChatEvery, maxChatEvery)
 	v.killcam = console.NewBool(saved("game.killcam", "whether players that ask for killcams get them"), c.givesKillcams())
@@ -118,7 +121,7 @@ func (s *lobbyConsole) apply() {
 		v.respawnSet = true
 		_ = l.match.SetRespawn(int32(v.respawn.Duration() / time.Millisecond)) // a mode may refuse
 	}
-	l.idle.setLimits(v.idleWarn.Duration(), v.idleKick.Duration())
+	l.idle.setLimits(v.idleWarn.Duration(), v.idleKick.Duration(), v.idlePassive.Duration())
 	l.chat.room.SetEvery(v.chatEvery.Duration())
 	if kbps := int(v.kbps.Int()); kbps != l.cfg.Kbps {
 		l.cfg.Kbps = kbps

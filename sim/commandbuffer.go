@@ -16,7 +16,7 @@ type CommandBuffer struct {
 	ring    [bufferTicks]Command // by tick; Tick 0 = empty
 }
 
-// bufferTicks bounds how far ahead commands may arrive: half a second at 128 Hz.
+// bufferTicks bounds how far ahead commands may arrive: 444 ms at 144 Hz, half a second at 128 Hz.
 const bufferTicks = 64
 
 // repeatTicks is for how many ticks the last command bridges missing ones; after that the player

@@ -159,10 +159,10 @@ func TestSaveHasEverything(t *testing.T) {
 func TestInputsHaveEveryChange(t *testing.T) {
 	const recorded = "RequestHero Join JoinAsHero JoinAt JoinFrom JoinSpectatorAt JoinSpectatorFrom Leave SetRespawn " +
 		"JoinSpectator CommandBuffer SetClampLimits SetHitFilter SetViewResolver "
-	const reads = "AbilityStates Checksums ClampLimits Entities Entity Game Harms Hash HitFilter History Kinds LastView " +
+	const reads = "AbilityStates Checksums ClampLimits Entities Entity Game Harms Hash HitFilter History InputLog Kinds LastView " +
 		"Layout Mode NextTeam Objects Outcome Poses PrefetchCommand PrefetchCommands Root " +
 		"RoundStatus Rules Save Scene Score Self SelfInto SetShotLog Spectates Tick ViewResolver Vital "
-	const plays = "Begin ContinueFrom End Replay ReplayTimed Run SetInputLog SetWorkers Step Wake "
+	const plays = "Begin ContinueFrom End InterruptedInputs Replay ReplayTimed Run SetInputLog SetWorkers Step Wake "
 	m := reflect.TypeFor[*Match]()
 	for i := range m.NumMethod() {
 		if name := m.Method(i).Name; !strings.Contains(" "+recorded+reads+plays, " "+name+" ") {

@@ -199,7 +199,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	s.Reset()
 	resetDone := r.servers.reset(ctx)
 	gaps := meter.NewHistogram(0, meter.Fine)
-	hiccup := clock.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
+	hiccup := clock.NewHiccupOnSpare(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
 	begin := time.Now()
 	err := s.Run(ctx, time.Duration(m.Duration), func() bool {
 		if o := r.cfg.Observer; o.Playing != nil && o.Ready != nil && o.Ready() {

@@ -228,8 +228,8 @@ var rules = []rule{
 			return s.Lobby.Spectators >= 0 && s.Lobby.Spectators <= MaxPlayers &&
 				(s.Lobby.Players+s.Lobby.Spectators)*s.Lobby.Lobbies <= MaxPlayers
 		}},
-	{"rates.tick_hz", "20 to 128 Hz",
-		func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 128) }},
+	{"rates.tick_hz", "20 to 144 Hz",
+		func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 144) }},
 	{"rates.send_every_ticks", "1 to 20 ticks, or 0 for what comes nearest to 20 Hz",
 		func(s *Scenario) bool { return within(float64(s.Rates.SendEvery), 0, 20) }},
 	{"rates.kbps", "16 to 1000000 kbit/s, or 0 for no limit",

@@ -13,7 +13,7 @@ import (
 // TickHelp lists what a TickLimit can name.
 const TickHelp = `tick (the longer of CPU and elapsed time), cpu, elapsed, late (its start after its
 schedule), period, interval, players; p50, p95, p99, p999 of tick, cpu, elapsed, late, in the ticks
-before; numbers, + - * /, < <= > >= ==, && or and, || or or. Times are milliseconds: 5 and 5ms are
+before; numbers, + - * /, < <= > >= ==, && (and), || (or). Times are milliseconds: 5 and 5ms are
 the same.`
 
 // tickHints are those of a TickLimit.

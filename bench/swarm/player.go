@@ -83,6 +83,7 @@ func (s *Swarm) churn(i int) error {
 	if st, _ := p.client.State(); st != client.Joined {
 		return nil
 	}
+	s.hear(i) // the next player gets none of it
 	now := max(s.driver.now, p.at)
 	p.client.Leave(now)
 	s.sender.send(i, now)

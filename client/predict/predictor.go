@@ -1,9 +1,12 @@
 package predict
 
 import (
+	"unsafe"
+
 	"github.com/tickrate/tickrate/client/clock"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/prefetch"
 	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -78,6 +81,15 @@ func (p *Predictor) State(t tick.Tick) *State {
 		p.states = new([ringTicks]State)
 	}
 	return &p.states[t%ringTicks]
+}
+
+// Prefetch asks for the places of tick t and of the tick before it.
+func (p *Predictor) Prefetch(t tick.Tick) {
+	prefetch.Bytes(unsafe.Pointer(p.at(t)), unsafe.Sizeof(command{}))
+	if p.states != nil {
+		prefetch.Bytes(unsafe.Pointer(&p.states[(t-1)%ringTicks]), unsafe.Sizeof(State{}))
+		prefetch.Bytes(unsafe.Pointer(&p.states[t%ringTicks]), unsafe.Sizeof(State{}))
+	}
 }
 
 // holds reports whether the ring remembers tick t. Ticks from before a long skip do not count:

@@ -60,8 +60,8 @@ A scenario says what is played: a name (plan scenarios) or a TOML file. Flags
 override its keys:
 
   tickrate plan --scenario duels
-  tickrate plan --scenario mine.toml --slo 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'
-  tickrate plan predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
+  tickrate plan --scenario mine.toml --slo 'p99(tick)<8ms && kbps(down)<512'
+  tickrate plan predict --scenario mine.toml --prices examples/plan/prices.toml
 
 With --sizes, the plan measures the sizes that you name, each as often as
 --repeat says, and searches nothing: lines of bench.txt then have the same
@@ -73,7 +73,8 @@ names in every run, for benchstat.
 With --agents, the players are on other machines, where tickrate swarm agent
 runs; a step waits for that many.
 
-A service level is comparisons joined by && and ||. Names: ` + slo.Help + `
+A service level is comparisons joined by && and ||. Names:
+` + slo.Help + `
 
 Exit codes:
   0  the knee was found, or the largest size, or each of --sizes, held

@@ -345,7 +345,8 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 		l.NearestPlayers = -1
 	}
 	l.Spectators, l.SpectateAll, l.ShotLogSize = m.spectators, m.spectateAll, s.shotLog
-	l.IdleWarn, l.IdleKick, l.SleepWhenEmpty = m.idleWarn, m.idleKick, !m.noIdleSleep
+	l.IdleWarn, l.IdleKick, l.IdlePassive = m.idleWarn, m.idleKick, m.idlePassive
+	l.SleepWhenEmpty = !m.noIdleSleep
 	l.SendInterval = n.sendInterval
 	if n.snapshotRate != 0 {
 		_, l.SendInterval, err = (host.ClockConfig{Simulation: l.Rules.Rate, Network: n.snapshotRate}).Check()
@@ -398,6 +399,8 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
 		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
 			s.query.name, query.MaxText)
+	case m.idlePassive < 0 || m.idlePassive > maxIdle:
+		return usage.Errorf("--idle-passive %v: expected at most %v, or 0 for never", m.idlePassive, maxIdle)
 	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
 		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
 			m.idleWarn, m.idleKick, maxIdle)

@@ -23,7 +23,7 @@ func TestMistypedCommandsSayWhatWasMeant(t *testing.T) {
 		{"serv", "did you mean serve?"},
 		{"serve --snapshot-rate 25", "25 snapshots a second at 60 Hz: expected 3, 4, 5, 6, 10, 12, 15, 20, 30 or 60"},
 		{"serve --players=0", "--players 0: expected 1 to 4096"},
-		{"serve --rate 0", "--rate 0: expected 20 to 128"},
+		{"serve --rate 0", "--rate 0: expected 20 to 144"},
 		{"serve --max-steps 0", "--max-steps 0, --max-batch 1: expected 1 or more"},
 		{"serve --listen http://127.0.0.1:7913", "--listen: http://127.0.0.1:7913 is a URL: expected host:port, as 127.0.0.1:7913"},
 		{"serve --http http://127.0.0.1:7914", "--http: http://127.0.0.1:7914 is a URL"},

@@ -14,7 +14,7 @@ import (
 // ClockConfig holds the rates of a server, in the terms of Unity Netcode's ClientServerTickRate.
 // Zero fields mean the defaults named.
 type ClockConfig struct {
-	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 128; default 60
+	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 144; default 60
 	// NetworkTickRate: snapshots a second to one client, Simulation over a whole number of ticks;
 	// default the rate nearest to 20.
 	Network int

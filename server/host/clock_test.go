@@ -23,7 +23,7 @@ func TestClockConfig(t *testing.T) {
 		3:  {ClockConfig{Simulation: 20}, 1, ""},
 		4:  {ClockConfig{Simulation: 60, Network: 60}, 1, ""},
 		5:  {ClockConfig{Simulation: 60, Network: 3}, 20, ""},
-		6:  {ClockConfig{Simulation: 19}, 0, "tick rate 19 Hz: expected 20 to 128"},
+		6:  {ClockConfig{Simulation: 19}, 0, "tick rate 19 Hz: expected 20 to 144"},
 		7:  {ClockConfig{Simulation: 60, Network: 61}, 0, "61 snapshots a second at 60 Hz: expected 3, 4, 5, 6, 10, 12, 15, 20, 30 or 60"},
 		8:  {ClockConfig{Simulation: 60, Network: 2}, 0, "expected 3, 4, 5"},
 		9:  {ClockConfig{Network: -1}, 0, "-1 snapshots a second"},

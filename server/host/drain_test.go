@@ -79,6 +79,7 @@ func TestRow77Drain(t *testing.T) {
 
 // A drain that takes too long ends with the players told; so does the drain of a lobby alone.
 func TestDrainHasALimit(t *testing.T) {
+	t.Parallel() // it waits
 	for _, lobbies := range []int{0, 2} {
 		cfg, log := lobbiesConfig("gnet", lobbies, lobbies)
 		cfg = roundAtOnce(cfg)
@@ -110,6 +111,7 @@ func TestDrainHasALimit(t *testing.T) {
 // A drain ends a lobby whose round is over, though its players stay; one that was begun before the host
 // runs ends it as soon as it does.
 func TestRow77DrainAfterARound(t *testing.T) {
+	t.Parallel() // it waits
 	cfg, _ := lobbiesConfig("mmsg", 1, 1)
 	cfg = roundAtOnce(cfg)
 	cfg.Lobby.Rules.Game.Mode.RoundMillis, cfg.Lobby.Rules.Game.Mode.PostmatchMillis = 2000, 1000

@@ -181,6 +181,7 @@ func TestThreat40EchoHost(t *testing.T) {
 // A host whose HTTP port others can reach gives no tokens without a secret, says so, and gives them
 // with one.
 func TestConnectOffLoopback(t *testing.T) {
+	t.Parallel() // it waits
 	for i, c := range []struct {
 		http, secret string
 		want         int
@@ -208,6 +209,7 @@ func TestConnectOffLoopback(t *testing.T) {
 // Tokens name the bound address or the configured one. For a host on all addresses they name
 // loopback, and the log says so.
 func TestHostName(t *testing.T) {
+	t.Parallel() // it waits
 	for i, c := range []struct {
 		listen string
 		log    bool

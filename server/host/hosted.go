@@ -96,6 +96,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}
 	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), x.leave
+	c.FlightRecorder = h.dumpFolder() != ""
 	if h.cfg.Files.Recordings != "" {
 		name := ""
 		if !h.alone() {

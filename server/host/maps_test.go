@@ -37,6 +37,7 @@ func (s *sharedBuffer) String() string {
 // A host loads maps on a goroutine of its own while it ticks. A map that is missing, or whose
 // loading panics, is logged and changes nothing.
 func TestHostChangesItsMap(t *testing.T) {
+	t.Parallel() // it waits
 	game := sim.DefaultGame()
 	find := func(c server.MapSpec) (g server.LoadedMap, err error) {
 		switch c.Map {

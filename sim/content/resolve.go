@@ -112,7 +112,7 @@ func (r *reader) resolve(p *Pack) error {
 		}
 	}
 	for i := range p.Modes {
-		if _, err := p.Modes[i].Compile(tick.MaxRate); err != nil {
+		if _, err := p.Modes[i].Compile(checkRate); err != nil {
 			return r.fail(row("mode", i), "%v", err)
 		}
 	}
@@ -257,11 +257,14 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 		return r.fail(at+".body", "%v", err)
 	}
 	// What is left to find is about the hero's list as a whole.
-	if _, err := p.params(h).Compile(tick.MaxRate); err != nil {
+	if _, err := p.params(h).Compile(checkRate); err != nil {
 		return r.fail(at+".abilities", "%v", err)
 	}
 	return nil
 }
+
+// checkRate is the rate at which a pack is checked: the most rounds a second that a gun may have.
+const checkRate tick.Rate = 128
 
 // mapRow checks the references and the places of a map.
 func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
