@@ -127,7 +127,7 @@ func TestConsoleIsTyped(t *testing.T) {
 	cfg, log := hostConfig("mmsg"), &logBuffer{}
 	in, typing := io.Pipe()
 	cfg.Console.Input, cfg.Console.Exec, cfg.Console.Dir, cfg.Log, cfg.HTTP.Listen = in,
-		[]string{"start.cfg"}, dir, log, ""
+		[]string{"start.cfg"}, dir, logTo(log), ""
 	h, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -102,7 +102,7 @@ func TestDrainHasALimit(t *testing.T) {
 		if err := <-done; err != nil || why != packet.ReasonClosing {
 			t.Errorf("%d lobbies: %v, the player was told %v", lobbies, err, why)
 		}
-		if !strings.Contains(log.String(), "not drained after 1s") {
+		if !strings.Contains(log.String(), "not drained in time: lobbies end with the server after=1s") {
 			t.Errorf("%d lobbies: the log: %s", lobbies, log)
 		}
 	}

@@ -68,7 +68,7 @@ func TestThreat32PanicLeavesADump(t *testing.T) {
 		}
 	})
 	neighbour := (*h.list.Load())[0]
-	eventually(t, "the dump", func() bool { return strings.Contains(log.String(), "lobby 1: dump in") })
+	eventually(t, "the dump", func() bool { return strings.Contains(log.String(), "dump written lobby=1") })
 	from := neighbour.schedule.Wall.Count()
 	eventually(t, "more ticks of the neighbour", func() bool { return neighbour.schedule.Wall.Count() > from+20 })
 	stop()

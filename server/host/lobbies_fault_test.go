@@ -336,7 +336,7 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 		return r.Info.Name == "many" && r.Info.Map == "" && r.Info.MaxPlayers == 0
 	})
 	stop()
-	if s := log.String(); !strings.Contains(s, "lobby 0, tick") {
+	if s := log.String(); !strings.Contains(s, "lobby ends by an internal fault lobby=0 tick=") {
 		t.Errorf("the log: %s", s)
 	}
 }
@@ -344,7 +344,7 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 // A panic as a recording is written ends the recording, and not the server.
 func TestThreat32PanicOfARecording(t *testing.T) {
 	log := new(lockedLog)
-	r, err := newRecorder(t.TempDir(), "", log)
+	r, err := newRecorder(t.TempDir(), "", logTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}

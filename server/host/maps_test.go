@@ -53,7 +53,7 @@ func TestHostChangesItsMap(t *testing.T) {
 	typed, keys := io.Pipe()
 	var log sharedBuffer
 	cfg := Config{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"},
-		Console: ConsoleConfig{Input: typed}, Log: &log, Maps: find, MaxSteps: 4, MaxBatch: 2,
+		Console: ConsoleConfig{Input: typed}, Log: logTo(&log), Maps: find, MaxSteps: 4, MaxBatch: 2,
 		Lobby: server.Config{Arena: simtest.Arena(), ArenaName: "arena-16", Players: 4,
 			SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
 	cfg.Lobby.Netcode.PrivateKey = labKey
