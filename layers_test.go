@@ -39,11 +39,12 @@ var layers = []layer{
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
 	{pkg: "internal/perfevent", may: "sys", shell: "*"}, // counters of the processor and the kernel
 	{pkg: "internal/webplot"},
-	{pkg: "internal/stage"},     // names of the stages of a tick
-	{pkg: "internal/footprint"}, // bytes of memory by owner
-	{pkg: "internal/ratelimit"}, // the one token bucket
-	{pkg: "internal/ringbuf"},   // the one ring of newest items
-	{pkg: "internal/prefetch"},  // memory ahead of its use
+	{pkg: "internal/textlog", shell: "*"}, // records of a log as lines for people
+	{pkg: "internal/stage"},               // names of the stages of a tick
+	{pkg: "internal/footprint"},           // bytes of memory by owner
+	{pkg: "internal/ratelimit"},           // the one token bucket
+	{pkg: "internal/ringbuf"},             // the one ring of newest items
+	{pkg: "internal/prefetch"},            // memory ahead of its use
 	// regions of execution traces, without garbage
 	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -124,7 +125,7 @@ var layers = []layer{
 	// the evidence of missed deadlines: it gets plain numbers
 	{pkg: "server/host/capture",
 		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
-		tests: "protobuf", shell: "*"},
+		tests: "internal/textlog protobuf", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "internal/prefetch protocol ecs/tick"},
 	{pkg: "client/predict",
@@ -161,7 +162,7 @@ var layers = []layer{
 		shell: "*"},
 	{pkg: "fleet/director",
 		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
-		tests: "client server server/host sim/arena", shell: "*"},
+		tests: "client server server/host sim/arena internal/textlog", shell: "*"},
 
 	// Measuring.
 	{pkg: "bench/trace", may: "ecs/geom"},

@@ -18,6 +18,8 @@ type scoreboard struct {
 	links  []linkLook       // by slot
 	due    []time.Duration  // by slot: when its connection may be sent the next message
 	dirty  dirtyRows
+
+	message [scoresRoom]byte
 }
 
 // linkLook is what was last seen of the link of a slot.
@@ -30,6 +32,9 @@ type linkLook struct {
 }
 
 const (
+	// A message is small, and none waits behind many: the memory of a connection's queue need not grow.
+	scoresRoom    = 128         // bytes of a message
+	scoresQueue   = 2           // queued messages at which scores wait
 	scoresEvery   = time.Second // between two messages to a connection with nothing left to be sent
 	linkLooks     = 4           // looks, one a second, from one measurement of a link to the next
 	lossSmoothing = 0.25        // weight of a measurement
@@ -131,10 +136,10 @@ func lossPercent(lost, of uint64) float32 {
 func (b *scoreboard) send(now time.Duration, c *conn, interval time.Duration) {
 	slot := c.id.Index()
 	if b.dirty.count[slot] == 0 || now < b.due[slot] || b.roster.dirty.count[slot] > 0 ||
-		now < b.roster.viewers[slot].clear || c.session.peer.ReliablePending() >= rosterQueue {
+		now < b.roster.viewers[slot].clear || c.session.peer.ReliablePending() >= scoresQueue {
 		return
 	}
-	most := b.roster.messageRoom(c, interval, protocol.ScoreSize)
+	most := min(b.roster.messageRoom(c, interval, protocol.ScoreSize), scoresRoom)
 	message := append(b.message[:0], protocol.MessageScores)
 	at := b.dirty.next(slot, 0)
 	for ; at >= 0 && len(message)+protocol.ScoreSize <= most; at = b.dirty.next(slot, at+1) {

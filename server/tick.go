@@ -58,7 +58,7 @@ func (l *Lobby) advance(now time.Duration, sock netio.Conn, n int) error {
 		return nil
 	}
 	if l.cfg.SleepWhenEmpty && l.join.empty() {
-		l.Stats.Count[metrics.TicksSlept].Inc()
+		l.Stats.Count[metrics.TicksSlept].Add(uint64(n))
 		l.endTick()
 		return nil
 	}
@@ -103,4 +103,5 @@ func (l *Lobby) play(now time.Duration) {
 	l.flight.arm()
 	l.leaving = 0
 	l.spectate.update()
+	l.Stats.Count[metrics.TicksPlayed].Inc()
 }

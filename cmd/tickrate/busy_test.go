@@ -14,10 +14,10 @@ import (
 const waitLimit = 30 * time.Second
 
 // busyLines matches what a server logs when the machine kept it from running.
-var busyLines = regexp.MustCompile(`(?m)^(stalled \d+ ms, skipped \d+ ticks?|load level is now ).*\n`)
+var busyLines = regexp.MustCompile(`(?m)^\S+ WARN  (stalled \d+ ms, skipped \d+ ticks?|load level changed ).*\n`)
 
 // lateRepeats matches what a server logs when repeats of a disconnect come seconds after the first.
-var lateRepeats = regexp.MustCompile(`(?m)^refused: .* \[drop_unknown\].*\n`)
+var lateRepeats = regexp.MustCompile(`(?m)^\S+ WARN  refused: .* \[drop_unknown\].*\n`)
 
 // unexpected returns what a server logged without the lines of a busy machine.
 func unexpected(log string) string {

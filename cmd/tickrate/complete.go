@@ -36,7 +36,7 @@ func completions() map[string]completion {
 		"relevance players": words(relevances...), "relevance management": words(relevances...),
 		"profile profile": words(profiles...), "down profile": words(profiles...),
 		"link profile": words(profiles...),
-		"killcam when": words("on", "off", "auto"), "decode amount": words("full", "own", "acks"),
+		"log format":   words("text", "json"), "killcam when": words("on", "off", "auto"), "decode amount": words("full", "own", "acks"),
 		"verdict verdict": words(lagcomp.VerdictNames()...),
 		"clamp reason":    words(append(lagcomp.ClampNames(), "any")...),
 		"map map":         completeMap, "map name": completeMap, "rotate MAP": completeMap, "map kind": words("gen", "town"),

@@ -74,6 +74,7 @@ func (f *scaleFlags) config(out io.Writer) (autoscale.Config, error) {
 func newAutoscale() *cobra.Command {
 	var f scaleFlags
 	var listen, director string
+	var log logFormat
 	c := &cobra.Command{
 		Use:   "autoscale",
 		Short: "Tell Agones how many hosts a fleet needs",
@@ -95,7 +96,7 @@ While no director answers, the fleet stays as it is.`,
 			if err != nil {
 				return err
 			}
-			w, err := autoscale.NewWebhook(cfg, serverapi.Base(director), os.Stderr)
+			w, err := autoscale.NewWebhook(cfg, serverapi.Base(director), log.logger(os.Stderr))
 			if err != nil {
 				return usage.Error(err)
 			}
@@ -109,6 +110,7 @@ While no director answers, the fleet stays as it is.`,
 		},
 	}
 	f.register(c)
+	log.register(c.Flags())
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7921", "HTTP `host:port`")
 	c.Flags().StringVar(&director, "director", "127.0.0.1:7920", "`host:port` or URL of a tickrate fleet director")
 	return c

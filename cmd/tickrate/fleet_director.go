@@ -26,6 +26,7 @@ import (
 
 // directorFlags are the flags of fleet director.
 type directorFlags struct {
+	log                  logFormat
 	key                  keyFlags
 	nats, listen, dir    string // URL of an outside server; address and folder of an embedded one
 	fleetKey             string // file
@@ -62,6 +63,7 @@ Directors may be several on one NATS server, and any may end at any time.
 	}
 	f.key.register(c, "the same at all hosts")
 	fl := c.Flags()
+	f.log.register(fl)
 	fl.StringVar(&f.nats, "nats", "", "`URL` of a NATS server with JetStream; default one inside this process")
 	fl.StringVar(&f.listen, "nats-listen", "127.0.0.1:4222", "`host:port` of the server inside this process")
 	fl.StringVar(&f.dir, "nats-dir", "", "`folder` of the server inside this process; default a temporary one")
@@ -102,7 +104,7 @@ func (f *directorFlags) config(c *cobra.Command) (cfg director.Config, err error
 		return cfg, usage.Errorf("--max-tick %v: expected 1µs to 1s", f.maxTick)
 	}
 	cfg = director.Config{ProtocolID: uint64(f.protocol), MaxBusy: f.maxBusy, MaxTick: f.maxTick,
-		TokenLifetime: f.lifetime, SessionTimeout: f.timeout, Log: c.ErrOrStderr()}
+		TokenLifetime: f.lifetime, SessionTimeout: f.timeout, Log: f.log.logger(c.ErrOrStderr())}
 	if cfg.Key, err = announce.ReadKey(f.fleetKey); err != nil {
 		return cfg, usage.Error(err)
 	}

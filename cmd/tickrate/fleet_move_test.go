@@ -5,7 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io"
+	"log/slog"
 	"net/netip"
 	"strings"
 	"sync"
@@ -18,6 +18,7 @@ import (
 	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
 	"github.com/tickrate/tickrate/fleet/handoff"
+	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server"
@@ -66,7 +67,7 @@ func startMovingHost(t testing.TB, b *bus.Bus, name string, ahead, players int) 
 		Lobby: server.Config{Arena: ground, ArenaName: "arena-64", Players: players,
 			Netcode: netcode.ServerConfig{PrivateKey: movingKey}},
 		Lobbies: host.LobbiesConfig{Ahead: ahead, Most: 4}, DrainFor: time.Minute, MoveFirst: handoff.MoveFirst,
-		UDP: host.UDPConfig{Listen: "127.0.0.1:0"}, Log: log,
+		UDP: host.UDPConfig{Listen: "127.0.0.1:0"}, Log: slog.New(textlog.New(log, "")),
 		Maps: func(server.MapSpec) (server.LoadedMap, error) {
 			return server.LoadedMap{Arena: ground, Name: "arena-64"}, nil
 		},
@@ -75,12 +76,12 @@ func startMovingHost(t testing.TB, b *bus.Bus, name string, ahead, players int) 
 		t.Fatal(err)
 	}
 	key := announce.Key{1, 2, 3}
-	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: name, Key: key, Log: io.Discard,
+	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: name, Key: key, Log: slog.New(slog.DiscardHandler),
 		Figure: func() announce.Host { return figuresOf(h.Load()) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := handoff.NewMover(t.Context(), handoff.Config{Bus: b, Name: name, Key: key, Host: h, Log: log})
+	m, err := handoff.NewMover(t.Context(), handoff.Config{Bus: b, Name: name, Key: key, Host: h, Log: slog.New(textlog.New(log, ""))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func TestRow81DrainMovesALobby(t *testing.T) {
 		t.Errorf("the new host has %+v", l)
 	}
 	for line := range strings.Lines(from.log.String()) {
-		if strings.Contains(line, "moved to") {
+		if strings.Contains(line, "lobby moved") {
 			t.Log(line)
 		}
 	}

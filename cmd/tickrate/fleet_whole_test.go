@@ -296,7 +296,7 @@ func TestWholeFleet(t *testing.T) {
 		t.Errorf("%d of %d players moved; %d in matches, %d told\n%s", moved, before, joined, told, drained.errs)
 	}
 	for line := range strings.Lines(drained.errs.String()) {
-		if strings.Contains(line, "moved to") {
+		if strings.Contains(line, "lobby moved") {
 			f.report.WriteString("         " + line)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -190,12 +191,13 @@ func newServeConfig() *cobra.Command {
 // are open.
 func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	report func(*cobra.Command, runningHost)) error {
+	s.log.out = s.log.format.logger(os.Stderr)
 	cfg, err := s.config(c)
 	if err != nil {
 		return err
 	}
 	// The key comes last: all other settings are valid by now.
-	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, os.Stderr); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, slog.NewLogLogger(s.log.out.Handler(), slog.LevelInfo).Writer()); err != nil {
 		return err
 	}
 	setMinProcs(max(s.tick.workers, cfg.Lobbies.Workers) + 2) // these, the socket's loop, and all else
@@ -231,14 +233,14 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		}
 		go hugepage.KeepCollapsed(ctx)
 	}
-	leave, err := s.fleet.join(ctx, h)
+	leave, err := s.fleet.join(ctx, h, s.log.out)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	defer s.listLocally(h)()
 	report(c, h)
-	defer s.fleet.runAgones(h)()
+	defer s.fleet.runAgones(h, s.log.out)()
 	return h.Run(ctx)
 }
 
@@ -269,7 +271,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 		Files: host.FilesConfig{Journal: s.journalFile(), PVSCache: s.replication.pvsCache,
 			Recordings: s.record, Dumps: s.dumpFolder()},
 		Name: s.query.name, TickWorkers: s.tick.workers, MaxSteps: s.tick.maxSteps,
-		MaxBatch: s.tick.maxBatch, Log: os.Stderr,
+		MaxBatch: s.tick.maxBatch, Log: s.log.out,
 	}
 	cfg.Lobby.Netcode = netcode.ServerConfig{ProtocolID: uint64(s.network.protocol), Addresses: public,
 		AllowTestKey: s.key.insecure}
@@ -289,6 +291,9 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if s.console.stdin || term.IsTerminal(int(os.Stdin.Fd())) {
 		readInBackground()
 		cfg.Console.Input = os.Stdin
+		if s.log.format == logText {
+			cfg.Console.Output = os.Stderr
+		}
 	}
 	if err := s.lobby(&cfg); err != nil {
 		return cfg, err
@@ -448,14 +453,14 @@ func (s *serveSettings) journalFile() string {
 	_, port, err := net.SplitHostPort(s.network.listen)
 	switch {
 	case s.journal == "none":
-		fmt.Fprintln(os.Stderr, noJournal)
+		s.log.out.Warn(noJournal)
 		return ""
 	case s.journal != "":
 		return s.journal
 	case err != nil || port == "0": // opening the socket reports a wrong address
 		return ""
 	case !host.HasJournal:
-		fmt.Fprintln(os.Stderr, noJournal)
+		s.log.out.Warn(noJournal)
 		return ""
 	}
 	dir := "."
@@ -501,9 +506,15 @@ func printReady(c *cobra.Command, h runningHost) {
 }
 
 // announce prints what is played and the addresses of the host for people, one to a line and all in
-// one write.
+// one write; with a log of JSON it is a record of that.
 func (s *serveSettings) announce(c *cobra.Command, h runningHost) {
 	m, b := &s.match, &strings.Builder{}
+	if s.log.format == logJSON {
+		s.log.out.Info("serving", "echo", s.network.echo, "lobbies", max(1, m.lobbies.Ahead), "players", m.players,
+			"mode", m.mode, "map", m.arena, "rate_hz", m.rate, "udp", h.Addr(), "http", h.HTTPAddr(),
+			"connect", h.ConnectURL(), "query", h.QueryAddr(), "pid", os.Getpid())
+		return
+	}
 	if s.network.echo {
 		lobbies := max(1, m.lobbies.Ahead)
 		fmt.Fprintf(b, "echo: %d slots in %d lobbies, protocol id %v\n", lobbies*m.players, lobbies,

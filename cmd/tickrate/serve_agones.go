@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"strconv"
@@ -66,7 +67,7 @@ type gameServer struct {
 }
 
 // runAgones tells the SDK server what a host does until stop is called.
-func (s *fleetSettings) runAgones(r runningHost) (stop func()) {
+func (s *fleetSettings) runAgones(r runningHost, log *slog.Logger) (stop func()) {
 	h, ok := r.(*host.Host)
 	if !s.underAgones() || !ok {
 		return func() {}
@@ -76,7 +77,7 @@ func (s *fleetSettings) runAgones(r runningHost) (stop func()) {
 	done := make(chan struct{})
 	client := agones.NewClient(agones.Config{
 		URL:     sdkServer(),
-		Figures: g.figures, Open: g.open, Drain: h.Drain, Log: os.Stderr})
+		Figures: g.figures, Open: g.open, Drain: h.Drain, Log: log})
 	go func() {
 		defer close(done)
 		client.Run(ctx)

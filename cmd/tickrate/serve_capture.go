@@ -4,7 +4,7 @@ package main
 
 import (
 	"errors"
-	"os"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -58,7 +58,7 @@ func (s *captureSettings) check(echo bool) (when *slo.TickLimit, err error) {
 }
 
 // start starts the recorder of captures; a nil one if there are to be none.
-func (s *captureSettings) start() (*capture.Recorder, error) {
+func (s *captureSettings) start(log *slog.Logger) (*capture.Recorder, error) {
 	if s.dir == "" || s.most == 0 {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (s *captureSettings) start() (*capture.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := capture.New(capture.Config{Dir: s.dir, When: when, Most: s.most, Log: os.Stderr, Await: s.from,
+	r, err := capture.New(capture.Config{Dir: s.dir, When: when, Most: s.most, Log: log, Await: s.from,
 		ReplayFlags: s.maps.replayFlags})
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *captureSettings) start() (*capture.Recorder, error) {
 // observe adds to a configuration what observes the ticks from outside: the recorder of captures, and
 // the meter of hiccups. stop ends them; call it after the host has ended.
 func (s *serveSettings) observe(cfg *host.Config) (stop func(), err error) {
-	if cfg.Capture, err = s.capture.start(); err != nil {
+	if cfg.Capture, err = s.capture.start(cfg.Log); err != nil {
 		return nil, err
 	}
 	if !s.tick.hiccup && cfg.Capture == nil {

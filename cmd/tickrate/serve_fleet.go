@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -61,7 +62,7 @@ func (s *fleetSettings) check(m *matchSettings, echo bool) (err error) {
 }
 
 // join announces a host until stop is called.
-func (s *fleetSettings) join(ctx context.Context, r runningHost) (stop func(), err error) {
+func (s *fleetSettings) join(ctx context.Context, r runningHost, log *slog.Logger) (stop func(), err error) {
 	h, ok := r.(*host.Host)
 	if s.url == "" || !ok {
 		return func() {}, nil
@@ -70,7 +71,7 @@ func (s *fleetSettings) join(ctx context.Context, r runningHost) (stop func(), e
 	if err != nil {
 		return nil, err
 	}
-	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: s.name, Key: s.key, Log: os.Stderr,
+	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: s.name, Key: s.key, Log: log,
 		Figure: func() announce.Host { return figuresOf(h.Load()) },
 		Make: func(ctx context.Context, mapName, mode string, players int) (uint32, error) {
 			return h.CreateLobby(ctx, httpapi.LobbySpec{Map: mapName, Mode: mode, Players: players})
@@ -79,7 +80,7 @@ func (s *fleetSettings) join(ctx context.Context, r runningHost) (stop func(), e
 		b.Close()
 		return nil, err
 	}
-	m, err := handoff.NewMover(ctx, handoff.Config{Bus: b, Name: s.name, Key: s.key, Host: h, Log: os.Stderr})
+	m, err := handoff.NewMover(ctx, handoff.Config{Bus: b, Name: s.name, Key: s.key, Host: h, Log: log})
 	if err != nil {
 		b.Close()
 		return nil, err
@@ -93,7 +94,7 @@ func (s *fleetSettings) join(ctx context.Context, r runningHost) (stop func(), e
 		cancel()
 		for range cap(done) {
 			if err := <-done; err != nil {
-				fmt.Fprintf(os.Stderr, "fleet: %v\n", err)
+				log.Error("fleet: left with an error", "err", err)
 			}
 		}
 		b.Close()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
@@ -44,6 +45,13 @@ type serveSettings struct {
 	shotLog     int    // shot records to keep
 	capture     captureSettings
 	fleet       fleetSettings
+	log         logSettings
+}
+
+// logSettings are the settings of the log.
+type logSettings struct {
+	format logFormat
+	out    *slog.Logger // set by serve
 }
 
 // matchSettings are the settings of map, mode, players and rules.
@@ -150,6 +158,8 @@ var settingKeys = []struct{ key, flag string }{
 
 	{"fleet.nats", "fleet"}, {"fleet.key_file", "fleet-key"}, {"fleet.name", "fleet-name"},
 	{"fleet.agones", "agones"},
+
+	{"log.format", "log"},
 }
 
 // secretSettings are the flags that serve config leaves out.
@@ -165,6 +175,7 @@ func (s *serveSettings) register(c *cobra.Command) {
 	s.http.register(fl)
 	s.fleet.register(fl)
 	s.capture.register(fl)
+	s.log.format.register(fl)
 	fl.StringVar(&s.query.listen, "query", "",
 		"UDP `host:port` for server browsers; see tickrate query; default none")
 	fl.StringVar(&s.query.name, "name", "tickrate", "name in server browsers, at most 255 `bytes`")

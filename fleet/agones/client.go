@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"time"
 )
@@ -40,7 +41,7 @@ type Config struct {
 	Figures func() Figures
 	Open    func(ctx context.Context, a Allocation) error // makes a lobby for an allocation
 	Drain   func()                                        // may be called more than once
-	Log     io.Writer
+	Log     *slog.Logger
 }
 
 // Client is the game server's side of the SDK server.
@@ -72,7 +73,7 @@ func (c *Client) Run(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	if err := c.call(last, "POST", "/shutdown", struct{}{}); err != nil {
-		fmt.Fprintf(c.cfg.Log, "agones: shutdown: %v\n", err)
+		c.cfg.Log.Warn("agones: shutdown", "err", err)
 	}
 }
 
@@ -95,9 +96,9 @@ func (c *Client) serve(ctx context.Context, records <-chan *GameServer) {
 			if (err != nil) != failing && ctx.Err() == nil {
 				failing = err != nil
 				if failing {
-					fmt.Fprintf(c.cfg.Log, "agones: %v\n", err)
+					c.cfg.Log.Warn("agones: the SDK server does not answer", "err", err)
 				} else {
-					fmt.Fprintln(c.cfg.Log, "agones: the SDK server answers")
+					c.cfg.Log.Info("agones: the SDK server answers")
 				}
 			}
 			health.Reset(s.healthEvery())
@@ -140,7 +141,7 @@ func (c *Client) observe(ctx context.Context, g *GameServer) {
 // open makes a lobby for an allocation. If it cannot, the counter is lowered again by the figures.
 func (c *Client) open(ctx context.Context, a Allocation) {
 	if err := c.cfg.Open(ctx, a); err != nil {
-		fmt.Fprintf(c.cfg.Log, "agones: no lobby for an allocation: %v\n", err)
+		c.cfg.Log.Error("agones: no lobby for an allocation", "err", err)
 	}
 }
 

@@ -2,7 +2,7 @@ package announce
 
 import (
 	"context"
-	"io"
+	"log/slog"
 	"testing"
 	"time"
 )
@@ -20,7 +20,7 @@ func BenchmarkAnnounce(b *testing.B) {
 			for i := range state.Rooms {
 				state.Rooms[i] = Room{uint32(i), "arena-16", "deathmatch", 7, 10, true}
 			}
-			a, err := NewAnnouncer(nil, HostConfig{Name: "host", Log: io.Discard,
+			a, err := NewAnnouncer(nil, HostConfig{Name: "host", Log: slog.New(slog.DiscardHandler),
 				Figure: func() Host { return state }})
 			if err != nil {
 				b.Fatal(err)
@@ -47,7 +47,7 @@ func BenchmarkAnnounce(b *testing.B) {
 // A request for a lobby is for one process and for a short time, and the same one makes one lobby.
 func TestMakeOnceAndInTime(t *testing.T) {
 	made := 0
-	a, err := NewAnnouncer(nil, HostConfig{Name: "host", Log: io.Discard,
+	a, err := NewAnnouncer(nil, HostConfig{Name: "host", Log: slog.New(slog.DiscardHandler),
 		Figure: func() Host { return Host{} }, Now: func() time.Time { return time.Unix(5, 0) },
 		Make: func(context.Context, string, string, int) (uint32, error) { made++; return uint32(made), nil }})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -26,7 +26,7 @@ type HostConfig struct {
 	Figure func() Host // the host as it is now; Name, Boot, Sequence and SentUnix are filled in
 	// Make makes a lobby and returns its ID.
 	Make func(ctx context.Context, mapName, mode string, players int) (id uint32, err error)
-	Log  io.Writer
+	Log  *slog.Logger
 	Now  func() time.Time // default time.Now
 }
 
@@ -100,7 +100,7 @@ func (a *Announcer) say(h *Host) {
 		err = a.conn.Publish(subjectHosts+a.cfg.Name, raw)
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-		fmt.Fprintf(a.cfg.Log, "fleet: not announced: %v\n", err)
+		a.cfg.Log.Warn("fleet: not announced", "err", err)
 	}
 }
 
@@ -144,7 +144,7 @@ func b2i(b bool) int {
 func (a *Announcer) answer(ctx context.Context, m *nats.Msg) {
 	var ask Make
 	if err := a.cfg.Key.open(kindMake, m.Data, &ask); err != nil {
-		fmt.Fprintf(a.cfg.Log, "fleet: request for a lobby refused: %v\n", err)
+		a.cfg.Log.Warn("fleet: request for a lobby refused", "err", err)
 		return
 	}
 	id, err := a.make(ctx, &ask)
@@ -167,7 +167,7 @@ func (a *Announcer) answer(ctx context.Context, m *nats.Msg) {
 		err = m.Respond(raw)
 	}
 	if err != nil {
-		fmt.Fprintf(a.cfg.Log, "fleet: request for a lobby not answered: %v\n", err)
+		a.cfg.Log.Warn("fleet: request for a lobby not answered", "err", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ const (
 type Webhook struct {
 	director string // URL
 	http     http.Client
-	log      io.Writer
+	log      *slog.Logger
 	start    time.Time
 
 	mu      sync.Mutex // guards the fields below
@@ -52,7 +53,7 @@ type WebhookStats struct {
 }
 
 // NewWebhook returns a handler that asks the director at a URL, once Watch runs.
-func NewWebhook(cfg Config, director string, log io.Writer) (*Webhook, error) {
+func NewWebhook(cfg Config, director string, log *slog.Logger) (*Webhook, error) {
 	policy, err := New(cfg)
 	if err != nil {
 		return nil, err
@@ -75,9 +76,9 @@ func (w *Webhook) Watch(ctx context.Context) {
 		if silent := err != nil; silent != w.silent && ctx.Err() == nil {
 			w.silent = silent
 			if silent {
-				fmt.Fprintf(w.log, "director: %v\n", err)
+				w.log.Warn("no answer of the director", "err", err)
 			} else {
-				fmt.Fprintln(w.log, "director: answers again")
+				w.log.Info("the director answers again")
 			}
 		}
 		w.mu.Unlock()
@@ -183,7 +184,7 @@ func (w *Webhook) decide(f Fleet) int {
 	if err != nil {
 		w.stats.Lies++
 		if w.refused == nil || w.refused.Error() != err.Error() {
-			fmt.Fprintf(w.log, "director: figures refused: %v\n", err)
+			w.log.Warn("figures of the director refused", "err", err)
 		}
 	}
 	w.refused = err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -32,7 +33,7 @@ func TestWebhook(t *testing.T) {
 		_, _ = io.WriteString(w, figures.Load().(string))
 	}))
 	defer director.Close()
-	w, err := NewWebhook(Config{PerHost: 100}, director.URL, io.Discard)
+	w, err := NewWebhook(Config{PerHost: 100}, director.URL, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestWatch(t *testing.T) {
 		}
 	}))
 	defer director.Close()
-	w, err := NewWebhook(Config{PerHost: 100}, director.URL, io.Discard)
+	w, err := NewWebhook(Config{PerHost: 100}, director.URL, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -38,7 +38,7 @@ type Config struct {
 	TokenLifetime  time.Duration // in whole seconds; default httpapi.DefaultTokenLifetime
 	SessionTimeout time.Duration // as ConnectConfig.SessionTimeout
 	Allocator      *Allocator    // asked in place of the hosts that announce; default none
-	Log            io.Writer
+	Log            *slog.Logger
 	Now            func() time.Time // default time.Now
 }
 
@@ -76,7 +76,7 @@ func New(ctx context.Context, cfg Config) (d *Director, err error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
-		cfg.Log = io.Discard
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	d = &Director{cfg: cfg, intake: newIntake(cfg.Key), making: map[place]chan struct{}{},
 		index: newIndex(limits{cfg.MaxBusy, float64(cfg.MaxTick.Microseconds())}), stop: make(chan struct{})}
@@ -151,7 +151,7 @@ func (d *Director) heard(m *nats.Msg) {
 	}
 	d.mu.Unlock()
 	if !known {
-		fmt.Fprintf(d.cfg.Log, "host %s: up to %d lobbies at %v\n", h.Name, h.MostRooms, h.Addresses)
+		d.cfg.Log.Info("host found", "host", h.Name, "most_lobbies", h.MostRooms, "addresses", h.Addresses)
 	}
 }
 
@@ -164,6 +164,6 @@ func (d *Director) expire() {
 	d.mu.Unlock()
 	d.lost.Add(uint64(len(gone)))
 	for _, h := range gone {
-		fmt.Fprintf(d.cfg.Log, "host %s is silent: no more players for its %d lobbies\n", h.Name, len(h.rooms))
+		d.cfg.Log.Warn("host is silent: its lobbies get no more players", "host", h.Name, "lobbies", len(h.rooms))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
+	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -246,7 +248,7 @@ func TestHostMakesALobby(t *testing.T) {
 	defer d.Close()
 	var mu sync.Mutex
 	state := *testHost(0, 8)
-	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: "h", Key: fleetKey, Log: t.Output(),
+	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: "h", Key: fleetKey, Log: slog.New(textlog.New(t.Output(), "")),
 		Figure: func() announce.Host {
 			mu.Lock()
 			defer mu.Unlock()

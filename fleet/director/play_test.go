@@ -2,7 +2,7 @@ package director
 
 import (
 	"context"
-	"io"
+	"log/slog"
 	"net"
 	"testing"
 	"time"
@@ -49,7 +49,7 @@ func realHost(t *testing.T, b *bus.Bus, name, listen string) *host.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: name, Key: fleetKey, Log: io.Discard,
+	a, err := announce.NewAnnouncer(b.Conn, announce.HostConfig{Name: name, Key: fleetKey, Log: slog.New(slog.DiscardHandler),
 		Figure: func() announce.Host { return figures(h.Load()) },
 		Make: func(ctx context.Context, mapName, mode string, players int) (uint32, error) {
 			return h.CreateLobby(ctx, httpapi.LobbySpec{Map: mapName, Mode: mode, Players: players})

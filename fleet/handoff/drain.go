@@ -3,7 +3,6 @@ package handoff
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 )
@@ -45,7 +44,7 @@ func (m *Mover) Drain(ctx context.Context, playing func() []uint32) {
 				defer func() { <-free }()
 				err := m.Move(ctx, id)
 				if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, ErrMoving) {
-					fmt.Fprintf(m.cfg.Log, "fleet: lobby %d stays for now: %v\n", id, err)
+					m.cfg.Log.Warn("fleet: lobby stays for now", "lobby", id, "err", err)
 				}
 			})
 		}

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -24,7 +24,7 @@ type Config struct {
 	Name string   // of this host in the fleet
 	Key  announce.Key
 	Host *host.Host
-	Log  io.Writer
+	Log  *slog.Logger     // default none
 	Now  func() time.Time // default time.Now
 }
 
@@ -84,7 +84,7 @@ func NewMover(ctx context.Context, cfg Config) (*Mover, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Log == nil {
-		cfg.Log = io.Discard
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	o, err := openOwners(ctx, cfg.Bus.Stream)
 	if err != nil {
@@ -165,7 +165,7 @@ func (m *Mover) refuse(why error) {
 	r.count++
 	if now := m.cfg.Now(); now.Sub(r.logged) >= logEvery {
 		r.logged = now
-		fmt.Fprintf(m.cfg.Log, "fleet: message about a move refused, the %d. so far: %v\n", r.count, why)
+		m.cfg.Log.Warn("fleet: message about a move refused", "refused", r.count, "err", why)
 	}
 }
 
@@ -222,7 +222,7 @@ func carryOut(actions []Action, do func(Action) (Event, bool)) (events []Event) 
 // logFailed logs an order that the host could not carry out, unless the lobby has ended.
 func (m *Mover) logFailed(lobby uint32, err error) {
 	if err != nil && !errors.Is(err, httpapi.ErrNoLobby) && !errors.Is(err, httpapi.ErrEnded) {
-		fmt.Fprintf(m.cfg.Log, "fleet: lobby %d: %v\n", lobby, err)
+		m.cfg.Log.Error("fleet: move of a lobby", "lobby", lobby, "err", err)
 	}
 }
 
@@ -234,7 +234,7 @@ func (m *Mover) send(msg *message) {
 		err = m.cfg.Bus.Conn.Publish(subject+msg.To, raw)
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-		fmt.Fprintf(m.cfg.Log, "fleet: a message to %s about a move was not sent: %v\n", msg.To, err)
+		m.cfg.Log.Warn("fleet: message about a move not sent", "to", msg.To, "err", err)
 	}
 }
 
@@ -286,8 +286,8 @@ func (m *Mover) Move(ctx context.Context, lobby uint32) (err error) {
 			continue
 		}
 		r := &s.result
-		fmt.Fprintf(m.cfg.Log, "lobby %d moved to %s: %d of %d clients told, %d bytes of state (%d packed), stood still for %v\n",
-			lobby, to, r.told, r.clients, r.bytes, r.packed, r.still.Round(100*time.Microsecond))
+		m.cfg.Log.Info("fleet: lobby moved", "lobby", lobby, "to", to, "clients_told", r.told, "clients", r.clients,
+			"state_bytes", r.bytes, "packed_bytes", r.packed, "stood_still", r.still.Round(100*time.Microsecond))
 		return nil
 	}
 	return err

@@ -2,7 +2,6 @@ package handoff
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -65,10 +64,10 @@ func (m *Mover) receive(ctx context.Context, r *run, offer *message) {
 // log logs the end of the move.
 func (t *targetRun) log(plays bool) {
 	if plays {
-		fmt.Fprintf(t.m.cfg.Log, "lobby %d goes on here: it was %s's\n", t.lobby, t.from)
+		t.m.cfg.Log.Info("fleet: lobby goes on here", "lobby", t.lobby, "from", t.from)
 		return
 	}
-	fmt.Fprintf(t.m.cfg.Log, "fleet: no lobby was taken over from %s: %s\n", t.from, t.why)
+	t.m.cfg.Log.Warn("fleet: no lobby was taken over", "from", t.from, "why", t.why)
 }
 
 // prepare makes the lobby.

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -178,7 +177,7 @@ func (w *worker) takeArrivals(now time.Duration) {
 	for range len(w.inbox) {
 		a := <-w.inbox
 		if err := w.takeArrival(now, &a); err != nil {
-			fmt.Fprintf(w.host.log, "lobby %s goes back: %v\n", a.lobby.name(), err)
+			w.host.log.Error("lobby goes back to its worker", "lobby", a.lobby.name(), "err", err)
 			back := a.from
 			a.from = w
 			a.lobby.worker.Store(back)

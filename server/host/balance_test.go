@@ -279,69 +279,78 @@ func (p *player) told(t *testing.T) packet.Reason {
 // their players notice nothing.
 func TestLobbiesMoveBetweenWorkers(t *testing.T) {
 	for _, socket := range []string{"gnet", "mmsg"} {
-		cfg, log := workersConfig(socket, 4, 5)
-		h, stop := running(t, cfg)
-		at := "http://" + h.HTTPAddr()
-		all := *h.list.Load()
-		var on [2]int
+		t.Run(socket, func(t *testing.T) {
+			t.Parallel() // it waits
+			moveLobbies(t, socket)
+		})
+	}
+}
+
+// moveLobbies is TestLobbiesMoveBetweenWorkers on one kind of socket.
+func moveLobbies(t *testing.T, socket string) {
+	t.Helper()
+	cfg, log := workersConfig(socket, 4, 5)
+	h, stop := running(t, cfg)
+	at := "http://" + h.HTTPAddr()
+	all := *h.list.Load()
+	var on [2]int
+	for _, x := range all {
+		on[x.worker.Load().index]++
+	}
+	if on != [2]int{2, 2} {
+		t.Errorf("lobbies by worker: %v", on)
+	}
+	var players []*player
+	for id := range all {
+		players = append(players, join(t, h, uint32(id)))
+	}
+	for range 3 { // there and back
 		for _, x := range all {
-			on[x.worker.Load().index]++
+			moveTo(t, h, x, (x.worker.Load().index+1)%2)
 		}
-		if on != [2]int{2, 2} {
-			t.Errorf("lobbies by worker: %v", on)
+		for _, p := range players {
+			p.plays(t)
 		}
-		var players []*player
-		for id := range all {
-			players = append(players, join(t, h, uint32(id)))
+	}
+	for _, x := range all {
+		if n := x.lobby.Stats.Count[metrics.Joined].Load(); n != 1 {
+			t.Errorf("%s: %d joined lobby %s", socket, n, x.name())
 		}
-		for range 3 { // there and back
-			for _, x := range all {
-				moveTo(t, h, x, (x.worker.Load().index+1)%2)
-			}
-			for _, p := range players {
-				p.plays(t)
-			}
+	}
+	for _, l := range lobbiesOf(t, at).Lobbies {
+		if x := h.find(uint32(l.Lobby[0] - '0')); x.worker.Load().index != l.Worker {
+			t.Errorf("lobby %s is on worker %d", l.Lobby, l.Worker)
 		}
-		for _, x := range all {
-			if n := x.lobby.Stats.Count[metrics.Joined].Load(); n != 1 {
-				t.Errorf("%s: %d joined lobby %s", socket, n, x.name())
-			}
+	}
+	if status, body := ask(t, "GET", at+"/metrics?full=0"); status != 200 ||
+		!strings.Contains(body, `tickrate_worker_lobbies_moved_total{lobby="port0"} 6`) ||
+		!strings.Contains(body, `tickrate_worker_lobbies_moved_total{lobby="port1"} 6`) {
+		t.Errorf("metrics: %d, %d bytes", status, len(body))
+	}
+	if status, body := ask(t, "GET", at+"/stats?lobby=port"); status != 200 ||
+		!strings.Contains(body, `"socket"`) {
+		t.Errorf("figures of the port: %d %s", status, body)
+	}
+	if status, body := postJSON(t, at+"/v1/console?lobby=3", "say hello"); status != 200 {
+		t.Errorf("the console: %d %s", status, body)
+	}
+	if status, body := postJSON(t, at+"/v1/lobbies", ""); status != http.StatusCreated {
+		t.Errorf("one more: %d %s", status, body)
+	}
+	if status, body := ask(t, "DELETE", at+"/v1/lobbies/2"); status != http.StatusNoContent {
+		t.Errorf("end: %d %s", status, body)
+	}
+	if why := players[2].told(t); why != packet.ReasonClosing {
+		t.Errorf("the player of lobby 2 was told %v", why)
+	}
+	stop()
+	for _, id := range []int{0, 1, 3} {
+		if why := players[id].told(t); why != packet.ReasonClosing {
+			t.Errorf("the player of lobby %d was told %v", id, why)
 		}
-		for _, l := range lobbiesOf(t, at).Lobbies {
-			if x := h.find(uint32(l.Lobby[0] - '0')); x.worker.Load().index != l.Worker {
-				t.Errorf("lobby %s is on worker %d", l.Lobby, l.Worker)
-			}
-		}
-		if status, body := ask(t, "GET", at+"/metrics?full=0"); status != 200 ||
-			!strings.Contains(body, `tickrate_worker_lobbies_moved_total{lobby="port0"} 6`) ||
-			!strings.Contains(body, `tickrate_worker_lobbies_moved_total{lobby="port1"} 6`) {
-			t.Errorf("metrics: %d, %d bytes", status, len(body))
-		}
-		if status, body := ask(t, "GET", at+"/stats?lobby=port"); status != 200 ||
-			!strings.Contains(body, `"socket"`) {
-			t.Errorf("figures of the port: %d %s", status, body)
-		}
-		if status, body := postJSON(t, at+"/v1/console?lobby=3", "say hello"); status != 200 {
-			t.Errorf("the console: %d %s", status, body)
-		}
-		if status, body := postJSON(t, at+"/v1/lobbies", ""); status != http.StatusCreated {
-			t.Errorf("one more: %d %s", status, body)
-		}
-		if status, body := ask(t, "DELETE", at+"/v1/lobbies/2"); status != http.StatusNoContent {
-			t.Errorf("end: %d %s", status, body)
-		}
-		if why := players[2].told(t); why != packet.ReasonClosing {
-			t.Errorf("the player of lobby 2 was told %v", why)
-		}
-		stop()
-		for _, id := range []int{0, 1, 3} {
-			if why := players[id].told(t); why != packet.ReasonClosing {
-				t.Errorf("the player of lobby %d was told %v", id, why)
-			}
-		}
-		if s := log.String(); strings.Contains(s, "goes back") || strings.Contains(s, "not counted once") {
-			t.Errorf("the log: %s", s)
-		}
+	}
+	if s := log.String(); strings.Contains(s, "goes back") || strings.Contains(s, "not counted once") {
+		t.Errorf("the log: %s", s)
 	}
 }
 

@@ -173,7 +173,7 @@ func TestPlantedStallIsCaptured(t *testing.T) {
 			if r.Recording != "" {
 				t.Error(r.Recording)
 			}
-			if !strings.Contains(log.String(), "capture: lobby ") {
+			if !strings.Contains(log.String(), "capture written lobby=") {
 				t.Errorf("no line in the log:\n%s", log)
 			}
 			trace, err := os.ReadFile(filepath.Join(path, "trace.out"))

@@ -3,6 +3,7 @@ package host
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/parallel"
@@ -51,7 +52,7 @@ type Config struct {
 	Capture *capture.Recorder
 
 	Hiccup *meter.Histogram // wake-up delays of an idle thread, ns, reset with figures; default none
-	Log    io.Writer        // also of answers to the operator; default none
+	Log    *slog.Logger     // default none
 
 	// called in each stage with slot -1, and in the snapshot of each connection: plants faults in tests
 	stall func(lobby uint32, s metrics.Stage, slot int)
@@ -82,9 +83,10 @@ type QueryConfig struct {
 
 // ConsoleConfig describes the console of the operator.
 type ConsoleConfig struct {
-	Input io.Reader // lines, read to the end; default none
-	Exec  []string  // files of lines to run first
-	Dir   string    // folder of the files that the console may read and write; "" = none
+	Input  io.Reader // lines, read to the end; default none
+	Output io.Writer // answers to the lines of Input; default the log
+	Exec   []string  // files of lines to run first
+	Dir    string    // folder of the files that the console may read and write; "" = none
 }
 
 // FilesConfig names what the host keeps on disk; "" = nothing.

@@ -189,17 +189,26 @@ func (h *Host) lobbyLines() (lines []string) {
 	return lines
 }
 
-// show writes answers of the console to the log. x names the lobby of lines that nobody has typed; nil
-// for those that the operator waits for.
+// show writes answers of the console. Those of lines that nobody has typed go to the log, with their
+// lobby x; others, with x nil, to the operator that waits for them.
 func (h *Host) show(x *hosted, out []string, err error) {
-	of := ""
+	if w := h.cfg.Console.Output; x == nil && w != nil {
+		if err != nil {
+			out = append(out, err.Error())
+		}
+		for _, line := range out {
+			fmt.Fprintln(w, line)
+		}
+		return
+	}
+	log := h.log.Logger
 	if x != nil {
-		of = h.of(x)
+		log = h.logOf(x)
 	}
 	for _, line := range out {
-		fmt.Fprintln(h.log, of+line)
+		log.Info(line)
 	}
 	if err != nil {
-		fmt.Fprintln(h.log, of+err.Error())
+		log.Error(err.Error())
 	}
 }

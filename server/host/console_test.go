@@ -73,6 +73,7 @@ func post(t *testing.T, h *Host, line string, header ...string) (status int,
 // Lines over HTTP run between ticks with the rank of an admin. A request from another address, or
 // without the secret, runs none.
 func TestConsoleOverHTTP(t *testing.T) {
+	t.Parallel() // it waits
 	cfg := hostConfig("mmsg")
 	cfg.Name, cfg.HTTP.Secret, cfg.Query.Listen = "here", "sesame", "127.0.0.1:0"
 	h, stop := running(t, cfg)
@@ -126,7 +127,7 @@ func TestConsoleIsTyped(t *testing.T) {
 	cfg, log := hostConfig("mmsg"), &logBuffer{}
 	in, typing := io.Pipe()
 	cfg.Console.Input, cfg.Console.Exec, cfg.Console.Dir, cfg.Log, cfg.HTTP.Listen = in,
-		[]string{"start.cfg"}, dir, log, ""
+		[]string{"start.cfg"}, dir, logTo(log), ""
 	h, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

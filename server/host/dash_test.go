@@ -14,6 +14,7 @@ import (
 // A host serves its live page, streams frames to readers, and shuts down in time with a reader
 // connected.
 func TestHostShowsLivePage(t *testing.T) {
+	t.Parallel() // it waits
 	h, stop := running(t, hostConfig("mmsg"))
 	at := "http://" + h.HTTPAddr()
 	if status, body := ask(t, "GET", at+"/"); status != 200 || !strings.Contains(body, "/dash/page.js") {

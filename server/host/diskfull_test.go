@@ -25,7 +25,7 @@ func TestThreat36DiskFull(t *testing.T) {
 		t.Fatalf("a full disk says %v", err)
 	}
 	log, cut := new(strings.Builder), new(atomic.Uint64)
-	a, err := newRecorder(t.TempDir(), "", log)
+	a, err := newRecorder(t.TempDir(), "", logTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestThreat36DiskFull(t *testing.T) {
 	simtest.Steps(t, s, 600)
 	s.Lobby.FinishRecording()
 	a.close()
-	if text := log.String(); text != "RECORDING: replay F stopped at tick 0: no space left\n" ||
+	if text := log.String(); text != "recording: replay F stopped at tick 0: no space left\n" ||
 		cut.Load() != 1 || files != 1 {
 		t.Errorf("%d cut, %d files, said %q", cut.Load(), files, text)
 	}

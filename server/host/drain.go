@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -33,7 +32,7 @@ func (h *Host) Drain() {
 		h.drain.since = time.Now()
 		close(h.drain.begun)
 		limit := cmp.Or(h.cfg.DrainFor, DefaultDrain)
-		fmt.Fprintf(h.log, "draining: no new lobby and no token; matches may go on for %v\n", limit)
+		h.log.Info("draining: no new lobby and no token; matches may go on", "for", limit)
 		go h.endIdle(limit)
 	})
 }
@@ -62,13 +61,13 @@ func (h *Host) endIdle(limit time.Duration) {
 	for {
 		left := h.endIdleOnce(ctx)
 		if left == 0 {
-			fmt.Fprintln(h.log, "drained: no lobby is left")
+			h.log.Info("drained: no lobby is left")
 			return
 		}
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			fmt.Fprintf(h.log, "not drained after %v: lobbies that end with the server: %d\n", limit, left)
+			h.log.Warn("not drained in time: lobbies end with the server", "after", limit, "lobbies", left)
 			return
 		case <-h.ended:
 			return

@@ -162,14 +162,14 @@ func (h *Host) dumpFault(x *hosted, fault any, stack []byte) {
 		defer h.writers.Done()
 		defer func() {
 			if fault := recover(); fault != nil {
-				fmt.Fprintf(h.log, "lobby %s: no dump: %v\n", d.lobby, fault)
+				h.log.Error("no dump", "lobby", d.lobby, "err", fault)
 			}
 		}()
 		path, err := d.write(dir)
 		if err != nil {
-			fmt.Fprintf(h.log, "lobby %s: dump: %v\n", d.lobby, err)
+			h.log.Error("no dump", "lobby", d.lobby, "err", err)
 			return
 		}
-		fmt.Fprintf(h.log, "lobby %s: dump in %s\n", d.lobby, path)
+		h.log.Info("dump written", "lobby", d.lobby, "file", path)
 	}()
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
@@ -116,7 +117,7 @@ func (h *EchoHost) logEvent(kind netcode.EventKind, client int) {
 		h.clients[client] = echoClient{s.ClientID, s.Address}
 	}
 	c := h.clients[client]
-	h.log.event(h.since(), kind.String(), "client %d at %v, slot %d: %v", c.id, c.at, client, kind)
+	h.log.event(h.since(), slog.LevelInfo, kind.String(), "client %d at %v, slot %d: %v", c.id, c.at, client, kind)
 }
 
 // everySecond logs what was refused, and that the wall clock was set.

@@ -91,7 +91,7 @@ func TestEchoHost(t *testing.T) {
 		cfg := hostConfig(socket)
 		cfg.Lobby = server.Config{Netcode: cfg.Lobby.Netcode, Players: 2}
 		log := &safeLog{}
-		cfg.Log = log
+		cfg.Log = logTo(log)
 		h, err := NewEchoHost(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -181,6 +181,7 @@ func TestThreat40EchoHost(t *testing.T) {
 // A host whose HTTP port others can reach gives no tokens without a secret, says so, and gives them
 // with one.
 func TestConnectOffLoopback(t *testing.T) {
+	t.Parallel() // it waits
 	for i, c := range []struct {
 		http, secret string
 		want         int
@@ -189,7 +190,7 @@ func TestConnectOffLoopback(t *testing.T) {
 		{"0.0.0.0:0", "", 403, false}, {"0.0.0.0:0", "s", 401, true}} {
 		cfg := hostConfig("mmsg")
 		log := &safeLog{}
-		cfg.HTTP.Listen, cfg.HTTP.Secret, cfg.Log = c.http, c.secret, log
+		cfg.HTTP.Listen, cfg.HTTP.Secret, cfg.Log = c.http, c.secret, logTo(log)
 		h, stop := running(t, cfg)
 		_, port, err := net.SplitHostPort(h.HTTPAddr())
 		if err != nil {
@@ -208,13 +209,14 @@ func TestConnectOffLoopback(t *testing.T) {
 // Tokens name the bound address or the configured one. For a host on all addresses they name
 // loopback, and the log says so.
 func TestHostName(t *testing.T) {
+	t.Parallel() // it waits
 	for i, c := range []struct {
 		listen string
 		log    bool
 	}{{"127.0.0.1:0", false}, {"0.0.0.0:0", true}, {":0", true}} {
 		cfg := hostConfig("mmsg")
 		log := &safeLog{}
-		cfg.UDP.Listen, cfg.HTTP.Listen, cfg.Log = c.listen, "", log
+		cfg.UDP.Listen, cfg.HTTP.Listen, cfg.Log = c.listen, "", logTo(log)
 		h, stop := running(t, cfg)
 		if g := h.sessions; len(g.Addresses) != 1 || g.Addresses[0].Addr().String() != "127.0.0.1" ||
 			g.Addresses[0].Port() != h.Addr().Port() ||
@@ -286,7 +288,7 @@ func TestEchoHostRefuses(t *testing.T) {
 func TestEchoHostLog(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	log := &safeLog{}
-	cfg.HTTP.Listen, cfg.Log, cfg.Lobby = "", log, server.Config{Netcode: cfg.Lobby.Netcode, Players: 2}
+	cfg.HTTP.Listen, cfg.Log, cfg.Lobby = "", logTo(log), server.Config{Netcode: cfg.Lobby.Netcode, Players: 2}
 	h, err := NewEchoHost(cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -68,10 +69,9 @@ func openEndpoint(cfg *Config, clients int) (e *endpoint, err error) {
 		}
 	}
 	if s := e.sock.Stats(); s.SmallBuffers() {
-		fmt.Fprintf(e.log, "the socket got buffers of %d kB to receive and %d kB to send, of %d kB "+
-			"asked for: a flood may cost "+
-			"players' datagrams; raise net.core.rmem_max and "+
-			"net.core.wmem_max\n", s.ReceiveBuffer>>10, s.SendBuffer>>10, s.BufferRequested>>10)
+		e.log.Warn("the socket's buffers are smaller than asked for: a flood may cost players' datagrams; raise "+
+			"net.core.rmem_max and net.core.wmem_max", "receive_kb", s.ReceiveBuffer>>10, "send_kb", s.SendBuffer>>10,
+			"asked_kb", s.BufferRequested>>10)
 	}
 	return e, nil
 }
@@ -113,8 +113,8 @@ func (e *endpoint) tokenAddress() netip.AddrPort {
 		return at
 	}
 	at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
-	fmt.Fprintf(e.log, "tokens name this server %v: players on other machines need --public-addr "+
-		"HOST:PORT\n", at)
+	e.log.Warn("tokens name an address of this machine: players on other machines need --public-addr HOST:PORT",
+		"address", at)
 	return at
 }
 
@@ -136,8 +136,8 @@ func (e *endpoint) openHTTP(cfg *Config, pages webPages) (err error) {
 	access := httpapi.Access{Loopback: e.web.Loopback(), Secret: cfg.HTTP.Secret}
 	open := access.Loopback || access.Secret != ""
 	if !open {
-		fmt.Fprintf(e.log, "no tokens over HTTP: %v can be reached from other machines, and "+
-			"--http-token is not set\n", e.web.Addr())
+		e.log.Warn("no tokens over HTTP: the port can be reached from other machines, and --http-token is not set",
+			"http", e.web.Addr())
 	}
 	lifetime := cmp.Or(cfg.HTTP.TokenLifetime, httpapi.DefaultTokenLifetime)
 	pages.mux.Handle("/v1/connect", httpapi.NewConnect(httpapi.ConnectConfig{
@@ -187,7 +187,7 @@ func (r *refusals) log(to *rateLog, now time.Duration, c *netcode.Counters) {
 			n = r.repeats.unknown(n,
 				c.Accepted[netcode.KindDisconnect]-r.logged.Accepted[netcode.KindDisconnect])
 		}
-		to.events(now, why.String(), int(n), "refused: %s [%s]", why.Error(), why.String())
+		to.events(now, slog.LevelWarn, why.String(), int(n), "refused: %s [%s]", why.Error(), why.String())
 	}
 	r.logged = *c
 }
@@ -204,7 +204,7 @@ func (e *endpoint) wallDrift(wall time.Time) time.Duration {
 func (e *endpoint) watchWallClock(now, drift time.Duration) {
 	if d := drift - e.drift; d > maxDrift || d < -maxDrift {
 		e.drift = drift
-		e.log.event(now, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong "+
+		e.log.event(now, slog.LevelWarn, "clock", "the wall clock was set by %.1f s: tokens may expire at the wrong "+
 			"time", d.Seconds())
 	}
 }

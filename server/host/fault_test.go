@@ -19,7 +19,7 @@ import (
 func TestThreat32Panic(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	var log bytes.Buffer
-	cfg.Log, cfg.HTTP.Listen = &log, ""
+	cfg.Log, cfg.HTTP.Listen = logTo(&log), ""
 	sick, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestThreat32PanicInBackground(t *testing.T) {
 	for _, atTheEnd := range []bool{false, true} {
 		cfg := hostConfig("mmsg")
 		var log bytes.Buffer
-		cfg.Log, cfg.HTTP.Listen = &log, ""
+		cfg.Log, cfg.HTTP.Listen = logTo(&log), ""
 		sick, err := New(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func expectFault(t *testing.T, a *greeted, done <-chan error, log *bytes.Buffer)
 	case <-time.After(waitLimit):
 		t.Fatal("the lobby with a fault still runs")
 	}
-	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed 0") ||
+	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "seed=0") ||
 		!strings.Contains(s, "fault_test.go") {
 		t.Errorf("the log does not say what and where: %s", s)
 	}

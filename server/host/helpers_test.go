@@ -1,10 +1,13 @@
 package host
 
 import (
+	"io"
+	"log/slog"
 	"net/netip"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -24,6 +27,9 @@ func eventually(t testing.TB, what string, holds func() bool) {
 		}
 	}
 }
+
+// logTo is a log of lines with neither time nor level.
+func logTo(w io.Writer) *slog.Logger { return slog.New(textlog.New(w, "")) }
 
 var labKey = netcode.Key{0: 29, 1: 7, 31: 9}
 

@@ -8,6 +8,7 @@ package host
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -220,15 +221,15 @@ type loggedCounts struct {
 func (c *loggedCounts) log(to *rateLog, now time.Duration, s *metrics.Stats) {
 	for i := range s.PacketDrops {
 		why, n := packet.Drop(i), s.PacketDrops[i].Load()
-		to.events(now, why.String(), int(n-c.drops[i]), "dropped: %s [%s]", why.Error(), why.String())
+		to.events(now, slog.LevelWarn, why.String(), int(n-c.drops[i]), "dropped: %s [%s]", why.Error(), why.String())
 		c.drops[i] = n
 	}
 	if n := s.Count[metrics.UnbalancedTicks].Load(); n != c.unbalanced {
-		to.event(now, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
+		to.event(now, slog.LevelError, "unbalanced", "a datagram was not counted once: %d ticks by now; please report this", n)
 		c.unbalanced = n
 	}
 	if n := s.Count[metrics.RecordingChunksDropped].Load(); n != c.chunks {
-		to.event(now, "recording", "RECORDING: not encoded in time: %d seconds of it are missing by now", n)
+		to.event(now, slog.LevelError, "recording", "recording: not encoded in time: %d seconds of it are missing by now", n)
 		c.chunks = n
 	}
 }

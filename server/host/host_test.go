@@ -299,7 +299,7 @@ func TestRow77HostSaysGoodbye(t *testing.T) {
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen = ""
 	var log bytes.Buffer
-	cfg.Log = &log
+	cfg.Log = logTo(&log)
 	h, stop := running(t, cfg)
 	if h.HTTPAddr() != "" {
 		t.Errorf("http at %s", h.HTTPAddr())

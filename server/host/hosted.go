@@ -3,10 +3,12 @@ package host
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
@@ -100,7 +102,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		if !h.alone() {
 			name = "-lobby" + lobbyName(c.ID)
 		}
-		if x.recorder, err = newRecorder(h.cfg.Files.Recordings, name, h.log); err != nil {
+		if x.recorder, err = newRecorder(h.cfg.Files.Recordings, name, h.log.Logger); err != nil {
 			return nil, err
 		}
 		x.recorder.excerpts.keep = w.capture != nil
@@ -168,7 +170,7 @@ func (h *Host) finish(x *hosted) {
 	}
 	defer func() {
 		if fault := recover(); fault != nil { // of a lobby that has ended by one
-			fmt.Fprintf(h.log, "lobby %s: its recording ends early: %v\n", x.name(), fault)
+			h.log.Error("recording ends early", "lobby", x.name(), "err", fault)
 		}
 	}()
 	defer func() {
@@ -212,17 +214,17 @@ func (h *Host) publish(now time.Duration, x *hosted) {
 	people := x.lobby.AppendClientIDs(nil)
 	x.people.Store(&people)
 	for _, line := range x.lobby.TakeNotices() {
-		fmt.Fprintln(h.log, h.of(x)+line)
+		h.logOf(x).Info(line)
 	}
 	x.logged.log(h.log, h.since(), &x.lobby.Stats)
 }
 
-// of begins a line of the log that is about one of several lobbies.
-func (h *Host) of(x *hosted) string {
+// logOf is the log of records about one lobby, which have its number if there are several.
+func (h *Host) logOf(x *hosted) *slog.Logger {
 	if h.alone() {
-		return ""
+		return h.log.Logger
 	}
-	return "lobby " + x.name() + ": "
+	return h.log.With("lobby", x.name())
 }
 
 // setLevel puts a lobby on another load level.
@@ -230,7 +232,7 @@ func (h *Host) setLevel(x *hosted, level overload.Level) {
 	x.lobby.SetLoadLevel(level)
 	x.schedule.SetLevel(level)
 	x.pace.ticks.Dilate(level.Timescale())
-	fmt.Fprintf(h.log, "%sload level is now %v\n", h.of(x), level)
+	h.logOf(x).Warn("load level changed", "level", level)
 }
 
 // logStall says that ticks were given up.
@@ -243,7 +245,7 @@ func (h *Host) logStall(x *hosted, late time.Duration, skipped uint64) {
 		ticks = "tick"
 	}
 	stall := late + time.Duration(skipped)*x.pace.ticks.Period()
-	h.log.event(h.since(), "stall", "stalled %.0f ms, skipped %d %s", float64(stall)/1e6, skipped, ticks)
+	h.log.event(h.since(), slog.LevelWarn, "stall", "stalled %.0f ms, skipped %d %s", float64(stall)/1e6, skipped, ticks)
 }
 
 // errFault ends a lobby that panicked.
@@ -253,8 +255,8 @@ var errFault = errors.New("lobby 0 closed: internal fault")
 func (h *Host) logFault(x *hosted, fault any, stack []byte) {
 	h.faults.Inc()
 	match := x.lobby.Match()
-	fmt.Fprintf(h.log, "lobby %s, tick %d, seed %d: %v\n%s", x.name(), match.Tick(), match.Rules().Seed,
-		fault, stack)
+	h.log.Error("lobby ends by an internal fault", "lobby", x.name(), "tick", match.Tick(), "seed",
+		match.Rules().Seed, "err", fault, textlog.Stack, string(stack))
 	h.dumpFault(x, fault, stack)
 }
 

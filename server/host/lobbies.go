@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
@@ -200,7 +201,7 @@ func (h *Host) createLobby(ctx context.Context, spec httpapi.LobbySpec, offer *O
 	added := false
 	defer func() {
 		if fault := recover(); fault != nil {
-			fmt.Fprintf(h.log, "lobby %d was not made: %v\n%s", c.ID, fault, debug.Stack())
+			h.log.Error("lobby was not made", "lobby", c.ID, "err", fault, textlog.Stack, string(debug.Stack()))
 			err = fmt.Errorf("%w: %v", httpapi.ErrFault, fault)
 		}
 		if !added {

@@ -63,6 +63,7 @@ func TestLobbiesPlayWhileAMapIsRead(t *testing.T) {
 
 // A panic as a lobby is made, in its map or elsewhere, leaves room for the next.
 func TestLobbyThatCannotBeMade(t *testing.T) {
+	t.Parallel() // it waits
 	cfg, log := lobbiesConfig("mmsg", 1, 2)
 	cfg.Maps = openMap
 	folder := filepath.Join(t.TempDir(), "recordings")
@@ -154,6 +155,7 @@ func TestRefusedLobbyUsesNoID(t *testing.T) {
 
 // A lobby on demand runs the files that the others have run.
 func TestLobbyOnDemandRunsFiles(t *testing.T) {
+	t.Parallel() // it waits
 	cfg, _ := lobbiesConfig("mmsg", 1, 2)
 	cfg.Console.Dir, cfg.Console.Exec = t.TempDir(), []string{"start.cfg"}
 	if err := os.WriteFile(filepath.Join(cfg.Console.Dir, "start.cfg"), []byte("server.name filed\n"),
@@ -174,6 +176,7 @@ func TestLobbyOnDemandRunsFiles(t *testing.T) {
 
 // A map that lobbies have changed to is read once, and the map before is forgotten.
 func TestLobbiesShareMapsAfterAChange(t *testing.T) {
+	t.Parallel() // it waits
 	cfg, _ := lobbiesConfig("mmsg", 2, 3)
 	var reads atomic.Int32
 	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {
@@ -333,7 +336,7 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 		return r.Info.Name == "many" && r.Info.Map == "" && r.Info.MaxPlayers == 0
 	})
 	stop()
-	if s := log.String(); !strings.Contains(s, "lobby 0, tick") {
+	if s := log.String(); !strings.Contains(s, "lobby ends by an internal fault lobby=0 tick=") {
 		t.Errorf("the log: %s", s)
 	}
 }
@@ -341,7 +344,7 @@ func TestThreat32PanicAsFiguresArePublished(t *testing.T) {
 // A panic as a recording is written ends the recording, and not the server.
 func TestThreat32PanicOfARecording(t *testing.T) {
 	log := new(lockedLog)
-	r, err := newRecorder(t.TempDir(), "", log)
+	r, err := newRecorder(t.TempDir(), "", logTo(log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,6 +388,7 @@ func TestLobbyLevelOfDetail(t *testing.T) {
 
 // A lobby on demand may play another content pack, and keeps it when its map changes.
 func TestLobbyOfAnotherPack(t *testing.T) {
+	t.Parallel() // it waits
 	cfg, _ := lobbiesConfig("mmsg", 1, 2)
 	asked := make(chan string, 4)
 	cfg.Maps = func(c server.MapSpec) (server.LoadedMap, error) {

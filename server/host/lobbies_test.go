@@ -46,7 +46,7 @@ func (l *lockedLog) String() string {
 // lobbiesConfig is a host with lobbies made ahead, and room for more.
 func lobbiesConfig(socket string, ahead, most int) (Config, *lockedLog) {
 	cfg, log := hostConfig(socket), new(lockedLog)
-	cfg.Lobbies, cfg.Log = LobbiesConfig{Ahead: ahead, Most: most}, log
+	cfg.Lobbies, cfg.Log = LobbiesConfig{Ahead: ahead, Most: most}, logTo(log)
 	return cfg, log
 }
 
@@ -191,7 +191,7 @@ func TestLobbiesComeAndGo(t *testing.T) {
 		a.Close()
 		b.Close()
 		stop()
-		if s := log.String(); !strings.Contains(s, "lobby 2 made") || !strings.Contains(s, "lobby 2 ended") {
+		if s := log.String(); !strings.Contains(s, "lobby made lobby=2") || !strings.Contains(s, "lobby ended lobby=2") {
 			t.Errorf("the log: %s", s)
 		}
 	}
@@ -241,7 +241,7 @@ func TestThreat32PanicAmongLobbies(t *testing.T) {
 		t.Error("the client of the other lobby was told to go")
 	}
 	stop()
-	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "lobby 0, tick") {
+	if s := log.String(); !strings.Contains(s, "planted") || !strings.Contains(s, "lobby ends by an internal fault lobby=0 tick=") {
 		t.Errorf("the log does not say what and where: %s", s)
 	}
 }

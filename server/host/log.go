@@ -1,8 +1,9 @@
 package host
 
 import (
+	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -10,45 +11,40 @@ import (
 // quietFor is how long further lines of a kind are held back after one was written.
 const quietFor = 10 * time.Second
 
-// rateLog writes lines that anybody on the network can cause in any number, such as refusals. The
-// first line of a kind is written at once; those of the next ten seconds are summed up in one.
-// Kinds are few: names in the source, never text from the network. Any goroutine may use it.
+// rateLog is a log with a limit for records that anybody on the network can cause in any number, such
+// as refusals. The first record of a kind is written at once; those of the next ten seconds are summed
+// up in one. Kinds are few: names in the source, never text from the network. Any goroutine may use
+// it.
 type rateLog struct {
+	*slog.Logger
 	mu    sync.Mutex
-	w     io.Writer
 	kinds map[string]*logKind
-	order []string // kinds in the order of their first line, so that summaries have one order
+	order []string // kinds in the order of their first record, so that summaries have one order
 }
 
-// logKind is the state of one kind of line.
+// logKind is the state of one kind of record.
 type logKind struct {
-	written time.Duration // last line
+	level   slog.Level
+	written time.Duration // last record
 	quiet   bool          // less than quietFor ago
 	held    int           // events held back since
 	last    string        // the newest of them
 }
 
-func newRateLog(w io.Writer) *rateLog {
-	if w == nil {
-		w = io.Discard
+func newRateLog(l *slog.Logger) *rateLog {
+	if l == nil {
+		l = slog.New(slog.DiscardHandler)
 	}
-	return &rateLog{w: w, kinds: map[string]*logKind{}}
-}
-
-// Write passes a line through that needs no limit.
-func (l *rateLog) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(line)
+	return &rateLog{Logger: l, kinds: map[string]*logKind{}}
 }
 
 // event logs one event.
-func (l *rateLog) event(now time.Duration, kind, format string, args ...any) {
-	l.events(now, kind, 1, format, args...)
+func (l *rateLog) event(now time.Duration, level slog.Level, kind, format string, args ...any) {
+	l.events(now, level, kind, 1, format, args...)
 }
 
 // events logs n events; the text describes the last. n of 0 logs nothing.
-func (l *rateLog) events(now time.Duration, kind string, n int, format string, args ...any) {
+func (l *rateLog) events(now time.Duration, level slog.Level, kind string, n int, format string, args ...any) {
 	if n == 0 {
 		return
 	}
@@ -56,7 +52,7 @@ func (l *rateLog) events(now time.Duration, kind string, n int, format string, a
 	defer l.mu.Unlock()
 	k := l.kinds[kind]
 	if k == nil {
-		k = &logKind{}
+		k = &logKind{level: level}
 		l.kinds[kind], l.order = k, append(l.order, kind)
 	}
 	text := fmt.Sprintf(format, args...)
@@ -70,8 +66,11 @@ func (l *rateLog) events(now time.Duration, kind string, n int, format string, a
 		text = fmt.Sprintf("%s (%d times)", text, n)
 	}
 	k.written, k.quiet = now, true
-	fmt.Fprintln(l.w, text)
+	l.write(level, text)
 }
+
+// write writes a record at a level that only the caller knows.
+func (l *rateLog) write(level slog.Level, text string) { l.Log(context.Background(), level, text) }
 
 // flushMode says which summaries flush writes.
 type flushMode int
@@ -101,10 +100,10 @@ func (l *rateLog) summary(now time.Duration, k *logKind) {
 	case k.held == 0:
 		return
 	case k.held == 1:
-		fmt.Fprintln(l.w, k.last)
+		l.write(k.level, k.last)
 	default:
-		fmt.Fprintf(l.w, "%s (and %d more like it in %.0f s)\n", k.last, k.held-1,
-			(now - k.written).Seconds())
+		l.write(k.level, fmt.Sprintf("%s (and %d more like it in %.0f s)", k.last, k.held-1,
+			(now-k.written).Seconds()))
 	}
 	k.written, k.held, k.last = now, 0, ""
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 // its count, and does not delay other kinds.
 func TestLogLimitsKinds(t *testing.T) {
 	var w bytes.Buffer
-	l := newRateLog(&w)
+	l := newRateLog(logTo(&w))
 	check := func(at time.Duration, want ...string) {
 		t.Helper()
 		if got := strings.TrimSuffix(w.String(), "\n"); got != strings.Join(want, "\n") {
@@ -20,30 +21,30 @@ func TestLogLimitsKinds(t *testing.T) {
 		w.Reset()
 	}
 	s := time.Second
-	l.event(0, "a", "a %d", 1)
-	l.event(1*s, "b", "b %d", 1)
+	l.event(0, slog.LevelInfo, "a", "a %d", 1)
+	l.event(1*s, slog.LevelInfo, "b", "b %d", 1)
 	check(1*s, "a 1", "b 1")
 	for i := range 1000 {
-		l.event(2*s, "a", "a %d", i+2)
+		l.event(2*s, slog.LevelInfo, "a", "a %d", i+2)
 	}
 	l.flush(9*s, flushDue)
 	check(9 * s)
 	l.flush(10*s, flushDue)
 	check(10*s, "a 1001 (and 999 more like it in 10 s)")
-	l.event(15*s, "a", "a %d", 2000)
+	l.event(15*s, slog.LevelInfo, "a", "a %d", 2000)
 	check(15 * s) // still quiet: the summary was five seconds ago
-	l.event(15*s, "b", "b %d", 2)
+	l.event(15*s, slog.LevelInfo, "b", "b %d", 2)
 	check(15*s, "b 2")
 	l.flush(21*s, flushDue)
 	check(21*s, "a 2000")
 	l.flush(31*s, flushDue)
-	l.event(31*s, "a", "a %d", 2001) // the flood is over: at once again
+	l.event(31*s, slog.LevelInfo, "a", "a %d", 2001) // the flood is over: at once again
 	check(31*s, "a 2001")
-	l.events(32*s, "c", 7, "c")
-	l.events(32*s, "c", 0, "never")
-	l.events(33*s, "c", 5, "c")
+	l.events(32*s, slog.LevelInfo, "c", 7, "c")
+	l.events(32*s, slog.LevelInfo, "c", 0, "never")
+	l.events(33*s, slog.LevelInfo, "c", 5, "c")
 	check(33*s, "c (7 times)")
-	l.event(34*s, "a", "a %d", 2002)
+	l.event(34*s, slog.LevelInfo, "a", "a %d", 2002)
 	l.flush(34*s, flushAll)
 	check(34*s, "a 2002", "c (and 4 more like it in 2 s)")
 }

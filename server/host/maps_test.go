@@ -37,6 +37,7 @@ func (s *sharedBuffer) String() string {
 // A host loads maps on a goroutine of its own while it ticks. A map that is missing, or whose
 // loading panics, is logged and changes nothing.
 func TestHostChangesItsMap(t *testing.T) {
+	t.Parallel() // it waits
 	game := sim.DefaultGame()
 	find := func(c server.MapSpec) (g server.LoadedMap, err error) {
 		switch c.Map {
@@ -52,7 +53,7 @@ func TestHostChangesItsMap(t *testing.T) {
 	typed, keys := io.Pipe()
 	var log sharedBuffer
 	cfg := Config{UDP: UDPConfig{Listen: "127.0.0.1:0"}, HTTP: HTTPConfig{Listen: "127.0.0.1:0"},
-		Console: ConsoleConfig{Input: typed}, Log: &log, Maps: find, MaxSteps: 4, MaxBatch: 2,
+		Console: ConsoleConfig{Input: typed}, Log: logTo(&log), Maps: find, MaxSteps: 4, MaxBatch: 2,
 		Lobby: server.Config{Arena: simtest.Arena(), ArenaName: "arena-16", Players: 4,
 			SleepWhenEmpty: true, Rules: sim.Rules{Game: game}}}
 	cfg.Lobby.Netcode.PrivateKey = labKey

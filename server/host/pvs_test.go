@@ -16,6 +16,7 @@ import (
 // none, and without auto nothing is computed. The result is cached in a file, and an invalid file
 // is computed again.
 func TestWallsOfTheMap(t *testing.T) {
+	t.Parallel() // it waits
 	alone(t)
 	dir := t.TempDir()
 	town, open := arena.Town(32, 5), arena.Generate(48, 5)

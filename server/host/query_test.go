@@ -52,6 +52,7 @@ func queried(t *testing.T, addr string) (r query.Report, sent uint64) {
 // Row 61: a host answers on its query port, during and after a flood of junk, forged tokens and
 // challenges. Every datagram is counted once.
 func TestRow61HostAnswersQueries(t *testing.T) {
+	t.Parallel() // it waits
 	cfg := hostConfig("gnet")
 	cfg.Query.Listen, cfg.Name, cfg.Query.Build = "127.0.0.1:0", "here", "1.2.3"
 	h, stop := running(t, cfg)
@@ -113,6 +114,7 @@ func TestRow61ScoreboardShowsThePlayers(t *testing.T) {
 // A host with several lobbies answers with totals, a rule for each lobby, and teams and players by
 // lobby.
 func TestHostAnswersQueriesForAllLobbies(t *testing.T) {
+	t.Parallel() // it waits
 	cfg, _ := lobbiesConfig("mmsg", 3, 4)
 	cfg.Name, cfg.Query.Listen = "many", "127.0.0.1:0"
 	cfg.Maps = openMap

@@ -3,7 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -26,7 +26,7 @@ const recorderQueue = 32
 type recorder struct {
 	dir   string
 	name  string // of its lobby, for file names; "" for a lobby alone
-	log   io.Writer
+	log   *slog.Logger
 	queue chan server.RecordingChunk
 	done  chan struct{}
 	file  replay.FileWriter
@@ -37,7 +37,7 @@ type recorder struct {
 }
 
 // newRecorder makes the folder if need be.
-func newRecorder(dir, name string, log io.Writer) (*recorder, error) {
+func newRecorder(dir, name string, log *slog.Logger) (*recorder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
@@ -114,13 +114,13 @@ func (r *recorder) take(f server.RecordingChunk) {
 	}
 }
 
-// report writes a line about the recording of its lobby.
+// report logs what the recording of its lobby lacks.
 func (r *recorder) report(format string, args ...any) {
-	of := ""
-	if r.name != "" {
-		of = " of " + strings.Replace(r.name[1:], "lobby", "lobby ", 1)
+	log := r.log
+	if lobby, several := strings.CutPrefix(r.name, "-lobby"); several {
+		log = log.With("lobby", lobby)
 	}
-	fmt.Fprintf(r.log, "RECORDING%s: %s\n", of, fmt.Sprintf(format, args...))
+	log.Error("recording: " + fmt.Sprintf(format, args...))
 }
 
 // create makes the file of a round; its name has the time and the first tick.

@@ -79,7 +79,7 @@ func testChunks(t *testing.T, n int) (out []server.RecordingChunk) {
 // recording goes on in another file.
 func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	var log bytes.Buffer
-	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), "", &log)
+	a, err := newRecorder(filepath.Join(t.TempDir(), "new"), "", logTo(&log))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 	for _, f := range all[:recorderQueue+2] { // no writes finish: the disk hangs
 		a.take(f)
 	}
-	if logged := strings.Count(log.String(), "RECORDING: the disk is too slow"); logged != 1 {
+	if logged := strings.Count(log.String(), "recording: the disk is too slow"); logged != 1 {
 		t.Errorf("said %d times: %s", logged, log.String())
 	}
 	a.run(nil)
@@ -108,7 +108,7 @@ func TestRecorderNeverBlocksTheTick(t *testing.T) {
 
 // Each round has a file, which is whole after every chunk, as after a kill.
 func TestRecorderByRounds(t *testing.T) {
-	a, err := newRecorder(t.TempDir(), "", io.Discard)
+	a, err := newRecorder(t.TempDir(), "", logTo(io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 // A running host serves filtered shot records to requests with access. One without a shot log says
 // so.
 func TestHostGivesShotRecords(t *testing.T) {
+	t.Parallel() // it waits
 	cfg := hostConfig("mmsg")
 	cfg.Lobby.ShotLogSize = 64
 	h, err := New(cfg)
@@ -68,6 +69,7 @@ func TestHostWithoutReceipts(t *testing.T) {
 
 // Shot records tell positions, so they need the same access as the console.
 func TestShotRecordsAreGuarded(t *testing.T) {
+	t.Parallel() // it waits
 	cfg := hostConfig("mmsg")
 	cfg.HTTP.Listen, cfg.Lobby.ShotLogSize = "0.0.0.0:0", 8
 	h, stop := running(t, cfg)

@@ -336,7 +336,7 @@ func (w *worker) end(now time.Duration, x *hosted) (err error) {
 		return err
 	}
 	w.port.Remove(now, x.lobby, x.pace.leaving)
-	fmt.Fprintf(w.host.log, "lobby %s ended\n", x.name())
+	w.host.log.Info("lobby ended", "lobby", x.name())
 	w.drop(x)
 	return nil
 }
@@ -348,13 +348,13 @@ func (w *worker) add(now time.Duration, x *hosted) {
 	w.loop.insert(now, x)
 	h.publishList(func(list []*hosted) []*hosted { return append(list, x) })
 	x.start()
-	fmt.Fprintf(h.log, "lobby %s made\n", x.name())
+	h.log.Info("lobby made", "lobby", x.name())
 	w.with(now, x, func() {
 		if x.lobby.Awaits() { // what the files of lines set is in the state that it waits for
 			return
 		}
 		if err := h.execFiles(now, x); err != nil {
-			fmt.Fprintf(h.log, "lobby %s: %v\n", x.name(), err)
+			h.log.Error("a file of console lines failed", "lobby", x.name(), "err", err)
 		}
 		x.publishStatus()
 		h.publishScore(now, x)

@@ -50,7 +50,11 @@ func (a *auth) guard(w http.ResponseWriter, r *http.Request, refused func()) *re
 	if no := checkOrigin(r); no != nil {
 		return no
 	}
-	return a.check(w, r, "")
+	no := a.check(w, r, "")
+	if strings.HasPrefix(r.URL.Path, "/debug/") {
+		askPassword(w, no)
+	}
+	return no
 }
 
 // isPublic reports whether a request needs no secret.
@@ -86,16 +90,32 @@ func (a *auth) check(w http.ResponseWriter, r *http.Request, consequence string)
 		return &refusal{http.StatusForbidden, "this port can be reached from other " +
 			"machines" + consequence + ": start the server with --http-token"}
 	}
-	return a.checkBearer(w, r)
+	return a.checkSecret(w, r)
 }
 
-// checkBearer rejects a request without the secret as a bearer token.
-func (a *auth) checkBearer(w http.ResponseWriter, r *http.Request) *refusal {
+// checkSecret rejects a request without the secret, as a bearer token or as the password of a URL
+// (https://any:SECRET@host/debug/pprof/profile). The user name does not matter.
+func (a *auth) checkSecret(w http.ResponseWriter, r *http.Request) *refusal {
 	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if ok := a.isSecret(strings.TrimSpace(given)); !ok || !strings.EqualFold(scheme, "Bearer") {
-		w.Header().Set("WWW-Authenticate", "Bearer")
-		return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's " +
-			"--http-token"}
+	switch _, password, basic := r.BasicAuth(); {
+	case basic && a.isSecret(password):
+		return checkBrowser(r)
+	case strings.EqualFold(scheme, "Bearer") && a.isSecret(strings.TrimSpace(given)):
+		return nil
+	}
+	w.Header().Set("WWW-Authenticate", "Bearer")
+	return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's " +
+		"--http-token, or that as the password of the URL"}
+}
+
+// checkBrowser rejects what a browser may send with a password that its user gave to another page: a
+// request that the page of another site caused.
+func checkBrowser(r *http.Request) *refusal {
+	if no := checkOrigin(r); no != nil {
+		return no
+	}
+	if from := r.Header.Get("Sec-Fetch-Site"); from != "" && from != "same-origin" && from != "none" {
+		return &refusal{http.StatusForbidden, "not for web pages of other sites"}
 	}
 	return nil
 }
@@ -120,11 +140,16 @@ func (a *auth) checkDash(w http.ResponseWriter, r *http.Request) *refusal {
 		return nil
 	}
 	no := a.check(w, r, "")
+	askPassword(w, no)
+	return no
+}
+
+// askPassword makes a browser ask its user for the password, if that is what a page lacks.
+func askPassword(w http.ResponseWriter, no *refusal) {
 	if no != nil && no.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate",
 			`Basic realm="tickrate: the password is --http-token", charset="UTF-8"`)
 	}
-	return no
 }
 
 // checkOrigin rejects requests that a browser sends for the web page of another site.
@@ -162,7 +187,7 @@ func requireSecret(secret string, page http.HandlerFunc) http.HandlerFunc {
 	}
 	a := newAuth(Access{Secret: secret})
 	return func(w http.ResponseWriter, r *http.Request) {
-		if no := a.checkBearer(w, r); no != nil {
+		if no := a.checkSecret(w, r); no != nil {
 			http.Error(w, no.text, no.status)
 			return
 		}

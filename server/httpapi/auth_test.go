@@ -44,8 +44,15 @@ func TestPagesGuarded(t *testing.T) {
 		{"s", false, events, map[string]string{"Authorization": "Basic YTp0"}, 401}, // a:t
 		{"s", false, events, map[string]string{"Authorization": "Basic YTpz"}, 200}, // a:s
 		{"s", false, page, map[string]string{"Authorization": "Bearer s"}, 200},
-		// a page's password opens the page
-		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz"}, 401},
+		// the page's password is that of profiles, as tools send it that read it from a URL
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz"}, 200},
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTp0"}, 401},
+		{"s", false, reset, map[string]string{"Authorization": "Basic YTpz"}, 200},
+		// a browser that has the password does not send it for other sites
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz", "Sec-Fetch-Site": "none"}, 200},
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz", "Sec-Fetch-Site": "cross-site"}, 403},
+		{"s", false, profile, map[string]string{"Authorization": "Basic YTpz", "Sec-Fetch-Site": "same-site"}, 403},
+		{"s", false, reset, map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
 		{"s", false, events,
 			map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
 	} {
@@ -99,6 +106,25 @@ func TestAuth(t *testing.T) {
 		if no.status != c.want || !strings.Contains(no.text, c.text) ||
 			w.Header().Get("WWW-Authenticate") != c.asks {
 			t.Errorf("%d: %d %q, asks for %q", i, no.status, no.text, w.Header().Get("WWW-Authenticate"))
+		}
+	}
+}
+
+// The secret may be the password of a URL, as go tool pprof and curl take it.
+func TestPasswordOfAURL(t *testing.T) {
+	web := httptest.NewServer(Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Access{Secret: "s"}, nil))
+	defer web.Close()
+	for password, want := range map[string]int{"s": 200, "t": 401, "": 401} {
+		for _, path := range []string{"/debug/pprof/profile", "/debug/pprof/", "/v1/shots", "/"} {
+			resp, err := http.Get(strings.Replace(web.URL, "//", "//any:"+password+"@", 1) + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			asks := resp.Header.Get("WWW-Authenticate")
+			if resp.StatusCode != want || want == 401 && strings.HasPrefix(asks, "Basic ") == (path == "/v1/shots") {
+				t.Errorf("%q %s: %d, asks for %q", password, path, resp.StatusCode, asks)
+			}
 		}
 	}
 }

@@ -13,9 +13,11 @@ type metric struct {
 	name   string
 	unit   string   // as docs/metrics.md names it
 	labels []string // after the label lobby
+	strip  string   // prefix of label values that repeats what the name says
 	help   string   // one sentence
 	read   read     // exports the values
 	of     metricOf
+	fine   bool             // classic buckets near the usual periods of ticks
 	brief  bool             // exported for each lobby of a thousand
 	desc   *prometheus.Desc // set by init
 }

@@ -99,18 +99,18 @@ var metricTable = []metric{
 		read: func(s *sink) { s.gauge(s.Rate.Period().Seconds()) },
 	},
 	{
-		name: "tickrate_tick_cpu_seconds", unit: "seconds",
+		name: "tickrate_tick_cpu_seconds", unit: "seconds", fine: true,
 		help: "CPU time of a tick, or of a batch of ticks; of one in 16 where lobbies share a port (native " +
 			"histogram).",
 		read: natives(func(s *stats) *meter.Native { return s.TickCPU }),
 	},
 	{
-		name: "tickrate_tick_duration_seconds", unit: "seconds",
+		name: "tickrate_tick_duration_seconds", unit: "seconds", fine: true,
 		help: "Time elapsed in a tick, or in a batch of ticks (native histogram).",
 		read: natives(func(s *stats) *meter.Native { return s.TickWall }),
 	},
 	{
-		name: "tickrate_tick_lateness_seconds", unit: "seconds",
+		name: "tickrate_tick_lateness_seconds", unit: "seconds", fine: true,
 		help: "Lateness of ticks from the scheduled instant; skipped ticks count as late (native " +
 			"histogram).",
 		read: func(s *sink) { s.native(s.Schedule.SinceStart) },
@@ -124,6 +124,11 @@ var metricTable = []metric{
 		name: "tickrate_stage_duration_seconds", unit: "seconds", labels: []string{"stage"},
 		help: "Time elapsed in a stage in one tick of 16 (native histogram).",
 		read: byStage(func(s *stats) []*meter.Native { return s.StageWall }),
+	},
+	{
+		name: "tickrate_ticks_total", unit: "ticks", brief: true,
+		help: "Ticks played; with those skipped and those slept through, all that were due.",
+		read: counts(metrics.TicksPlayed),
 	},
 	{
 		name: "tickrate_ticks_overrun_total", unit: "ticks", brief: true,
@@ -177,13 +182,13 @@ var metricTable = []metric{
 		of:   ofBoth,
 	},
 	{
-		name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"},
+		name: "tickrate_refused_datagrams_total", unit: "datagrams", labels: []string{"reason"}, strip: "drop_",
 		help: "Datagrams in that the netcode server refused.",
 		read: byReason(netcode.DropNone+1, func(s *stats) []meter.Counter { return s.AuthDrops[:] }),
 		of:   ofBoth,
 	},
 	{
-		name: "tickrate_dropped_packets_total", unit: "packets", labels: []string{"reason"},
+		name: "tickrate_dropped_packets_total", unit: "packets", labels: []string{"reason"}, strip: "drop_",
 		help: "Packets in that were dropped.",
 		read: byReason(packet.DropNone+1, func(s *stats) []meter.Counter { return s.PacketDrops[:] }),
 		of:   ofBoth,
@@ -332,7 +337,7 @@ var metricTable = []metric{
 		read: natives(func(s *stats) *meter.Native { return s.InputBuffer }),
 	},
 	{
-		name: "tickrate_inputs_total", unit: "commands", labels: []string{"result"},
+		name: "tickrate_inputs_total", unit: "commands", labels: []string{"result"}, strip: "inputs_",
 		help: "Commands by what became of them, and player ticks without one.",
 		read: counts(inputCounts...),
 	},
@@ -482,13 +487,13 @@ var metricTable = []metric{
 		read: counts(metrics.ScoreBytes),
 	},
 	{
-		name: "tickrate_chat_lines_total", unit: "lines", labels: []string{"result"},
+		name: "tickrate_chat_lines_total", unit: "lines", labels: []string{"result"}, strip: "chat_",
 		help: "Chat lines, and their deliveries.",
 		read: counts(metrics.ChatLines, metrics.ChatRateLimited, metrics.ChatDelivered,
 			metrics.ChatUndelivered),
 	},
 	{
-		name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"},
+		name: "tickrate_chat_lines_refused_total", unit: "lines", labels: []string{"reason"}, strip: "chat_",
 		help: "Chat lines that were refused.",
 		read: byReason(chat.RefusedNone+1, func(s *stats) []meter.Counter { return s.ChatRefused[:] }),
 	},

@@ -6,6 +6,7 @@ import (
 	"log"
 	"math"
 	"net/http"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -50,6 +51,9 @@ type sink struct {
 
 // counter exports one series of a counter; labels follow the lobby's, in the metric's order.
 func (s *sink) counter(v float64, labels ...string) {
+	for i, l := range labels {
+		labels[i] = strings.TrimPrefix(l, s.metric.strip)
+	}
 	s.ch <- prometheus.MustNewConstMetric(s.metric.desc, prometheus.CounterValue, v,
 		append([]string{s.Name}, labels...)...)
 }
@@ -63,7 +67,7 @@ func (s *sink) gauge(v float64, labels ...string) {
 // native exports one series of a native histogram, with the unit of its values.
 func (s *sink) native(n *meter.Native, labels ...string) {
 	s.ch <- &nativeHistogram{
-		desc: s.metric.desc, count: n.Read(),
+		desc: s.metric.desc, count: n.Read(), classic: s.metric.classic(),
 		labels: append([]string{s.Name}, labels...), names: append([]string{"lobby"}, s.metric.labels...),
 	}
 }
@@ -164,18 +168,16 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 // ofSource reports whether a lobby has the metric.
 func (m *metric) ofSource(shared bool) bool { return m.of <= ofBoth || m.of != ofWorker && !shared }
 
-// nativeHistogram is a native histogram with a few classic buckets for readers of the text format.
+// nativeHistogram is a native histogram with some classic buckets for readers of the text format.
 type nativeHistogram struct {
 	desc          *prometheus.Desc
 	names, labels []string
 	count         meter.NativeCount
+	classic       func(at int) bool // see classicBound
 }
 
 // Desc is of prometheus.Metric.
 func (d *nativeHistogram) Desc() *prometheus.Desc { return d.desc }
-
-// classicEvery is the number of native buckets in a classic one: a factor of four.
-const classicEvery = 2 << meter.NativeSchema
 
 // Write is of prometheus.Metric.
 func (d *nativeHistogram) Write(out *dto.Metric) error {
@@ -190,9 +192,8 @@ func (d *nativeHistogram) Write(out *dto.Metric) error {
 	sum, last, gap, open := n.Zero, int64(0), int32(n.Lowest), false
 	for i, c := range n.Counts {
 		sum += c
-		if at := n.Lowest + i; at%classicEvery == 0 && i < len(n.Counts)-1 {
-			bound := math.Exp2(float64(at) / (1 << meter.NativeSchema))
-			h.Bucket = append(h.Bucket, &dto.Bucket{CumulativeCount: new(sum), UpperBound: new(bound)})
+		if at := n.Lowest + i; d.classic(at) && i < len(n.Counts)-1 {
+			h.Bucket = append(h.Bucket, &dto.Bucket{CumulativeCount: new(sum), UpperBound: new(nativeBound(at))})
 		}
 		if c == 0 {
 			gap++

@@ -77,6 +77,7 @@ const (
 	MapChanges          // times the map was changed
 	MapChangesFailed    // times a map change failed
 	StaleMapEpoch       // messages and commands of an earlier map, which were ignored
+	TicksPlayed         // ticks of the match; with those slept and skipped, all that were due
 	TicksSlept          // ticks not played because the lobby was empty
 	RejectedFull        // sessions rejected because no slot of their kind was free
 	SpectatorsShed      // spectators kicked by overload; also counted in Disconnected
@@ -116,6 +117,7 @@ var countNames = [NumCounts]string{
 	ChatUndelivered: "chat_undelivered", ConsoleLines: "console_lines", ConsoleFailed: "console_failed",
 	IdleWarned: "idle_warned", IdleKicked: "idle_kicked", MapChanges: "map_changes",
 	MapChangesFailed: "map_changes_failed", StaleMapEpoch: "stale_map_epoch", TicksSlept: "ticks_slept",
+	TicksPlayed:  "ticks_played",
 	RejectedFull: "rejected_full", SpectatorsShed: "spectators_shed", SpectateRefused: "spectate_refused",
 	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped",
 	DashFramesDropped: "dash_frames_dropped",

@@ -75,8 +75,10 @@ func describe(id netid.ID, c *predict.Correction, kit *sim.CompiledGame, a *aren
 func about(c *predict.Correction, lost []tick.Tick, proven bool) string {
 	switch {
 	case c.Cause == predict.Push:
-		return fmt.Sprintf("the server pushed or teleported the player, %d times",
-			c.Server.Pushes-c.Predicted.Pushes)
+		if n := c.Server.Pushes - c.Predicted.Pushes; n != 1 {
+			return fmt.Sprintf("the server pushed or teleported the player, or filled its clips, %d times", n)
+		}
+		return "the server pushed or teleported the player, or filled its clips"
 	case c.Cause == predict.Life && c.Server.Dead:
 		return "the player died"
 	case c.Cause == predict.Life:

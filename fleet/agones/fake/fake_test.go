@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -146,7 +147,7 @@ func TestRow77ClientUnderFaults(t *testing.T) {
 			go func() {
 				defer close(done)
 				agones.NewClient(agones.Config{URL: web.URL, Figures: g.figures, Open: g.open, Drain: g.drain,
-					Log: io.Discard}).Run(ctx)
+					Log: slog.New(slog.DiscardHandler)}).Run(ctx)
 			}()
 			defer func() { cancel(); <-done }()
 			rooms := func() agones.Counter { return s.Record().Status.Counters[agones.CounterRooms] }

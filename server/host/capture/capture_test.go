@@ -3,6 +3,7 @@ package capture
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -146,7 +148,7 @@ func TestFolderIsBounded(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "tick-of-an-earlier-run"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	r, th := recorder(t, Config{Dir: dir, Most: 3, Every: 1, Log: log})
+	r, th := recorder(t, Config{Dir: dir, Most: 3, Every: 1, Log: slog.New(textlog.New(log, ""))})
 	l := th.Lobby(0)
 	for n := tick.Tick(1); n <= 4; n++ {
 		waitFor(t, "a capture is written", func() bool { return play(th, l, n, Tick{Over: 1}) })

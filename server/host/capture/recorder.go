@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"math"
 	"os"
 	"runtime/trace"
@@ -23,7 +23,7 @@ type Config struct {
 	Every time.Duration
 	// Await captures nothing until Allow is called.
 	Await bool
-	Log   io.Writer // a line for each capture; nil: none
+	Log   *slog.Logger // a record for each capture; nil: none
 	// ReplayFlags are the flags with which tickrate replay finds a map and a content pack, by the names
 	// that the lobby has for them. Any goroutine may call it. nil: there are none.
 	ReplayFlags func(mapName, content string) []string
@@ -63,7 +63,7 @@ func New(cfg Config) (*Recorder, error) {
 	}
 	cfg.Every = cmp.Or(cfg.Every, DefaultEvery)
 	if cfg.Log == nil {
-		cfg.Log = io.Discard
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	r := &Recorder{cfg: cfg, begin: time.Now(), spare: make(chan *ring, 1), evidence: make(chan evidence, 1),
 		done: make(chan struct{}), flight: NewFlightRecorder()}
@@ -120,18 +120,19 @@ func (r *Recorder) run() {
 func (r *Recorder) contained(e *evidence) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			fmt.Fprintf(r.cfg.Log, "capture: not written: %v\n", fault)
+			r.cfg.Log.Error("capture not written", "err", fault)
 		}
 	}()
 	path, err := r.write(e)
+	log := r.cfg.Log.With("lobby", e.about.Name, "tick", e.tick.Last, "why", e.why)
 	switch {
 	case errors.Is(err, errFull):
-		fmt.Fprintf(r.cfg.Log, "capture: lobby %s, tick %d %s, but %s has %d captures already, "+
-			"the most that --capture-most allows\n", e.about.Name, e.tick.Last, e.why, r.cfg.Dir, r.cfg.Most)
+		log.Warn("capture not written: the folder has the most captures that --capture-most allows",
+			"folder", r.cfg.Dir, "captures", r.cfg.Most)
 	case err != nil:
-		fmt.Fprintf(r.cfg.Log, "capture: lobby %s, tick %d %s: %v\n", e.about.Name, e.tick.Last, e.why, err)
+		log.Error("capture not written", "err", err)
 	default:
-		fmt.Fprintf(r.cfg.Log, "capture: lobby %s, tick %d %s: %s\n", e.about.Name, e.tick.Last, e.why, path)
+		log.Warn("capture written", "folder", path)
 	}
 }
 
