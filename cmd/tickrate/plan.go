@@ -238,7 +238,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	cfg := runner.PlanConfig{
 		Start: f.start, Max: f.max, Sizes: f.sizes, Limit: f.limit, Commit: version,
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),
-		Save: saver.save,
+		Save:    saver.save,
 	}
 	if f.quick {
 		cfg.Tolerance = 0.15
