@@ -174,16 +174,28 @@ func (f *planFlags) takeSizes(c *cobra.Command) error {
 	return nil
 }
 
-// savePlan writes a report into the folder dir. One of a plan that goes on, or was interrupted, does
-// not replace an earlier one unless it has a measurement: a plan that is interrupted at once must not
-// cost a good report. kept reports that the earlier one stays.
-func savePlan(dir string, p report.Plan) (kept bool, err error) {
-	if p.Partial && p.Voids() == len(p.Steps) {
-		if _, err := os.Stat(filepath.Join(dir, report.PlanFile)); err == nil {
-			return true, nil
-		}
+// planSaver writes the reports of a plan into a folder. A report of an earlier plan stays until this
+// one has a measurement, or has come to its end: a plan that is interrupted at once must not cost a
+// good report.
+type planSaver struct {
+	dir     string
+	earlier bool // the folder has the report of an earlier plan
+}
+
+// newPlanSaver looks for the report of an earlier plan.
+func newPlanSaver(dir string) *planSaver {
+	_, err := os.Stat(filepath.Join(dir, report.PlanFile))
+	return &planSaver{dir: dir, earlier: err == nil}
+}
+
+// save writes what there is so far.
+func (s *planSaver) save(p report.Plan) error {
+	if s.earlier && p.Partial && p.Voids() == len(p.Steps) {
+		return nil
 	}
-	return false, report.Write(dir, p)
+	err := report.Write(s.dir, p)
+	s.earlier = s.earlier && err != nil
+	return err
 }
 
 // kneeLine is the last line of plan --json.
@@ -222,14 +234,11 @@ func plan(c *cobra.Command, f planFlags) error {
 		return err
 	}
 	defer end()
-	kept := false // the report of an earlier plan
+	saver := newPlanSaver(f.out)
 	cfg := runner.PlanConfig{
 		Start: f.start, Max: f.max, Sizes: f.sizes, Limit: f.limit, Commit: version,
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),
-		Save: func(p report.Plan) (err error) {
-			kept, err = savePlan(f.out, p)
-			return err
-		},
+		Save:    saver.save,
 	}
 	if f.quick {
 		cfg.Tolerance = 0.15
@@ -247,7 +256,7 @@ func plan(c *cobra.Command, f planFlags) error {
 		return errors.Join(err, outcome(p))
 	}
 	printPlan(&wrapper{w: c.OutOrStdout()}, p)
-	printReportPath(c.OutOrStdout(), f.out, kept)
+	printReportPath(c.OutOrStdout(), f.out, saver.earlier)
 	f.capture.print(c.OutOrStdout(), p)
 	return outcome(p)
 }

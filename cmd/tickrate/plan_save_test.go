@@ -25,11 +25,22 @@ func TestSavePlanKeepsAGoodReport(t *testing.T) {
 		{report.Plan{Commit: "void", Partial: true, Steps: []measure.Step{void}}, true},
 		{report.Plan{Commit: "all void", Steps: []measure.Step{void}}, false}, // it ended
 	} {
-		kept, err := savePlan(dir, c.plan)
+		saver := newPlanSaver(dir)
+		err := saver.save(c.plan)
+		kept := saver.earlier
 		raw, _ := os.ReadFile(filepath.Join(dir, report.PlanFile))
 		if err != nil || kept != c.kept || strings.Contains(string(raw), `"commit": "`+c.plan.Commit+`"`) == c.kept {
 			t.Errorf("%d: kept %v, %v: %.80s", i, kept, err, raw)
 		}
+	}
+	mine := newPlanSaver(t.TempDir()) // its own report is none of an earlier plan
+	for _, p := range []report.Plan{{Partial: true}, {Partial: true, Steps: []measure.Step{void}}} {
+		if err := mine.save(p); err != nil || mine.earlier {
+			t.Errorf("%v, kept %v", err, mine.earlier)
+		}
+	}
+	if raw, _ := os.ReadFile(filepath.Join(mine.dir, report.PlanFile)); !strings.Contains(string(raw), "the swarm was late") {
+		t.Error("a plan without an earlier report left out its void step")
 	}
 	var out strings.Builder
 	printReportPath(&out, dir, true)
