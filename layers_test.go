@@ -100,6 +100,12 @@ var layers = []layer{
 			"ecs/tick ecs/schema ecs/snapshot compress/bitio",
 		tests: "sim/arena"},
 
+	// what a picture and sound present
+	{pkg: "sim/effect",
+		may: "sim sim/arena sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom ecs/tick " +
+			"compress/bitio",
+		tests: "ecs/schema sim/move sim/mode"},
+
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/console", may: "protocol"},
@@ -107,8 +113,8 @@ var layers = []layer{
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics",
-		may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/netstate " +
-			"server/chat server/overload"},
+		may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/effect " +
+			"sim/netstate server/chat server/overload"},
 	// the live page never sees the game: it gets plain numbers
 	{pkg: "server/dash", may: "internal/webplot", shell: "*"},
 
@@ -134,7 +140,7 @@ var layers = []layer{
 		may: "internal/prefetch internal/ringbuf internal/ratelimit client/clock client/predict " +
 			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
-			"sim/mode sim/netstate sim/replay",
+			"sim/effect sim/mode sim/netstate sim/object sim/replay",
 		tests: "sim/move server netio"},
 
 	// what a front end is at least

@@ -16,6 +16,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -36,6 +37,7 @@ type Client struct {
 	Chat     Chat        // lines and names
 	Round    Round       // status and events of the round
 	Spectate Spectate    // viewpoint of a spectator
+	Effects  Effects     // shots, footsteps, impacts, damage; with Config.Effects
 	Meter    *Meter      // counts the bits of datagrams; nil: none
 	events   events      // of the match
 	killcam  killcam
@@ -59,6 +61,7 @@ func New(cfg Config) (*Client, error) {
 		Objects: objects.NewSet(),
 		Chat:    Chat{linesOnly: cfg.Decode != DecodeFull, ring: ringbuf.New[Line](maxLines)},
 		Round:   Round{ring: ringbuf.New[sim.RoundEvent](maxRoundEvents)},
+		Effects: Effects{ring: ringbuf.New[effect.Effect](maxEffects)},
 		events:  events{ring: ringbuf.New[sim.Event](maxEvents)},
 	}
 	c.Chat.conn, c.Spectate.conn = &c.conn, &c.conn
@@ -94,6 +97,7 @@ func (c *Client) start() {
 		c.interp.Start(nil, own)
 		return
 	}
+	c.Effects.start(c)
 	c.interp.Start(snapshot.NewDecoder(c.cfg.Models.Public, int(w.MaxPlayers), send), own)
 	c.Objects.Start(objects.Match{
 		View: &c.interp.View, Clocks: &c.clock, Kit: c.kit, Arena: c.arena,

@@ -51,6 +51,7 @@ type Config struct {
 	Killcam     bool   // request killcams, see Client.Killcam
 	Decode      Decode // how much of snapshots is decoded
 	PredictHits bool   // compute what each predicted shot hits in the own view, see Shot
+	Effects     bool   // keep what a picture and sound present, see Client.Effects; needs DecodeFull
 }
 
 // Decode is how much of snapshots a client decodes. Less takes less CPU and memory in a load
