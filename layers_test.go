@@ -103,8 +103,7 @@ var layers = []layer{
 	// what a picture and sound present
 	{pkg: "sim/effect",
 		may: "sim sim/arena sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom ecs/tick " +
-			"compress/bitio",
-		tests: "ecs/schema sim/move sim/mode"},
+			"compress/bitio"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},

@@ -20,11 +20,11 @@ var golden = []struct {
 	{"welcome", goldenWelcome("arena-64")},
 	{"welcome without a name", goldenWelcome("")},
 	{"welcome with content", goldenContent("arena-64")},
-	{"ready", &Ready{Version: 5, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
+	{"ready", &Ready{Version: 6, Schema: 0x1112131415161718, Model: 0x2122232425262728}},
 	{"fetch", &Fetch{ContentArena}},
 	{"content transfer", &ContentTransfer{Content: ContentModel, Compression: 1, Size: 0x01020304,
 		Compressed: []byte{0xb0, 0xb1, 0xb2}}},
-	{"ready with a name", &Ready{Version: 5, Schema: 0x1112131415161718, Model: 0x2122232425262728,
+	{"ready with a name", &Ready{Version: 6, Schema: 0x1112131415161718, Model: 0x2122232425262728,
 		Name: "Zoë"}},
 }
 
@@ -35,7 +35,7 @@ func goldenContent(arena string) *Welcome {
 }
 
 func goldenWelcome(arena string) *Welcome {
-	return &Welcome{Version: 5, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344,
+	return &Welcome{Version: 6, Schema: 0x1112131415161718, Model: 0x2122232425262728, NetID: 0x41424344,
 		TickRate:     60,
 		SendInterval: 3, Tick: 0x51525354, MaxPlayers: 1000, ArenaHash: count(0xa0), ArenaName: arena}
 }
@@ -149,7 +149,7 @@ func TestGoldenByHand(t *testing.T) {
 		3:  {"header", 12, 2, 0x0506},
 		4:  {"header", 14, 2, 0x0708},
 		5:  {"welcome", 0, 1, 0xf1},
-		6:  {"welcome", 1, 1, 5},
+		6:  {"welcome", 1, 1, 6},
 		7:  {"welcome", 2, 8, 0x1112131415161718},
 		8:  {"welcome", 10, 8, 0x2122232425262728},
 		9:  {"welcome", 18, 4, 0x41424344},
@@ -163,7 +163,7 @@ func TestGoldenByHand(t *testing.T) {
 		17: {"welcome", 63, 8, 0x34362d616e657261}, // "arena-64"
 		18: {"welcome without a name", 62, 1, 0},
 		19: {"ready", 0, 1, 0xf2},
-		20: {"ready", 1, 1, 5},
+		20: {"ready", 1, 1, 6},
 		21: {"ready", 2, 8, 0x1112131415161718},
 		22: {"ready", 10, 8, 0x2122232425262728},
 		23: {"fetch", 0, 1, 0xf4},
@@ -298,13 +298,13 @@ func TestOtherVersions(t *testing.T) {
 			t.Fatalf("ready of version %d: %+v, %v", v, got, err)
 		}
 	}
-	if ProtocolID != 0x7469636b72617405 || ProtocolID&0xff != Version {
+	if ProtocolID != 0x7469636b72617406 || ProtocolID&0xff != Version {
 		t.Errorf("protocol id %x does not name version %d", uint64(ProtocolID), Version)
 	}
 }
 
 func TestBadFields(t *testing.T) {
-	const welcome = "f1 05 1817161514131211 2827262524232221 44434241 3c 03 54535251 e803" +
+	const welcome = "f1 06 1817161514131211 2827262524232221 44434241 3c 03 54535251 e803" +
 		"0000000000000000000000000000000000000000000000000000000000000000"
 	zeros := func(n int) string { return strings.Repeat("00", n) }
 	for i, c := range []struct {
@@ -313,15 +313,15 @@ func TestBadFields(t *testing.T) {
 	}{
 		0: {"nothing", "", packet.DropMessage},
 		1: {"a tag", "f1", packet.DropMessage},
-		2: {"tag of a Ready", "f2 05" + zeros(61), packet.DropMessage},
+		2: {"tag of a Ready", "f2 06" + zeros(61), packet.DropMessage},
 		3: {"version 1", "f1 01" + zeros(61), packet.DropVersion},
 		4: {"version 255 and no more", "f1 ff", packet.DropVersion},
-		5: {"tick rate 0", "f1 05" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33),
+		5: {"tick rate 0", "f1 06" + zeros(16) + "44434241 00 03 54535251 e803" + zeros(33),
 			packet.DropMessage},
-		6: {"interval 0", "f1 05" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33),
+		6: {"interval 0", "f1 06" + zeros(16) + "44434241 3c 00 54535251 e803" + zeros(33),
 			packet.DropMessage},
 		7: {"zeros but for rates and players",
-			"f1 05" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), packet.DropNone},
+			"f1 06" + zeros(20) + "01 01" + zeros(4) + "01 00" + zeros(33), packet.DropNone},
 		8:  {"arena of 65", welcome + "41" + strings.Repeat("41", 65), packet.DropMessage},
 		9:  {"arena of 255", welcome + "ff" + strings.Repeat("41", 255), packet.DropMessage},
 		10: {"arena longer than it says", welcome + "01 4141", packet.DropMessage},
@@ -336,8 +336,8 @@ func TestBadFields(t *testing.T) {
 		19: {"U+0085 next line", welcome + "02 c285", packet.DropMessage},
 		20: {"surrogate", welcome + "03 eda080", packet.DropMessage},
 		21: {"good", welcome + "04 4164c3a1", packet.DropNone},
-		22: {"no players", "f1 05" + zeros(20) + "01 01" + zeros(39), packet.DropMessage},
-		23: {"4096 players", "f1 05" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), packet.DropNone},
+		22: {"no players", "f1 06" + zeros(20) + "01 01" + zeros(39), packet.DropMessage},
+		23: {"4096 players", "f1 06" + zeros(20) + "01 01" + zeros(4) + "00 10" + zeros(33), packet.DropNone},
 		25: {"content without a mode", welcome + "00" + zeros(32), packet.DropMessage},
 		26: {"content and a mode of no name", welcome + "00" + zeros(32) + "00", packet.DropMessage},
 		27: {"content and a mode", welcome + "00" + zeros(32) + "01 41", packet.DropNone},
@@ -345,7 +345,7 @@ func TestBadFields(t *testing.T) {
 		29: {"mode shorter than it says", welcome + "0141" + zeros(32) + "02 41", packet.DropMessage},
 		30: {"mode of 65", welcome + "00" + zeros(32) + "41" + strings.Repeat("41", 65), packet.DropMessage},
 		31: {"newline in a mode", welcome + "00" + zeros(32) + "01 0a", packet.DropMessage},
-		24: {"4097 players", "f1 05" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33),
+		24: {"4097 players", "f1 06" + zeros(20) + "01 01" + zeros(4) + "01 10" + zeros(33),
 			packet.DropMessage},
 	} {
 		_, err := ParseWelcome(unhex(t, c.bytes))

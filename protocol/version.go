@@ -3,7 +3,7 @@ package protocol
 import "encoding/binary"
 
 // Version is the version of the protocol. Both ends must have the same.
-const Version = 5
+const Version = 6
 
 // ProtocolID is the netcode protocol id of this game's tokens and datagrams: "tickrat" and the
 // version.

@@ -14,8 +14,7 @@ type Mark struct {
 
 // Marks keeps marks under a budget. A mark replaces the smaller ones that it covers; one that a
 // larger mark covers is not added. Beyond the budget the oldest mark that is no larger goes, or if
-// all are larger, the oldest. So a crater stays when bullets strike around it, and walls never fill
-// up.
+// all are larger, the smallest. So a crater stays when bullets strike around it.
 type Marks struct {
 	list     []Mark
 	replaced uint64
@@ -32,25 +31,25 @@ func (m *Marks) Replaced() uint64 { return m.replaced }
 
 // Add adds a mark and reports whether it is shown: false if a larger one covers it.
 func (m *Marks) Add(k Mark) bool {
-	oldest, least := 0, -1 // of all, and of those that are no larger
+	smallest, oldest := 0, -1 // of all; of those that are no larger
 	for i := range m.list {
 		old := &m.list[i]
 		if old.Radius > k.Radius && old.covers(&k) {
 			return false
 		}
-		if old.Tick < m.list[oldest].Tick {
-			oldest = i
+		if s := &m.list[smallest]; old.Radius < s.Radius || old.Radius == s.Radius && old.Tick < s.Tick {
+			smallest = i
 		}
-		if old.Radius <= k.Radius && (least < 0 || old.Tick < m.list[least].Tick) {
-			least = i
+		if old.Radius <= k.Radius && (oldest < 0 || old.Tick < m.list[oldest].Tick) {
+			oldest = i
 		}
 	}
 	if m.dropCovered(&k); len(m.list) == cap(m.list) { // then it dropped none
-		if least < 0 {
-			least = oldest
+		if oldest < 0 {
+			oldest = smallest
 		}
 		m.replaced++
-		m.list[least] = k
+		m.list[oldest] = k
 		return true
 	}
 	m.list = append(m.list, k)
