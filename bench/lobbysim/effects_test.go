@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/effect"
+	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // toldKey names an effect that a server tells: of one source a tick has one of a kind and surface,
@@ -407,5 +408,83 @@ func TestRow71EffectsTakeFewBytes(t *testing.T) {
 		if grown > c.most || share == 0 {
 			t.Errorf("%s: effects take %.2f %% more bytes, expected at most %v", c.name, grown, c.most)
 		}
+	}
+}
+
+// The client and the server's live page run one tracker: over a link without loss a client derives
+// from its rows the very effects that the frames of the server give, but for its own shots.
+func TestRow71BothEndsDeriveTheSame(t *testing.T) {
+	skipUnderRace(t)
+	const players = 12
+	ground, err := arena.Open("arena-16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := New(withEffects(Config{Clients: players, Seed: 74,
+		Lobby: server.Config{Arena: ground, ArenaName: "arena-16", Players: players,
+			Rules: sim.Rules{Seed: 74, RespawnMillis: 1000, Game: gameWithObjects()}},
+		Brain: func(n int) swarm.Brain { return &thrower{Brain: swarm.NewBot(74, n), every: 37 + 5*n} }}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := b.Lobby.Match()
+	page := effect.NewTracker(m.Game(), ground, players, 0)
+	var row [netstate.PublicFields]int32
+	var fields [netstate.ObjectStateFields]int32
+	var p netstate.PlayerState
+	var o netstate.ObjectState
+	want, got := map[effect.Effect]int{}, map[effect.Effect]int{}
+	var kinds [effect.Kinds]int
+	var buf [256]effect.Effect
+	const first, last = 240, 240 + 60*10
+	from, cl := uint64(0), b.Clients[3]
+	counts := func(e *effect.Effect) bool {
+		weapon := e.Kind == effect.Shot || e.Kind == effect.Launch || e.Kind == effect.Punch
+		told := e.Kind >= effect.Damage || e.Kind == effect.Impact && e.Cause == 0
+		return e.Tick > first && e.Tick <= last && !told && !(weapon && e.Source == cl.ID())
+	}
+	for range last + 12 {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		if now := m.Tick(); now%3 == 0 {
+			var found []effect.Effect
+			rows, things := b.Lobby.Frame(now), b.Lobby.ObjectFrame(now)
+			for slot := range players {
+				if id := rows.Row(slot, row[:]); id != 0 {
+					p.Restore(row[:])
+					found = page.Player(found, now, slot, id, &p)
+				}
+			}
+			for slot := range min(things.Slots(), netstate.ObjectSlots(players)) {
+				id := things.Row(slot, fields[:])
+				if id != 0 {
+					o.Restore(fields[:])
+				}
+				found = page.Object(found, now, slot, id, &o)
+			}
+			for i := range found {
+				if counts(&found[i]) {
+					want[found[i]]++
+					kinds[found[i].Kind]++
+				}
+			}
+		}
+		n, next := cl.Effects.Since(from, buf[:])
+		from = next
+		for i := range buf[:n] {
+			if counts(&buf[i]) {
+				got[buf[i]]++
+			}
+		}
+	}
+	for e, n := range want {
+		if got[e] != n {
+			t.Fatalf("%+v: %d at the client, %d at the server", e, got[e], n)
+		}
+	}
+	if len(got) != len(want) || kinds[effect.Shot] < 80 || kinds[effect.Footstep] < 100 ||
+		kinds[effect.Explosion] < 20 || kinds[effect.Impact] < 20 {
+		t.Errorf("%d effects at the client, %d at the server: %v", len(got), len(want), kinds)
 	}
 }
