@@ -39,7 +39,7 @@ const (
 	defaultEffectBytes  = 24
 	minEffectBytes      = 16
 	maxEffectBytes      = 120
-	limitedEffectsShare = 8 // of a limited budget, effects may take this part
+	limitedEffectsShare = 16 // of a limited budget, effects may take this part
 )
 
 // loggedEffect is an effect and, of an impact on the map, its place on the wire.
