@@ -45,10 +45,10 @@ test: ## all tests
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
 
-# Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
+# A module of its own. Chromium is what it needs beyond Go; .ci/browser finds it, or installs Debian's where it may, or says how.
 e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
 	@.ci/browser
-	TICKRATE_E2E=1 $(GO) test ./e2e -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
+	TICKRATE_E2E=1 $(GO) -C e2e test . -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
 
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
@@ -68,9 +68,10 @@ oracle: ## 10^8 rays and spheres against a float64 oracle (TICKRATE_ORACLE: how 
 hours: ## ten virtual hours on a clean link, without a misprediction
 	$(GO) test ./bench/lobbysim -run '^TestRow41HoursWithoutAMisprediction$$' -count 1 -timeout 60m -v -hours 10
 
-# What breaks is made smaller and printed as the line that plays it again; add that to bench/dst/seeds/regressions.txt.
+# Seeds are drawn at random; the base that they are drawn from is printed. What breaks is made smaller and printed as the line
+# that plays it again: add that to bench/dst/seeds/regressions.txt, and the hours to docs/experiments/simulated-lobby-hours.md.
 DSTFOR ?= 10m
-dst: build ## simulated lobbies with attackers and faults, seed after seed, for DSTFOR (10m)
+dst: build ## simulated lobbies with attackers and faults, of random seeds, for DSTFOR (10m)
 	bin/tickrate sim dst --for $(DSTFOR)
 
 mutation: ## test the simulator: each of the bugs in bench/dst/mutation is found within 200 seeds
@@ -142,9 +143,12 @@ lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	@bad=$$(gofmt -l .); \
 	if [ -n "$$bad" ]; then echo "gofmt these:" >&2; echo "$$bad" >&2; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
+	cd e2e && $(GO) run $(STATICCHECK) ./...
 
+# e2e is a module of its own, so that users of the library do not inherit a browser's driver.
 vet:
 	$(GO) vet ./...
+	$(GO) -C e2e vet ./...
 
 # The simulation computes the same bits on every processor only if no compiler fuses a*b + c. amd64 never does on its
 # own; arm64 does wherever the source lets it, across statements and inlined calls, so its code tells where that is.

@@ -24,6 +24,7 @@ func TestLayersPlanted(t *testing.T) {
 			"/netio\"\n_ \"" + module + "/ecs\"\n)",
 		"server/host.go":    "package server\nfunc run() { go run() }",
 		"bin/nested/go.mod": "module nested",
+		"ecs/tool/go.mod":   "module " + module + "/ecs/tool\n",
 		"bin/nested/x.go":   "package anything",
 		"ecs/_gen/x.go":     "package anything",
 		"ecs/table.go":      "// Makes a table.\n\n//go:build ignore\n\npackage main\nimport _ \"net\"",
@@ -84,6 +85,7 @@ func TestLayersPlanted(t *testing.T) {
 			"//go:build windows\n\npackage ecs\nimport _ \"net\"", "may not import net"},
 		/* 29 */ {"the machine's clocks", "server/tick.go", "package server\nimport _ \"" + module +
 			"/internal/clock\"", "server is sans-I/O and may not import " + module + "/internal/clock"},
+		/* 30 */ {"no row in a module of ours", "ecs/tool/x.go", "package tool", "package ecs/tool has no row"},
 	}
 	for i, c := range cases {
 		tree := fstest.MapFS{c.file: {Data: []byte(c.text)}}

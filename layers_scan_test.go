@@ -29,9 +29,9 @@ func (s source) at(pos token.Pos, format string, args ...any) string {
 	return fmt.Sprintf("%s:%d: %s", s.name, s.fset.Position(pos).Line, fmt.Sprintf(format, args...))
 }
 
-// scan parses every Go file of the module, whatever its build tags, so that no platform's file
-// escapes. Directories that the go command ignores are left out, and so are nested modules (the
-// generators under _gen) and programs that only go run starts (//go:build ignore).
+// scan parses every Go file of the module and of modules nested in it by their path (e2e), whatever
+// its build tags, so that no platform's file escapes. Directories that the go command ignores are left
+// out, and so are other nested modules and programs that only go run starts (//go:build ignore).
 func scan(tree fs.FS) ([]source, error) {
 	var all []source
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
@@ -65,9 +65,10 @@ func scan(tree fs.FS) ([]source, error) {
 	return all, err
 }
 
+// nested reports whether a directory is a module of another name.
 func nested(tree fs.FS, dir string) bool {
-	_, err := fs.Stat(tree, path.Join(dir, "go.mod"))
-	return err == nil
+	mod, err := fs.ReadFile(tree, path.Join(dir, "go.mod"))
+	return err == nil && !strings.HasPrefix(string(mod), "module "+module+"/"+dir+"\n")
 }
 
 func ignored(f *ast.File) bool {

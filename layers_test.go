@@ -37,7 +37,9 @@ var layers = []layer{
 	{pkg: "internal/meter"},
 	{pkg: "internal/clock", may: "sys", shell: "*"},
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
+	{pkg: "internal/perfevent", may: "sys", shell: "*"}, // counters of the processor and the kernel
 	{pkg: "internal/webplot"},
+	{pkg: "internal/stage"},     // names of the stages of a tick
 	{pkg: "internal/footprint"}, // bytes of memory by owner
 	{pkg: "internal/ratelimit"}, // the one token bucket
 	{pkg: "internal/ringbuf"},   // the one ring of newest items
@@ -45,8 +47,8 @@ var layers = []layer{
 	// regions of execution traces, without garbage
 	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
-	{pkg: "bench/measure", shell: "machine.go"},
-	{pkg: "bench/slo", may: "bench/measure expr"},
+	{pkg: "bench/measure", may: "internal/stage", shell: "machine.go"},
+	{pkg: "bench/slo", may: "bench/measure internal/meter expr"},
 	{pkg: "bench/search", may: "bench/measure bench/slo"},
 
 	// Bytes: sockets and packets never see the world.
@@ -57,6 +59,8 @@ var layers = []layer{
 	{pkg: "netio/impair", may: "netio", shell: "proxy*.go"},
 	{pkg: "netio/netcode", may: "internal/prefetch internal/ratelimit crypto", tests: "netio/impair"},
 	{pkg: "netio/packet", may: "internal/prefetch"},
+	// the one place where netcode meets a socket and a clock
+	{pkg: "netio/session", may: "netio netio/netcode", shell: "*"},
 	{pkg: "protocol", may: "netio/packet"},
 
 	// The world and how it is told: rows of integers.
@@ -107,12 +111,14 @@ var layers = []layer{
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
+	{pkg: "server/local", shell: "*"}, // files of the servers of one machine
 	{pkg: "server/console", may: "protocol"},
 	{pkg: "server/chat", may: "internal/ratelimit", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics",
-		may: "internal/meter netio netio/netcode netio/packet ecs/snapshot ecs/tick sim sim/effect " +
+		may: "internal/meter internal/stage netio netio/netcode netio/packet ecs/snapshot ecs/tick sim " +
+			"sim/effect " +
 			"sim/netstate server/chat server/overload"},
 	// the live page never sees the game: it gets plain numbers
 	{pkg: "server/dash", may: "internal/webplot", shell: "*"},
@@ -124,11 +130,12 @@ var layers = []layer{
 	// the evidence of missed deadlines: it gets plain numbers
 	{pkg: "server/host/capture",
 		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
-		shell: "*"},
+		tests: "protobuf", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
-	{pkg: "client/clock", may: "protocol ecs/tick"},
+	{pkg: "client/clock", may: "internal/prefetch protocol ecs/tick"},
 	{pkg: "client/predict",
-		may: "client/clock ecs/geom ecs/tick sim sim/ability sim/arena sim/move sim/netstate"},
+		may: "internal/prefetch internal/ringbuf client/clock ecs/geom ecs/tick sim sim/ability sim/arena " +
+			"sim/move sim/netstate"},
 	{pkg: "client/interpolate",
 		may:   "client/clock ecs/geom ecs/snapshot ecs/tick lagcomp lagcomp/rig sim/netstate",
 		tests: "ecs/netid"},
@@ -140,8 +147,12 @@ var layers = []layer{
 			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
 			"sim/effect sim/mode sim/netstate sim/object sim/replay",
-		tests: "sim/move server netio"},
+		tests: "ecs/schema sim/move server netio"},
 
+	// another game: netcode, packets and snapshots, and nothing of this one's
+	{pkg: "examples/arena",
+		may:   "ecs/geom ecs/netid ecs/schema ecs/snapshot ecs/tick netio/netcode netio/packet netio/session",
+		shell: "*"},
 	// what a front end is at least
 	{pkg: "examples/bot", may: "client sim", shell: "*",
 		tests: "server server/host server/httpapi netio/netcode sim/arena"},
@@ -165,7 +176,7 @@ var layers = []layer{
 		shell: "*"},
 	{pkg: "bench/scenario", may: "netio/impair toml"},
 	{pkg: "bench/swarm",
-		may: "client netio netio/impair internal/meter internal/clock bench/trace sim sim/arena " +
+		may: "client netio netio/impair netio/packet internal/meter internal/clock bench/trace sim sim/arena " +
 			"sim/mode sim/move sim/ability sim/content sim/netstate ecs/geom ecs/tick",
 		tests: "server netio/netcode", shell: "*"},
 	// a whole lobby in virtual time: no shell, though it borrows the swarm's brains
@@ -190,16 +201,16 @@ var layers = []layer{
 		tests: "compress/huffman bench/codeceval bench/trace ecs/netid ecs/schema ecs/tick"},
 	{pkg: "bench/simbench",
 		may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick " +
-			"internal/hugepage internal/clock netio netio/impair netio/netcode protocol server " +
-			"server/metrics sim sim/arena sim/content sim/netstate",
+			"internal/hugepage internal/clock internal/perfevent netio netio/impair netio/netcode protocol " +
+			"server server/metrics sim sim/arena sim/content sim/netstate",
 		shell: "*"},
 	{pkg: "bench/gate",
-		may:   "bench/measure bench/scenario bench/simbench internal/clock perf server/metrics",
+		may:   "bench/measure bench/scenario bench/simbench internal/clock internal/perfevent perf server/metrics",
 		shell: "slowdown.go rounds.go"},
-	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/webplot perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/stage internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner",
 		may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
-			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock netio/impair " +
+			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock internal/perfevent netio/impair " +
 			"netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate",
 		tests: "client", shell: "*"},
 	// the machines' decisions are no shell: these files have the bus, the clock and the swarm
@@ -225,7 +236,7 @@ var layers = []layer{
 	{pkg: "cmd/tickrate", may: above + " cobra pflag term toml", tests: "crypto", shell: "*"},
 	{pkg: "deploy/dist", shell: "*"},            // a tool
 	{pkg: "deploy", tests: "fleet/agones yaml"}, // manifests
-	{pkg: "e2e", tests: above},                  // pages in a browser
+	{pkg: "e2e", tests: above + " chromedp"},    // pages in a browser; a module of its own
 	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
 }
 
@@ -245,6 +256,7 @@ var outside = map[string]string{
 	"perf":       "golang.org/x/perf",
 	"pflag":      "github.com/spf13/pflag",
 	"prometheus": "github.com/prometheus",
+	"protobuf":   "google.golang.org/protobuf",
 	"rapid":      "pgregory.net/rapid",
 	"sys":        "golang.org/x/sys",
 	"toml":       "github.com/pelletier/go-toml/v2",
@@ -254,7 +266,7 @@ var outside = map[string]string{
 }
 
 // testTools are outside modules that any test may import and no other code.
-var testTools = []string{"chromedp", "cmp", "goleak", "rapid"}
+var testTools = []string{"cmp", "goleak", "rapid"}
 
 // drawers are names under which things get lost.
 var drawers = []string{"base", "common", "helper", "helpers", "lib", "misc", "pkg", "shared", "util", "utils"}

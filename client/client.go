@@ -26,7 +26,7 @@ import (
 // Parts that every tick reads come first: among thousands of clients, each cache line is a miss.
 type Client struct {
 	conn                  // session with the server: State, Err, Server, MapEpoch, Jitter
-	match                 // what the Welcome names: Welcome, ID, Arena, Game, Progress
+	match                 // what the Welcome names: Welcome, ID, Arena, Kit, Game, Progress
 	uplink   uplink       // commands that the server may lack
 	clock    clock.Clocks // server, predicted and render clock
 	replica  replica      // own rows, and requests for lost baselines
@@ -35,6 +35,7 @@ type Client struct {
 	Shots    Shots       // predicted shots
 	Objects  objects.Set // everything on the map that is no player
 	Chat     Chat        // lines and names
+	Board    Board       // kills, deaths, ping and loss of every player
 	Round    Round       // status and events of the round
 	Spectate Spectate    // viewpoint of a spectator
 	Effects  Effects     // shots, footsteps, impacts, damage; with Config.Effects
@@ -65,7 +66,12 @@ func New(cfg Config) (*Client, error) {
 		events:  events{ring: ringbuf.New[sim.Event](maxEvents)},
 	}
 	c.Chat.conn, c.Spectate.conn = &c.conn, &c.conn
+	c.Board.chat = &c.Chat
 	c.predict.CommandsOnly = cfg.Decode == DecodeAcks
+	if cfg.Corrections > 0 {
+		log := ringbuf.New[predict.Correction](cfg.Corrections)
+		c.predict.Log = &log
+	}
 	return c, nil
 }
 
@@ -168,6 +174,15 @@ func (c *Client) Predicted() (s sim.Self, t tick.Tick, ok bool) {
 // Issued is the command of tick t with the view that it carries. False if none was issued, or it is
 // older than two seconds.
 func (c *Client) Issued(t tick.Tick) (sim.Command, bool) { return c.predict.Command(t) }
+
+// NextCorrection returns the next owner row that differed from the prediction, each once and in
+// order. The oldest of more than Config.Corrections are lost.
+func (c *Client) NextCorrection() (predict.Correction, bool) {
+	if c.predict.Log == nil {
+		return predict.Correction{}, false
+	}
+	return c.predict.Log.Pop()
+}
 
 // SecondsLeft is what is left of the round's phase by the server's clock, rounded up; 0 if unknown.
 func (c *Client) SecondsLeft() uint32 {

@@ -50,9 +50,13 @@ type Config struct {
 
 	Killcam     bool   // request killcams, see Client.Killcam
 	Decode      Decode // how much of snapshots is decoded
+	Corrections int    // of the prediction that wait for NextCorrection; default none
 	PredictHits bool   // compute what each predicted shot hits in the own view, see Shot
 	Effects     bool   // keep what a picture and sound present, see Client.Effects; needs DecodeFull
 }
+
+// MaxCorrections bounds Config.Corrections.
+const MaxCorrections = 4096
 
 // Decode is how much of snapshots a client decodes. Less takes less CPU and memory in a load
 // generator; the server notices no difference.
@@ -95,7 +99,8 @@ var (
 	ErrName         = fmt.Errorf("client: name: expected at most %d bytes", protocol.MaxName)
 	ErrSnapshotRate = errors.New("client: snapshot rate: expected a snapshot every 1, 2, 3, 4, 6 or 8 " +
 		"intervals, and 16 to 65535 kbit/s or 0")
-	ErrDecode = errors.New("client: decode: expected full, own or acks")
+	ErrCorrections = fmt.Errorf("client: corrections: expected 0 to %d", MaxCorrections)
+	ErrDecode      = errors.New("client: decode: expected full, own or acks")
 )
 
 func (c Config) withDefaults() (Config, error) {
@@ -121,6 +126,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, ErrSnapshotRate
 	case len(c.Name) > protocol.MaxName:
 		return c, ErrName
+	case c.Corrections < 0 || c.Corrections > MaxCorrections:
+		return c, ErrCorrections
 	case c.Decode > DecodeAcks:
 		return c, ErrDecode
 	}

@@ -88,6 +88,9 @@ func (p *recordedClient) frame() bool {
 	f := &p.recording.play[p.at]
 	p.at++
 	c := p.driver.client
+	c.PrefetchConn()
+	c.Prefetch()
+	c.PrefetchRings()
 	for i, data := range f.heard {
 		p.data = append(p.data[:0], data...)
 		c.Receive(f.arrived[i], p.data)

@@ -68,6 +68,7 @@ func (c *Client) changeMap(now time.Duration, raw []byte) error {
 	c.Objects.Reset()
 	c.Effects.reset()
 	c.Chat.reset()
+	c.Board.reset()
 	c.Round.reset()
 	c.Spectate.reset()
 	c.uplink.due = 0

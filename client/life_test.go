@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -187,8 +188,9 @@ func TestMismatchNamesTheField(t *testing.T) {
 		s := l.addClient(l.config(), link{delay: 5 * time.Millisecond, loss: .33})
 		l.run(4 * time.Second)
 		state, reason := s.client.State()
-		if err := s.client.Err(); state != Denied || reason != c.reason ||
-			err == nil || !strings.Contains(err.Error(), c.want) {
+		var mismatch *schema.MismatchError
+		if err := s.client.Err(); state != Denied || reason != c.reason || !errors.As(err, &mismatch) ||
+			mismatch.Here == mismatch.There || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v %v %v", i, state, reason, err)
 		}
 	}

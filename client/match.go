@@ -38,6 +38,9 @@ func (m *match) ID() netid.ID { return netid.ID(m.welcome.NetID) }
 // Arena is the map of the match, nil before the client has it.
 func (m *match) Arena() *arena.Arena { return m.arena }
 
+// Kit is the game that the client predicts by; nil before the Welcome. It is read-only.
+func (m *match) Kit() *sim.CompiledGame { return m.kit }
+
 // Game is the game of the match with the objects of its map; nil before the client has the map. It
 // is read-only. Capture points that follow from the map are computed by each call: call it once.
 func (m *match) Game() *sim.Game {
@@ -217,12 +220,16 @@ func (m *match) readSchemas(raw []byte) error {
 	return nil
 }
 
-// mismatchError says how the server's schemas and model differ from the client's.
+// mismatchError says how the server's schemas and model differ from the client's. Where the server
+// has told them it wraps a *schema.MismatchError.
 func (m *match) mismatchError(why packet.Reason) error {
 	if why != packet.ReasonSchema && why != packet.ReasonModel {
 		return fmt.Errorf("client: %v", why)
 	}
-	return fmt.Errorf("client: %v: %s", why, m.cfg.Models.Mismatch(m.serverSchemas))
+	if err := m.cfg.Models.Match(m.serverSchemas); err != nil {
+		return fmt.Errorf("client: %v: %w", why, err)
+	}
+	return fmt.Errorf("client: %v, though the server's text is the same", why)
 }
 
 // beforeMap reports whether a snapshot is of the map before the last change.

@@ -30,22 +30,22 @@ func (t Traffic) minus(o Traffic) Traffic {
 
 // Netgraph is the quality of a client's connection since the last Netgraph.
 type Netgraph struct {
-	Over           time.Duration `json:"over_ns"`
-	RTT            time.Duration `json:"rtt_ns"`         // smoothed
-	Jitter         time.Duration `json:"jitter_ns"`      // 95th percentile of snapshot lateness
-	Loss           float32       `json:"loss"`           // uplink loss, smoothed, 0 to 1
-	Buffer         int8          `json:"buffer_ticks"`   // commands queued on the server
-	BufferWanted   time.Duration `json:"buffer_wanted"`  // ns, that the predicted clock steers for
-	InterpDelay    time.Duration `json:"interp_ns"`      // view delay behind the newest tick
-	SnapshotAge    time.Duration `json:"age_ns"`         // of the newest snapshot
-	Snapshots      uint64        `json:"snapshots"`      // received
-	Mispredictions uint64        `json:"mispredictions"` // owner rows unlike the prediction
-	Replayed       uint64        `json:"replayed_ticks"`
-	InputsMissing  uint64        `json:"inputs_missing"` // ticks that the server played without it
-	Stalls         uint64        `json:"stalls"`         // frames in which the picture waited
-	HardResets     uint64        `json:"hard_resets"`
-	Down           Traffic       `json:"down_bytes"`
-	Up             uint64        `json:"up_bytes"` // of UDP payload
+	Over           time.Duration
+	RTT            time.Duration // smoothed
+	Jitter         time.Duration // 95th percentile of snapshot lateness
+	Loss           float32       // uplink loss, smoothed, 0 to 1
+	Buffer         int8          // commands queued on the server
+	BufferWanted   time.Duration // that the predicted clock steers for
+	InterpDelay    time.Duration // view delay behind the newest tick
+	SnapshotAge    time.Duration // of the newest snapshot
+	Snapshots      uint64        // received
+	Mispredictions uint64        // owner rows unlike the prediction
+	Replayed       uint64
+	InputsMissing  uint64 // ticks that the server played without it
+	Stalls         uint64 // frames in which the picture waited
+	HardResets     uint64
+	Down           Traffic // bytes
+	Up             uint64  // bytes of UDP payload
 }
 
 // Grapher takes Netgraphs of one client. Its zero value starts with the client's first instant.

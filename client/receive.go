@@ -123,6 +123,9 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 	if known, err := c.Chat.message(raw, int(c.welcome.MaxPlayers)); known {
 		return err
 	}
+	if known, err := c.Board.message(raw, int(c.welcome.MaxPlayers)); known {
+		return err
+	}
 	if e, err := sim.ParseEvent(raw); err == nil {
 		c.events.ring.Push(e)
 		c.Chat.addKill(&e)

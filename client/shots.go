@@ -73,7 +73,7 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 // hit takes a pose as the target if the shot hits it. By the rules of lagcomp.Sweeper.Cast the
 // nearest target counts, and the lowest slot where two are equally near.
 func (s *Shot) hit(p *rig.Pose) {
-	if h, ok := lagcomp.Test(s.Ray, s.Radius, p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
+	if h, ok := lagcomp.Test(rig.HeroBodies, s.Ray, s.Radius, p); ok && (s.Hit == 0 || h.Distance < s.Distance) {
 		s.Hit, s.Bone, s.Part, s.Distance, s.Normal = netid.ID(p.ID), h.Bone, h.Part, h.Distance, h.Normal
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tickrate/tickrate/client/objects"
 	"github.com/tickrate/tickrate/client/predict"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 )
@@ -48,7 +49,8 @@ type Stats struct {
 	RenderResets uint64 // of the render clock
 	RenderStalls uint64 // Advances at which the render clock waited for a snapshot
 
-	Timescale uint16 // of protocol.FullTimescale; lower under overload
+	TickRate  tick.Rate // of the server; 0 before the client has joined
+	Timescale uint16    // of protocol.FullTimescale; lower under overload
 
 	Prediction predict.Stats
 	Errors     predict.ErrorStats // smoothing of mispredictions, knock-backs and so on
@@ -75,7 +77,7 @@ func (c *Client) Stats() Stats {
 		RTT: c.rtt.Smoothed, RTTMin: c.rtt.Min, Jitter: c.clock.Server.Jitter, Loss: c.clock.Predicted.Loss(),
 		SnapshotAge: c.interp.Age, Lead: c.replica.self.Lead, InputsMissing: rep.starved,
 		HardResets: c.clock.Predicted.Resets, RenderResets: c.clock.Render.Resets,
-		RenderStalls: c.clock.Render.Stalls, Timescale: c.clock.Timescale.Scale(),
+		RenderStalls: c.clock.Render.Stalls, TickRate: c.clock.Rate, Timescale: c.clock.Timescale.Scale(),
 		Prediction: c.predict.Stats, Errors: c.predict.Error.Stats,
 	}
 	if c.clock.Rate != 0 { // the client has joined

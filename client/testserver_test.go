@@ -493,7 +493,7 @@ func (l *testServer) disconnect(g *serverConn) {
 }
 
 func (l *testServer) remove(g *serverConn) {
-	g.tracker = snapshot.NewTracker((l.players+snapshot.GroupRows-1)/snapshot.GroupRows, l.interval)
+	g.tracker = snapshot.NewTracker(l.players, l.interval)
 	g.owner = snapshot.NewOwnerWriter(l.models.Owner, l.interval)
 }
 

@@ -395,3 +395,49 @@ func TestDashByKeyboard(t *testing.T) {
 	press(kb.Enter)
 	until(t, ctx, `document.documentElement.dataset.frames > `+frames)
 }
+
+// TestEntitiesArePicked: a click on the map picks an entity; the page then has its components
+// and every client with the reason why it is sent it or not. So does the list, by keyboard.
+func TestEntitiesArePicked(t *testing.T) {
+	ctx, seen := browser(t)
+	open(t, ctx, lobby(t), 1280, "dark")
+	until(t, ctx, `document.documentElement.dataset.frames > 3`)
+	asked := func() (n int) {
+		requests, _ := seen()
+		for _, url := range requests {
+			if strings.Contains(url, "/dash/entit") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := asked(); n != 0 {
+		t.Errorf("%d requests for entities while nobody looks at them", n)
+	}
+	// Somebody is within reach of one of these points.
+	until(t, ctx, `(() => {
+		const map = document.getElementById('map'), box = map.getBoundingClientRect();
+		for (let i = 0; i < 60 && !document.getElementById('entities-open').open; i++)
+			map.dispatchEvent(new MouseEvent('click', {
+				clientX: box.left + box.width * (i % 8 + 1) / 9, clientY: box.top + box.height * (Math.floor(i / 8) + 1) / 9}));
+		return document.getElementById('entities-open').open;
+	})()`)
+	until(t, ctx, `document.querySelectorAll('#table-components tbody tr').length > 10 &&
+		document.querySelectorAll('#table-sent tbody tr').length === 32 &&
+		document.querySelectorAll('#entities [role=option]').length > 40`)
+	first := evaluate[string](t, ctx, `document.getElementById('entity-title').textContent`)
+	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](`document.getElementById('entities').focus()`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{kb.End, kb.ArrowUp} {
+		if err := chromedp.Do(ctx, chromedp.KeyEvent(key)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, ctx, `document.getElementById('entity-title').textContent !== `+strconv.Quote(first)+` &&
+		document.querySelectorAll('#entities [aria-selected=true]').length === 1`)
+	shoot(t, ctx, "entities")
+	if _, complaints := seen(); len(complaints) > 0 {
+		t.Errorf("complaints: %q", complaints)
+	}
+}

@@ -82,6 +82,26 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// Where lobbies grow, charts are against their number.
+func TestReportOfLobbies(t *testing.T) {
+	ctx, _ := browser(t)
+	p, dir := plan(t, "plan-100"), t.TempDir()
+	p.LobbyPlayers, p.Knee.Players, p.Knee.FirstFail = 10, 10*p.Knee.Players, 10*p.Knee.FirstFail
+	for i := range p.Steps {
+		p.Steps[i].Players *= 10
+	}
+	if err := report.Write(dir, p); err != nil {
+		t.Fatal(err)
+	}
+	open(t, ctx, page(dir), 1280, "light")
+	const legend = `document.querySelector('[data-chart=age] .u-legend').textContent`
+	got := strings.ReplaceAll(evaluate[string](t, ctx, legend), ",", "")
+	if !strings.Contains(got, "lobbies") || !strings.Contains(got, strconv.Itoa(p.Knee.Players/10)) ||
+		strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
+		t.Errorf("the legend says %q, want lobbies and %d", got, p.Knee.Players/10)
+	}
+}
+
 func TestReportByKeyboard(t *testing.T) {
 	ctx, _ := browser(t)
 	p, dir := plan(t, "plan-100"), t.TempDir()
@@ -131,11 +151,11 @@ func TestReportStagesAreTold(t *testing.T) {
 		p.Fit.Stages = append(p.Fit.Stages, measure.Curve{Name: stage.String()})
 	}
 	for i := range p.Steps {
-		stages := p.Steps[i].StageCPUMicros[:0:0]
+		stages := p.Steps[i].StageCPUMillis[:0:0]
 		for k := range p.Fit.Stages {
-			stages = append(stages, measure.Stage{Name: p.Fit.Stages[k].Name, Mean: 1000 * float64(k*7%23)})
+			stages = append(stages, measure.Stage{Name: p.Fit.Stages[k].Name, Mean: float64(k * 7 % 23)})
 		}
-		p.Steps[i].StageCPUMicros = stages
+		p.Steps[i].StageCPUMillis = stages
 	}
 	if err := report.Write(dir, p); err != nil {
 		t.Fatal(err)
@@ -155,8 +175,8 @@ func TestReportStagesAreTold(t *testing.T) {
 	sum := evaluate[float64](t, ctx,
 		layers+`.reduce((n, e) => n + parseFloat(e.querySelector('.u-value').textContent), 0)`)
 	want := 0.0
-	for _, s := range p.Steps[0].StageCPUMicros {
-		want += s.Mean / 1000
+	for _, s := range p.Steps[0].StageCPUMillis {
+		want += s.Mean
 	}
 	if sum < want-0.1 || sum > want+0.1 {
 		t.Errorf("the legend adds up to %g ms, want %g", sum, want)

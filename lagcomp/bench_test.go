@@ -131,5 +131,5 @@ func BenchmarkTest(b *testing.B) {
 	p := rig.Pose{Pos: geom.Vec3{X: 20, Z: 20}}
 	r := same[0].Ray
 	r.Dir = p.Pos.Add(geom.Vec3{Y: 1}).Sub(r.Origin).Normalize()
-	loop(b, 1, "test", func() { Test(r, 0, &p) })
+	loop(b, 1, "test", func() { Test(rig.HeroBodies, r, 0, &p) })
 }

@@ -13,7 +13,7 @@ const NoTeam uint8 = 255
 type Hit struct {
 	ID       uint32
 	Slot     int
-	Bone     rig.Bone
+	Bone     rig.Bone  // or the number of a shape in its build, see rig.Build
 	Part     rig.Part  // of Bone
 	Distance float32   // metres along the ray
 	Point    geom.Vec3 // Ray.At(Distance)
@@ -85,9 +85,9 @@ func nearer(distance float32, slot int, best *Hit) bool {
 func (w *motionBounds) expand(h *History, a, b *frame, frac uint8) (radius float32, fastMovers []int32,
 	ok bool) {
 	if frac == 0 || a == b {
-		return maxBoundRadius, nil, true
+		return h.bodies.widest, nil, true
 	}
 	metres, fastMovers, ok := w.reach(h, a, b)
 	// 2 mm of margin: positions at WorldReach are rounded to 1 mm.
-	return maxBoundRadius + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, fastMovers, ok
+	return h.bodies.widest + float32(float32(float32(frac)/256)*metres*(1+1e-5)) + 2e-3, fastMovers, ok
 }

@@ -296,7 +296,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 				if !ok || !p.Alive() {
 					continue
 				}
-				if _, hit := testPose(ray, 0, &p); hit {
+				if _, hit := testPose(rig.HeroBodies, ray, 0, &p); hit {
 					if hits++; !slices.Contains(near, int32(slot)) &&
 						!slices.Contains(fastMovers, int32(slot)) {
 						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near,

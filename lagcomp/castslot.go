@@ -1,9 +1,6 @@
 package lagcomp
 
-import (
-	"github.com/tickrate/tickrate/ecs/tick"
-	"github.com/tickrate/tickrate/lagcomp/rig"
-)
+import "github.com/tickrate/tickrate/ecs/tick"
 
 // BracketingTicks returns the view of one player for a client that looks at v, where not every
 // snapshot carried that player. before is the newest tick up to v.From that did, after the oldest
@@ -45,14 +42,6 @@ func interpFraction(v tick.View, a, b tick.Tick) uint8 {
 // players every third or fourth time.
 const MaxInterpGap = 8
 
-// boundReach is the radius of the largest skeleton, and slack for rounding.
-var boundReach = func() (reach float32) {
-	for i := range rig.Skeletons {
-		reach = max(reach, rig.Skeletons[i].Bound)
-	}
-	return reach + 0.1
-}()
-
 // besideRay reports whether the player of a row is on the same side of the vertical plane through a
 // ray in two frames, too far from it to be hit in either or between them.
 func besideRay(w *Sweep, a, b *frame, slot int) bool {
@@ -64,7 +53,7 @@ func besideRay(w *Sweep, a, b *frame, slot int) bool {
 		p = b.rows[slot].Pos
 		after = float32(dir.X*(p.Z-from.Z)) - float32(dir.Z*(p.X-from.X))
 	}
-	reach := boundReach + w.Radius
+	reach := a.bodies.widest + 0.1 + w.Radius // 0.1: rounding
 	most := float32(reach*reach) * (float32(dir.X*dir.X) + float32(dir.Z*dir.Z))
 	return (before > 0) == (after > 0) && before*before > most && after*after > most
 }
@@ -83,7 +72,7 @@ func (h *History) CastSlot(w *Sweep, slot int, v tick.View, best Hit) (nearest H
 		return best, false
 	}
 	p := lerpRow(a, b, v.Frac, slot)
-	hit, ok := testPose(ray, w.Radius, &p)
+	hit, ok := testPose(h.bodies.Bodies, ray, w.Radius, &p)
 	if ok && nearer(hit.Distance, slot, &best) {
 		best = hitOf(ray, p.ID, slot, &hit)
 	}

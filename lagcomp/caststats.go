@@ -39,7 +39,7 @@ func (s *narrowPhase) writeStats(q *narrowQuery, best *Hit, n *CastStats) {
 	}
 	for i := range s.passed {
 		p := lerpRow(q.a, q.b, q.frac, int(s.passed[i].slot))
-		bone, along, metres := rig.ClosestApproach(q.ray, &p)
+		bone, along, metres := q.a.bodies.ClosestApproach(q.ray, &p)
 		if metres = max(metres-q.radius, 0); n.NearestID == 0 || metres < n.Miss || metres == n.Miss &&
 			s.passed[i].slot < n.NearestSlot {
 			n.NearestID, n.NearestSlot, n.NearestBone, n.Miss, n.Along = p.ID, s.passed[i].slot, bone,

@@ -14,8 +14,14 @@
 //
 // Cast is fast because most players are far from a ray. The broad phase tests bounding spheres in
 // columns, expanded so far that neither movement nor rounding loses a target. The narrow phase
-// tests the 17 capsules of the few that remain, and Test alone decides which one is hit, and
+// tests the capsules or shapes of the few that remain, and Test alone decides which one is hit, and
 // where.
+//
+// # Bodies
+//
+// A history is made with a table of hit shapes (rig.Bodies): NewHistory with the heroes of the match,
+// NewHistoryOf with another game's boxes, balls, capsules or skeletons. A client tests with the same
+// table.
 //
 // # Queries
 //

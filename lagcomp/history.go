@@ -10,8 +10,8 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// MinTicks is the shortest rewind that a History is made for: one second at the highest rate.
-const MinTicks = int(tick.MaxRate)
+// MinTicks is the shortest rewind that a History is made for, a second at 128 Hz.
+const MinTicks = 128
 
 // RowBytes is what a History keeps of a player at a tick: its pose, and 16 bytes for the broad
 // phase.
@@ -26,6 +26,7 @@ type History struct {
 	newest  tick.Tick
 	frames  []frame // tick t is in frames[t % len]
 	allRows []int32 // 0, 1, 2, ...
+	bodies  *bodies
 	order   []int32 // of the queries at hand, grouped by frame
 	places  []int32 // by frame: where its queries begin in order
 }
@@ -40,18 +41,23 @@ type frame struct {
 	rows         []rig.Pose
 	used         kernel.Spheres // the first rowCount rows
 	displacement displacement   // from the previous frame
+	bodies       *bodies        // of the history
 }
 
-// NewHistory makes a history of slots rows that reaches at least ticks back from the newest tick,
-// and never less than MinTicks. All memory is allocated here: RowBytes a slot and tick. It panics
-// without slots.
-func NewHistory(slots, ticks int) *History {
+// NewHistory is NewHistoryOf for the heroes of the match.
+func NewHistory(slots, ticks int) *History { return NewHistoryOf(rig.HeroBodies, slots, ticks) }
+
+// NewHistoryOf makes a history of slots rows that reaches at least ticks back from the newest tick,
+// and never less than MinTicks, of bodies that are hit by the shapes in a table. All memory is
+// allocated here: RowBytes a slot and tick. It panics without slots.
+func NewHistoryOf(b *rig.Bodies, slots, ticks int) *History {
 	if slots < 1 {
 		panic(fmt.Sprintf("lagcomp: NewHistory of %d slots", slots))
 	}
-	h := &History{slots: slots, frames: make([]frame, max(ticks, MinTicks)+1)}
+	h := &History{slots: slots, frames: make([]frame, max(ticks, MinTicks)+1), bodies: newBodies(b)}
 	for i := range h.frames {
 		h.frames[i] = newFrame(slots)
+		h.frames[i].bodies = h.bodies
 	}
 	h.allRows = make([]int32, slots)
 	h.order, h.places = make([]int32, max(slots, 64)), make([]int32, len(h.frames))
@@ -85,23 +91,21 @@ func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	h.newest = t
 }
 
-// boundRadii are the radii of the broad phase, negated and squared, by alive<<3 | hero.
-var boundRadii = func() (b [16]float32) {
-	for form := range 8 {
-		p := rig.Pose{Form: rig.FormOf(rig.Hero(form), rig.Stand)}
-		radius := rig.Bound(&p).Radius
-		b[form], b[form|8] = kernel.Never, -float32(radius*radius)
-	}
-	return b
-}()
+// bodies is what a history's bodies are made of, for both phases.
+type bodies struct {
+	*rig.Bodies
+	radii  [16]float32 // of the broad phase, negated and squared, by alive<<3 | build
+	widest float32     // the largest radius, in metres
+}
 
-// maxBoundRadius is the largest of those radii, in metres.
-var maxBoundRadius = func() (r float32) {
-	for i := range rig.Skeletons {
-		r = max(r, rig.Skeletons[i].Bound)
+func newBodies(b *rig.Bodies) *bodies {
+	all := &bodies{Bodies: b, widest: b.Widest()}
+	for build := range rig.MaxBuilds {
+		radius := b.Radius(uint8(build))
+		all.radii[build], all.radii[build|8] = kernel.Never, -float32(radius*radius)
 	}
-	return r
-}()
+	return all
+}
 
 // kernelRows is poses as the kernel takes them.
 func kernelRows(poses []rig.Pose) []kernel.Row {
@@ -122,13 +126,13 @@ func (f *frame) fill(poses []rig.Pose) (used int) {
 	n := len(poses)
 	x, y, z, nr2 := f.x[:n], f.y[:n], f.z[:n], f.nr2[:n]
 	c := kernel.Spheres{X: x, Y: y, Z: z, NR2: nr2}
-	done := kernel.SplitRows(kernelRows(poses), kernelRows(f.rows), &c, &boundRadii)
+	done := kernel.SplitRows(kernelRows(poses), kernelRows(f.rows), &c, &f.bodies.radii)
 	copy(f.rows[done:], poses[done:])
 	for i := done; i < n; i++ {
 		p := &poses[i]
 		alive := uint32(p.Flags&rig.FlagAlive) & ((p.ID | -p.ID) >> 31)
 		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
-		nr2[i] = boundRadii[(alive<<3|uint32(p.Form>>3&7))&15]
+		nr2[i] = f.bodies.radii[(alive<<3|uint32(p.Form>>3&7))&15]
 	}
 	for used = n; used > 0 && poses[used-1].ID == 0; used-- {
 	}
@@ -234,11 +238,12 @@ func (f *frame) rayCandidates(r *geom.Ray, radius float32, out []int32) []int32 
 // kernelRay is r as the kernel takes it, for spheres expanded from the bound to a radius. The
 // columns hold feet, and bounds are centred BoundHeight above them, so the ray is lowered instead.
 func (f *frame) kernelRay(r *geom.Ray, radius float32) kernel.Ray {
+	widest := f.bodies.widest
 	return kernel.Ray{
 		OX: r.Origin.X, OY: r.Origin.Y - rig.BoundHeight, OZ: r.Origin.Z,
 		DX: r.Dir.X, DY: r.Dir.Y, DZ: r.Dir.Z, Max: r.Max,
 		// more than enough for smaller bounds
-		Grow:   float32(radius*radius) - float32(maxBoundRadius*maxBoundRadius),
-		Widest: maxBoundRadius,
+		Grow:   float32(radius*radius) - float32(widest*widest),
+		Widest: widest,
 	}
 }

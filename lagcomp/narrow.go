@@ -85,14 +85,14 @@ func (q *narrowQuery) boundTest(slot int) (from float32, ok bool) {
 			feet = feet.Lerp(b.Pos, float32(q.frac)/256)
 		}
 	}
-	return rig.MayHit(&q.ray, q.radius, feet, p.Form.Hero())
+	return q.a.bodies.MayHit(&q.ray, q.radius, feet, p.Form.Build())
 }
 
 // test tests the capsules of one row, and replaces best if the hit is nearer.
 func (q *narrowQuery) test(slot int, best *Hit, visible func(id uint32) bool) {
 	p := lerpRow(q.a, q.b, q.frac, slot)
 	q.tested++
-	if hit, ok := testPose(shorten(q.ray, best), q.radius, &p); ok && nearer(hit.Distance, slot, best) &&
+	if hit, ok := testPose(q.a.bodies.Bodies, shorten(q.ray, best), q.radius, &p); ok && nearer(hit.Distance, slot, best) &&
 		(visible == nil || visible(p.ID)) {
 		*best = hitOf(q.ray, p.ID, slot, &hit)
 	}

@@ -38,19 +38,20 @@ func (z *OverlapQuery) boundingSphere() (ball geom.Sphere, ok bool) {
 		reach <= MaxSweepRadius
 }
 
-// TestCapsule is the narrow-phase test of a capsule against a pose, for client and server. Flags
-// and ids are ignored. An unusable capsule, or a pose beyond WorldReach, touches nothing.
-func TestCapsule(c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
+// TestCapsule is the narrow-phase test of a capsule against a pose of bodies in a table, for client
+// and server. Flags and ids are ignored. An unusable capsule, or a pose beyond WorldReach, touches
+// nothing.
+func TestCapsule(b *rig.Bodies, c geom.Capsule, p *rig.Pose) (bone rig.Bone, metres float32, ok bool) {
 	z := OverlapQuery{Capsule: c}
 	ball, fit := z.boundingSphere()
-	bound := rig.Bound(p)
+	bound := b.Bound(p)
 	reach := bound.Radius + ball.Radius + 1e-2 // the middle is rounded
 	if !fit || !inWorld(p.Pos) || bound.Center.Sub(ball.Center).LenSq() > float32(reach*reach) {
 		return 0, 0, false
 	}
 	axis := c
 	axis.Radius = 0
-	bone, metres = rig.NearestBoneToCapsule(axis, p)
+	bone, metres = b.NearestToCapsule(axis, p)
 	return bone, metres, metres <= c.Radius
 }
 
@@ -115,7 +116,7 @@ func (s *Sweeper) overlapOne(i int, z *OverlapQuery, out []OverlapHit) []Overlap
 			return
 		}
 		p := lerpRow(a, b, z.View.Frac, slot)
-		if bone, metres, ok := TestCapsule(z.Capsule, &p); ok {
+		if bone, metres, ok := TestCapsule(a.bodies.Bodies, z.Capsule, &p); ok {
 			out = append(out, OverlapHit{i, slot, p.ID, bone, metres, p})
 		}
 	}

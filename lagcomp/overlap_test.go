@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // slowOverlap tests all players for each zone in turn. It shares only the definition of a touch
@@ -17,7 +18,7 @@ func (h *slowHistory) slowOverlap(zones []OverlapQuery) (out []OverlapHit) {
 			if !ok || p.Flags&1 == 0 || p.ID == z.Except || uint8(p.Flags>>1&3) == z.Team {
 				continue
 			}
-			if bone, metres, ok := TestCapsule(z.Capsule, &p); ok {
+			if bone, metres, ok := TestCapsule(rig.HeroBodies, z.Capsule, &p); ok {
 				out = append(out, OverlapHit{i, slot, p.ID, bone, metres, p})
 			}
 		}
@@ -94,8 +95,8 @@ func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 		}
 		at := p.Pos.Add(geom.Vec3{X: c.between(-2, 2), Y: c.between(-1, 3), Z: c.between(-2, 2)})
 		ball := geom.Sphere{Center: at, Radius: c.between(0, 2)}
-		_, metres, ok := TestCapsule(geom.Capsule{A: at, B: at, Radius: ball.Radius}, &p)
-		if ok != TestSphere(ball, &p) && geom.Abs(metres-ball.Radius) > 1e-3 {
+		_, metres, ok := TestCapsule(rig.HeroBodies, geom.Capsule{A: at, B: at, Radius: ball.Radius}, &p)
+		if ok != TestSphere(rig.HeroBodies, ball, &p) && geom.Abs(metres-ball.Radius) > 1e-3 {
 			t.Fatalf("a ball touches %v, a zone %v", !ok, ok)
 		}
 		if ok {
@@ -105,8 +106,8 @@ func TestRow49ZonesAreBallsAndSweeps(t *testing.T) {
 		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2),
 			Z: c.between(-1, 1)}).Sub(at).Normalize()
 		radius := c.between(0, 0.4)
-		_, hit := Test(r, radius, &p)
-		_, metres, ok = TestCapsule(geom.Capsule{A: r.Origin, B: r.At(r.Max), Radius: radius}, &p)
+		_, hit := Test(rig.HeroBodies, r, radius, &p)
+		_, metres, ok = TestCapsule(rig.HeroBodies, geom.Capsule{A: r.Origin, B: r.At(r.Max), Radius: radius}, &p)
 		if hit != ok && geom.Abs(metres-radius) > 2e-3 {
 			t.Fatalf("a sweep hits %v, its zone %v at %v of %v", hit, ok, metres, radius)
 		}

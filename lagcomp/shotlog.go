@@ -2,6 +2,7 @@ package lagcomp
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/geom"
@@ -79,6 +80,9 @@ const (
 
 var verdictNames = [verdicts]string{"miss", "wall", "object", "hit", "unseen", "no-history"}
 
+// VerdictNames lists the names of all verdicts.
+func VerdictNames() []string { return slices.Clone(verdictNames[:]) }
+
 // String names the verdict.
 func (v Verdict) String() string { return nameOf(verdictNames[:], int(v)) }
 
@@ -116,6 +120,9 @@ const (
 
 var clampNames = [clampReasons]string{"none", "nothing-sent", "no-view", "ahead", "span", "rtt", "acks",
 	"cap", "history", "backwards", "not-announced", "stalled", "path"}
+
+// ClampNames lists the names of all reasons, that of no clamp first.
+func ClampNames() []string { return slices.Clone(clampNames[:]) }
 
 // String names the reason.
 func (c ClampReason) String() string { return nameOf(clampNames[:], int(c)) }

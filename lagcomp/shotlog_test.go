@@ -167,8 +167,8 @@ func TestNotesAgainstEverybody(t *testing.T) {
 			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !inWorld(p.Pos) {
 				continue
 			}
-			if _, reached := rig.MayHit(&ray, w.Radius, p.Pos, p.Form.Hero()); reached {
-				if _, _, d := rig.ClosestApproach(ray, &p); max(d-w.Radius, 0) < miss {
+			if _, reached := rig.HeroBodies.MayHit(&ray, w.Radius, p.Pos, p.Form.Build()); reached {
+				if _, _, d := rig.HeroBodies.ClosestApproach(ray, &p); max(d-w.Radius, 0) < miss {
 					near, miss = p.ID, max(d-w.Radius, 0)
 				}
 			}

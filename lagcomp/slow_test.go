@@ -53,7 +53,7 @@ func (h *slowHistory) castOne(w *Sweep) (best Hit) {
 		if !ok || p.Flags&1 == 0 || p.ID == w.Except || uint8(p.Flags>>1&3) == w.Team {
 			continue
 		}
-		hit, ok := Test(w.Ray, w.Radius, &p)
+		hit, ok := Test(rig.HeroBodies, w.Ray, w.Radius, &p)
 		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
 			ray, _ := NormalizeRay(w.Ray)
 			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
@@ -156,7 +156,7 @@ func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest ti
 		s.Ray.Origin = aim.Add(geom.Vec3{X: c.between(-5, 5), Y: c.between(-1, 3), Z: c.between(-5, 5)})
 	}
 	side := aim.Sub(s.Ray.Origin).Cross(geom.Vec3{Y: 1}).Normalize()
-	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, maxBoundRadius}[c.rng.IntN(8)]
+	edge := []float32{0, 0.2, -0.2, 0.12, -0.12, 0.4, -0.4, rig.HeroBodies.Widest()}[c.rng.IntN(8)]
 	aim = aim.Mad(side, edge+[]float32{0, 1e-3, -1e-3, 0.05, -0.05}[c.rng.IntN(5)])
 	s.Ray.Dir = aim.Sub(s.Ray.Origin).Normalize()
 	switch c.rng.IntN(200) {

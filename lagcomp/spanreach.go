@@ -62,7 +62,7 @@ func (s *Sweeper) SlotsNear(w *Sweep) (near []uint64, ok bool) {
 			m.measure(s.h, from, to, s.bounds.scratch)
 		}
 		// 1e-5 and 2 mm are more than the rounding errors of the sum and of the ray test.
-		radius := maxBoundRadius + float32(m.metres*(1+1e-5)) + 2e-3 + w.Radius
+		radius := s.h.bodies.widest + float32(m.metres*(1+1e-5)) + 2e-3 + w.Radius
 		if n == maxSpans || !m.known || radius > kernel.MaxRadius {
 			return nil, false
 		}

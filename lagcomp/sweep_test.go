@@ -7,11 +7,12 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 func (h *slowHistory) slowWithin(v tick.View, ball geom.Sphere) (out []SphereOverlap) {
 	for slot := range h.poses[v.From] {
-		if p, ok := h.At(v, slot); ok && p.Alive() && TestSphere(ball, &p) {
+		if p, ok := h.At(v, slot); ok && p.Alive() && TestSphere(rig.HeroBodies, ball, &p) {
 			out = append(out, SphereOverlap{slot, p})
 		}
 	}
@@ -99,10 +100,10 @@ func TestTouchesIsASweepInPlace(t *testing.T) {
 		r.Dir = p.Pos.Add(geom.Vec3{X: c.between(-1, 1), Y: c.between(0, 2),
 			Z: c.between(-1, 1)}).Sub(r.Origin).Normalize()
 		radius := rng.Float32() * 2
-		hit, ok := Test(geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, &p)
+		hit, ok := Test(rig.HeroBodies, geom.Ray{Origin: r.Origin, Dir: r.Dir}, radius, &p)
 		grown, shrunk := geom.Sphere{Center: r.Origin, Radius: radius + 1e-3}, geom.Sphere{Center: r.Origin,
 			Radius: radius - 1e-3}
-		if hit.Distance == 0 && (ok && !TestSphere(grown, &p) || !ok && TestSphere(shrunk, &p)) {
+		if hit.Distance == 0 && (ok && !TestSphere(rig.HeroBodies, grown, &p) || !ok && TestSphere(rig.HeroBodies, shrunk, &p)) {
 			t.Fatalf("sweep in place %v, ball %v", ok, !ok)
 		}
 		if ok {

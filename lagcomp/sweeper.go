@@ -197,7 +197,7 @@ func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverl
 func (f *frame) appendOverlap(b *frame, frac uint8, slot int, ball geom.Sphere,
 	out []SphereOverlap) []SphereOverlap {
 	if f.canHit(slot, 0, NoTeam) {
-		if p := lerpRow(f, b, frac, slot); TestSphere(ball, &p) {
+		if p := lerpRow(f, b, frac, slot); TestSphere(f.bodies.Bodies, ball, &p) {
 			out = append(out, SphereOverlap{slot, p})
 		}
 	}
@@ -274,8 +274,9 @@ func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 	}
 	n, grown := f.rowCount, q.reach+1e-2 // as the box has it
 	c := f.spheres(n)
+	widest := f.bodies.widest
 	at := kernel.Ball{X: ball.Center.X, Y: ball.Center.Y - rig.BoundHeight, Z: ball.Center.Z,
-		Grow: float32(grown*grown) - float32(maxBoundRadius*maxBoundRadius), Widest: maxBoundRadius}
+		Grow: float32(grown*grown) - float32(widest*widest), Widest: widest}
 	return kernel.BallCandidates(at, &c, s.candidates[:0])
 }
 

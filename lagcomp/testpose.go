@@ -13,36 +13,36 @@ const WorldReach = kernel.Reach
 // MaxSweepRadius is the largest radius of a sweep or of an overlap sphere, in metres.
 const MaxSweepRadius = 10
 
-// Test is the narrow-phase test of a sphere that flies along a ray against a pose; client and
-// server both call it. It returns the bone that is touched first and how far the centre flew until
-// then; rig.Test decides between equally near bones. A radius of 0 is a ray. Flags and ids are
+// Test is the narrow-phase test of a sphere that flies along a ray against a pose of bodies in a
+// table; client and server both call it. It returns the bone that is touched first and how far the centre flew until
+// then; Bodies.Test decides between equally near bones. A radius of 0 is a ray. Flags and ids are
 // ignored. A ray that NormalizeRay refuses, a radius outside 0 to MaxSweepRadius or a pose beyond
 // WorldReach hits nothing.
-func Test(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
+func Test(b *rig.Bodies, r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
 	r, ok := NormalizeRay(r)
 	if !ok || !validRadius(radius) {
 		return rig.Hit{}, false
 	}
-	return testPose(r, radius, p)
+	return testPose(b, r, radius, p)
 }
 
 // testPose is Test for arguments that were checked.
-func testPose(r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
+func testPose(b *rig.Bodies, r geom.Ray, radius float32, p *rig.Pose) (rig.Hit, bool) {
 	if !inWorld(p.Pos) {
 		return rig.Hit{}, false
 	}
-	return rig.Test(r, radius, p)
+	return b.Test(r, radius, p)
 }
 
-// TestSphere reports whether a sphere touches a bone of p. NaN and poses beyond WorldReach touch
-// nothing.
-func TestSphere(ball geom.Sphere, p *rig.Pose) bool {
-	bound := rig.Bound(p)
+// TestSphere reports whether a sphere touches a pose of bodies in a table. NaN and poses beyond
+// WorldReach touch nothing.
+func TestSphere(b *rig.Bodies, ball geom.Sphere, p *rig.Pose) bool {
+	bound := b.Bound(p)
 	reach := bound.Radius + ball.Radius
 	if !inWorld(p.Pos) || !(bound.Center.Sub(ball.Center).LenSq() <= float32(reach*reach)) {
 		return false
 	}
-	_, metres := rig.NearestBone(ball.Center, p)
+	_, metres := b.Nearest(ball.Center, p)
 	return metres <= ball.Radius
 }
 

@@ -25,7 +25,7 @@ func TestVerdictIsRightFarOut(t *testing.T) {
 		side := aim.Sub(from).Cross(geom.Vec3{Y: 1}).Normalize()
 		aim = aim.Mad(side, c.between(-0.6, 0.6))
 		r := geom.Ray{Origin: from, Dir: aim.Sub(from).Normalize(), Max: 6000}
-		hit, ok := Test(r, 0, &p)
+		hit, ok := Test(rig.HeroBodies, r, 0, &p)
 		var body rig.Body
 		rig.Capsules(&p, &body)
 		out := math.Inf(1)

@@ -23,10 +23,6 @@ const epollEvents = 512
 // those have datagrams, so a poll costs system calls only for them: one for each, and one for every
 // 512. A socket is watched edge-triggered and emptied each time, so that no call finds nothing.
 type ClientPool struct {
-	// Ahead, unless nil, is called with a client whose datagrams Poll has and delivers after those of
-	// the next client.
-	Ahead func(i int)
-
 	remote  netip.AddrPort
 	shared  *sharedSockets // nil: a socket for each client
 	epoll   int
@@ -205,9 +201,6 @@ func (f *ClientPool) Poll(limit int, fn func(i int, data []byte)) (delivered int
 		}
 		e := f.pending[0]
 		f.pending = f.pending[1:]
-		if f.Ahead != nil && len(f.pending) > 1 {
-			f.Ahead(int(f.pending[1].Fd))
-		}
 		delivered += f.drain(int(e.Fd), e.Pad, fn)
 	}
 	return delivered, !f.closed

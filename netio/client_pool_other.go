@@ -15,8 +15,6 @@ import (
 // goroutine owns it; others may Send. Without epoll, one goroutine per client reads into a shared
 // queue.
 type ClientPool struct {
-	Ahead func(i int) // not called
-
 	remote  netip.AddrPort
 	clients []*poolClient // nil: none
 	free    []int

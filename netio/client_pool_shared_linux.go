@@ -238,11 +238,6 @@ func (s *sharedSockets) poll(f *ClientPool, limit int,
 		}
 		k := s.next
 		s.next++
-		if ahead := k + 2; f.Ahead != nil && ahead < s.got {
-			if i, _ := s.client(s.from, s.in.buffer(ahead).to); f.has(i) {
-				f.Ahead(i)
-			}
-		}
 		f.count.bytesIn.Add(uint64(s.in.hdrs[k].n))
 		b := s.in.buffer(k)
 		i, generation := s.client(s.from, b.to)

@@ -53,11 +53,14 @@ type Config struct {
 	// slots.
 	Netcode netcode.ServerConfig
 
-	Name        string         // shown by the console and server browsers, at most 255 bytes
-	Console     console.Config // files of the console; default none
-	IdleWarn    time.Duration  // without input after which a player is warned; default never
-	IdleKick    time.Duration  // without input after which a player is removed; default never
-	ContentKbps int            // kbit/s of models and arenas to all clients together; default 8000
+	Name     string         // shown by the console and server browsers, at most 255 bytes
+	Console  console.Config // files of the console; default none
+	IdleWarn time.Duration  // without input after which a player is warned; default never
+	IdleKick time.Duration  // without input after which a player is removed; default never
+	// IdlePassive is the time after which a player is removed that gives input and takes no part in the
+	// match, see idle.Passive; it is warned a minute before. Default never.
+	IdlePassive time.Duration
+	ContentKbps int // kbit/s of models and arenas to all clients together; default 8000
 
 	// Replication.
 
@@ -104,6 +107,9 @@ type Config struct {
 
 	// Record gets the recording, a chunk a second, from what Background runs. It must not block.
 	Record func(RecordingChunk)
+
+	// FlightRecorder keeps the newest 600 ticks or more in memory, 25 KB a slot, for Lobby.EndFlight.
+	FlightRecorder bool
 
 	// Background runs what encodes recordings and killcams: all functions in the order in which it
 	// gets them, one at a time, on any goroutine; it must not block. At most replay.RawChunks+1
@@ -245,6 +251,9 @@ func (c *Config) checkNumbers(players int) error {
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
 		return fmt.Errorf("shot log of %d shots: expected 0 to %d, or -1 for %d a slot",
 			c.ShotLogSize, MaxShotLogSize, shotsPerSlot)
+	case c.IdlePassive < 0 || c.IdlePassive > maxIdle:
+		return fmt.Errorf("idle: passive players kicked after %v: expected 0 for never, or at most %v",
+			c.IdlePassive, maxIdle)
 	case c.IdleWarn < 0 || c.IdleWarn > maxIdle || c.IdleKick < 0 || c.IdleKick > maxIdle:
 		return fmt.Errorf("idle: warned after %v, kicked after %v: expected 0 for never, or at most %v",
 			c.IdleWarn, c.IdleKick, maxIdle)

@@ -134,7 +134,7 @@ func (k *connChecksum) next(every int) {
 // makeMemory makes the memory that every client needs, once.
 func (r *connReplication) makeMemory(cfg *Config) {
 	interval := tick.Tick(cfg.SendInterval)
-	r.acks.tracker = snapshot.NewTracker((cfg.Players+snapshot.GroupRows-1)/snapshot.GroupRows, interval)
+	r.acks.tracker = snapshot.NewTracker(cfg.Players, interval)
 	r.acks.packets = snapshot.NewAckHistory(cfg.Players)
 	r.acks.tracker.KeepHistory(r.acks.packets)
 	r.acks.owner = snapshot.NewOwnerWriter(cfg.Models.Owner, interval)

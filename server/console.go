@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,8 +13,6 @@ import (
 	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/metrics"
-	"github.com/tickrate/tickrate/server/query"
-	"github.com/tickrate/tickrate/sim"
 )
 
 // lobbyConsole is the console of a lobby: its variables, its commands, and the lines of connections
@@ -27,15 +24,6 @@ type lobbyConsole struct {
 	pending []consoleLine
 	limits  []lineLimit // by slot
 	vars    consoleVars
-}
-
-// consoleVars are the variables that change how the lobby works.
-type consoleVars struct {
-	name               *console.Var
-	respawn            *console.Var
-	respawnSet         bool // respawn was changed: from then on it overrides that of the mode
-	kbps               *console.Var
-	idleWarn, idleKick *console.Var
 }
 
 // consoleLine is a line that a connection has sent.
@@ -58,9 +46,6 @@ const (
 	maxConsoleReply   = 12 // lines of an answer
 )
 
-// maxRespawn is the longest respawn delay that the console takes.
-const maxRespawn = time.Minute
-
 func newConsole(l *Lobby) lobbyConsole {
 	c := lobbyConsole{
 		l: l, console: console.New(l.cfg.Console),
@@ -71,39 +56,6 @@ func newConsole(l *Lobby) lobbyConsole {
 	}
 	c.vars.add(c.console, &l.cfg)
 	return c
-}
-
-// add makes the variables and adds them to a console.
-func (v *consoleVars) add(to *console.Console, c *Config) {
-	saved := func(name, help string) console.Entry {
-		return console.Entry{Name: name, Help: help,
-			Flags: console.ServerInfo | console.Remote | console.Save}
-	}
-	// fixed is a variable that cannot change while the lobby runs: its range is its value.
-	fixed := func(name, help string, value int64) *console.Var {
-		entry := console.Entry{Name: name, Help: help, Flags: console.ServerInfo | console.Remote}
-		return console.NewInt(entry, value, value, value)
-	}
-	millis := func(n int32) time.Duration { return time.Duration(n) * time.Millisecond }
-	respawn, rewind := millis(c.Rules.RespawnMillis), millis(c.Rules.RewindMillis)
-	v.name = console.NewText(saved("server.name", "what server browsers show"), c.Name, query.MaxText)
-	v.respawn = console.NewDuration(saved("game.respawndelay", "time from a death to the next life"),
-		respawn, rewind, max(maxRespawn, respawn))
-	v.kbps = console.NewInt(saved("net.kbps", "most kilobits a second to one client; 0 for no limit"),
-		int64(c.Kbps), 0, maxKbps)
-	v.kbps.Check(func(word string) error {
-		if n, _ := strconv.Atoi(word); n != 0 && n < sim.MinSnapshotKbps {
-			return fmt.Errorf("0, or an integer, %d to %d", sim.MinSnapshotKbps, maxKbps)
-		}
-		return nil
-	})
-	warn := saved("game.idlewarn", "after which an idle player is warned; 0s for never")
-	kick := saved("game.idlekick", "after which an idle player is removed; 0s for never")
-	v.idleWarn = console.NewDuration(warn, c.IdleWarn, 0, maxIdle)
-	v.idleKick = console.NewDuration(kick, c.IdleKick, 0, maxIdle)
-	to.Add(v.name, v.respawn, v.kbps, v.idleWarn, v.idleKick,
-		fixed("server.tickrate", "ticks a second; given with --rate", int64(c.Rules.Rate)),
-		fixed("net.interval", "ticks between two snapshots; given with --interval", int64(c.SendInterval)))
 }
 
 // addCommands adds the commands. It is apart from newConsole as they keep a pointer to the lobby's
@@ -169,23 +121,6 @@ func (l *Lobby) StepConsole(now time.Duration, out []string) []string {
 
 // waits reports whether lines of connections or of files wait to run.
 func (s *lobbyConsole) waits() bool { return len(s.pending) > 0 || s.console.Pending() > 0 }
-
-// apply puts the variables into force.
-func (s *lobbyConsole) apply() {
-	l, v := s.l, &s.vars
-	if v.respawn.Changed() || v.respawnSet {
-		v.respawnSet = true
-		_ = l.match.SetRespawn(int32(v.respawn.Duration() / time.Millisecond)) // a mode may refuse
-	}
-	l.idle.setLimits(v.idleWarn.Duration(), v.idleKick.Duration())
-	if kbps := int(v.kbps.Int()); kbps != l.cfg.Kbps {
-		l.cfg.Kbps = kbps
-		for _, slot := range l.live {
-			c := &l.conns[slot]
-			c.repl.pacing.setRate(c.repl.pacing.every, c.repl.pacing.requestedKbps, &l.cfg)
-		}
-	}
-}
 
 // disconnect forgets what the connection of a slot has sent.
 func (s *lobbyConsole) disconnect(slot int) {

@@ -36,7 +36,7 @@ func TestConsoleOfALobby(t *testing.T) {
 		0: {"status", console.Guest, "here: arena-16 at 60 Hz, up 0:00:00\n2 of 8 players; points 0 to 0"},
 		1: {"server.tickrate", console.Guest, "server.tickrate 60"},
 		2: {"server.tickrate 30", console.Operator,
-			`error: server.tickrate "30": expected an integer, 60 to 60`},
+			"error: server.tickrate is read-only: it is 60"},
 		3: {"map", console.Guest, "map arena-16"},
 		4: {"map arena-64", console.Admin, "error: this lobby knows of no other maps"},
 		5: {"net.kbps 8", console.Admin, `error: net.kbps "8": expected 0, or an integer, 16 to 1000000`},

@@ -76,6 +76,7 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 // slowInput takes the commands of a window one after the other, oldest first.
 func (p *idlePlayers) slowInput(slot int, commands []sim.Command) {
 	player := &p.players[slot]
+	player.passive.Turn(uint16(commands[0].Yaw), uint16(commands[0].Pitch))
 	for i := len(commands) - 1; i >= 0; i-- {
 		input := commands[i]
 		input.Tick, input.View = 0, tick.View{}

@@ -232,6 +232,7 @@ func (j *join) begin(now time.Duration, c *conn, client int) {
 // forgetSlot has the parts of the lobby forget the session of a slot. Its player keeps its name.
 func (j *join) forgetSlot(slot int) {
 	j.l.roster.disconnect(slot)
+	j.l.scores.disconnect(slot)
 	j.l.chat.disconnect(slot)
 	j.l.console.disconnect(slot)
 	j.l.idle.disconnect(slot)
@@ -269,6 +270,7 @@ func (j *join) ready(now time.Duration, c *conn, r protocol.Ready) {
 	l.transfers.done(c)
 	c.session.ready = true
 	l.roster.add(c, r.Name)
+	l.scores.add(c)
 	if timescale := l.replication.loadLevel.Timescale(); timescale != protocol.FullTimescale {
 		message := protocol.AppendTimescale(l.message[:0], timescale)
 		_ = c.session.peer.QueueReliable(message) // there is room: the connection is new

@@ -22,11 +22,13 @@ type Lobby struct {
 	maps        maps      // the next map
 	transfers   transfers // models and arenas that clients lack
 	roster      roster    // names and teams
+	scores      scoreboard
 	chat        chatLines // lines of players
 	console     lobbyConsole
 	idle        idlePlayers
 	spectate    spectators
-	recording   recording   // of the match, and killcams
+	recording   recording // of the match, and killcams
+	flight      flightRecorder
 	replication replication // the match to snapshots
 	rewind      rewind      // lag compensation of shots
 }
@@ -52,17 +54,18 @@ func NewLobby(cfg Config) (*Lobby, error) {
 	l.replication = newReplication(&c.cfg, &c.Stats)
 	l.rewind = rewind{core: c, replication: &l.replication, resolver: newViewResolver(cfg.Players)}
 	l.inbound, l.join = inbound{core: c, l: l}, join{core: c, l: l, arrivals: make([]int32, 0, cfg.Players)}
-	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster,
+	l.outbound = outbound{core: c, replication: &l.replication, rewind: &l.rewind, roster: &l.roster, scores: &l.scores,
 		chat: &l.chat, transfers: &l.transfers, recording: &l.recording}
 	l.maps = maps{core: c, base: given}
 	l.transfers = newTransfers(c)
 	l.roster = newRoster(c)
+	l.scores = newScoreboard(c, &l.roster)
 	l.chat = newChat(c, &l.roster)
 	l.console = newConsole(l)
 	l.console.addCommands()
 	l.idle = newIdle(c)
 	l.spectate = spectators{c}
-	l.recording = recording{core: c}
+	l.recording, l.flight = recording{core: c}, flightRecorder{core: c}
 	l.rewind.aim = aim.New(cfg.Players)
 	if cfg.ShotLogSize > 0 {
 		l.rewind.log = lagcomp.NewShotLog(cfg.ShotLogSize)

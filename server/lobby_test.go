@@ -28,8 +28,8 @@ func TestConfigIsChecked(t *testing.T) {
 		want string // "" = no error
 	}{
 		0:  {Config{}, ""},
-		1:  {Config{Rules: sim.Rules{Rate: 19}}, "tick rate 19 Hz: expected 20 to 128"},
-		2:  {Config{Rules: sim.Rules{Rate: 129}}, "tick rate 129 Hz: expected 20 to 128"},
+		1:  {Config{Rules: sim.Rules{Rate: 19}}, "tick rate 19 Hz: expected 20 to 144"},
+		2:  {Config{Rules: sim.Rules{Rate: 145}}, "tick rate 145 Hz: expected 20 to 144"},
 		3:  {Config{Players: -1}, "-1 players: expected 1 to 4096"},
 		4:  {Config{Players: 4097}, "4097 players: expected 1 to 4096"},
 		5:  {Config{SendInterval: -1}, "snapshot interval of -1 ticks: expected 1 to 20"},

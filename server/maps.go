@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/pvs"
+	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // MapSpec names a map and a mode. An empty name means the one that is played now.
@@ -176,6 +177,7 @@ type mapState struct {
 	objects  *objectRows
 	effects  effects
 	recorder spareRecorder // empty if nothing records the match yet
+	flight   *replay.FlightRecorder
 }
 
 // newMapState makes the state of an empty match from a filled configuration. It takes milliseconds.
@@ -194,6 +196,9 @@ func newMapStateOf(c Config, m *sim.Match) *mapState {
 	s.effects = newEffects(&s.cfg)
 	if c.Record != nil {
 		s.recorder.make(&s.cfg, s.match)
+	}
+	if c.FlightRecorder {
+		s.flight = replay.NewFlightRecorder(m)
 	}
 	return s
 }
@@ -240,7 +245,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 			return err
 		}
 	}
-	next.cfg.Kbps = l.cfg.Kbps
+	next.cfg.keepVariables(&l.cfg)
 	for _, slot := range l.live {
 		l.tally(&l.conns[slot])
 		l.transfers.done(&l.conns[slot])
@@ -248,6 +253,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 	old := l.match
 	next.match.ContinueFrom(old)
 	l.install(next)
+	l.replication.setViewDistance()
 	l.transfers.setArena(m.transfer)
 	l.maps.previousEnd = old.Tick()
 	l.chat.room.Round(now)
@@ -267,6 +273,7 @@ func (l *Lobby) InstallMap(now time.Duration, m LoadedMap) error {
 		l.idle.disconnect(slot)
 	}
 	l.roster.newMatch()
+	l.scores.newMatch()
 	l.Stats.Count[metrics.MapChanges].Inc()
 	return nil
 }
@@ -281,5 +288,6 @@ func (l *Lobby) install(s *mapState) {
 	l.match.SetShotLog(l.rewind.log)
 	l.match.SetViewResolver(l.rewind.targetViews)
 	l.match.SetWorkers(s.cfg.Runner)
+	l.flight.install(s.flight)
 	l.outbound.round, l.leaving = roundNews{core: &l.core}, 0
 }

@@ -30,6 +30,7 @@ var memoryOwners = []footprint.Owner{
 	{Path: "conns.repl", Is: "baselines, views"},
 	{Path: "conns", Is: "sessions, pacing, rewind"},
 	{Path: "recording", Is: "recording, killcams"},
+	{Path: "flight", Is: "newest ticks, for a dump"},
 	{Path: "port.egress", Group: ofLoop, Is: "datagrams that wait to be sent"},
 	{Path: "port.ingress", Group: ofLoop, Is: "datagrams that were received"},
 	{Path: "account", Is: "byte account"},

@@ -27,7 +27,7 @@ func TestMemoryIsThatOfTheHeap(t *testing.T) {
 	before := int64(0)
 	for range n + 1 {
 		l, err := NewLobby(Config{Arena: ground, ArenaName: "test", Players: 10, SendInterval: 2,
-			ShotLogSize: 64, CPU: clock.ThreadCPU, Clock: clock.ThreadCPU,
+			ShotLogSize: 64, FlightRecorder: true, CPU: clock.ThreadCPU, Clock: clock.ThreadCPU,
 			Netcode: testNetcodeConfig(), Rules: sim.Rules{Rate: 128}})
 		if err != nil {
 			t.Fatal(err)

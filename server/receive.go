@@ -48,6 +48,7 @@ func (in *inbound) housekeeping(now time.Duration) {
 // keepSlot is housekeeping for one slot.
 func (in *inbound) keepSlot(now time.Duration, slot int) {
 	l := in.l
+	l.scores.update(slot)
 	if !l.roster.viewers[slot].ready {
 		return
 	}

@@ -47,7 +47,7 @@ type objectAcks struct {
 }
 
 func newObjectAcks(c *Config) objectAcks {
-	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players)/snapshot.GroupRows, tick.Tick(c.SendInterval))
+	k := snapshot.NewTracker(netstate.ObjectSlots(c.Players), tick.Tick(c.SendInterval))
 	k.SingleBaseline() // a flight is sent once: its row is not predicted
 	return objectAcks{tracker: k, unchanged: make([]uint64, 0, (netstate.ObjectSlots(c.Players)+63)/64)}
 }

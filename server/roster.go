@@ -1,7 +1,6 @@
 package server
 
 import (
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -27,9 +26,8 @@ type roster struct {
 	revision uint64               // counts the connections that got ready
 	slots    map[string]int32     // slot of each name, in lower case
 	viewers  []rosterViewer       // by slot
-	dirty    []uint64             // words per slot: rows not sent to its connection
-	words    int
-	players  []chat.Player // by slot, as chat.Room takes them: connections that are ready
+	dirty    dirtyRows            // that connections have not been sent
+	players  []chat.Player        // by slot, as chat.Room takes them: connections that are ready
 	message  [packet.MaxMessageSize]byte
 }
 
@@ -37,16 +35,14 @@ type roster struct {
 type rosterViewer struct {
 	ready    bool
 	revision uint64        // the roster's when it got ready
-	dirty    int           // rows that it has not been sent
 	clear    time.Duration // when a limited link has carried the names and lines sent so far
 }
 
 func newRoster(c *core) roster {
 	n := c.cfg.Players
-	words := (n + 63) / 64
 	return roster{
 		core: c, rows: make([]protocol.RosterRow, n), added: make([]uint64, n), slots: make(map[string]int32),
-		viewers: make([]rosterViewer, n), dirty: make([]uint64, n*words), words: words,
+		viewers: make([]rosterViewer, n), dirty: newDirtyRows(n),
 		players: make([]chat.Player, n),
 	}
 }
@@ -55,11 +51,8 @@ func newRoster(c *core) roster {
 func (r *roster) disconnect(slot int) {
 	r.viewers[slot] = rosterViewer{}
 	r.players[slot] = chat.Player{}
-	clear(r.dirtyOf(slot))
+	r.dirty.clear(slot)
 }
-
-// dirtyOf returns the rows that a connection has not been sent.
-func (r *roster) dirtyOf(slot int) []uint64 { return r.dirty[slot*r.words : (slot+1)*r.words] }
 
 // add names the player of a connection that gets ready. Its row is new for all, and all rows are
 // new for it.
@@ -80,11 +73,9 @@ func (r *roster) add(c *conn, wanted string) {
 	viewer.ready, viewer.revision = true, r.revision
 	muted := r.players[slot].Muted // before a map change
 	r.players[slot] = chat.Player{ID: row.NetID, Name: name, Team: row.Team, Muted: muted}
-	dirty := r.dirtyOf(slot)
 	for i := range r.rows {
 		if r.rows[i].Name != "" {
-			dirty[i>>6] |= 1 << (i & 63)
-			viewer.dirty++
+			r.dirty.mark(slot, i)
 		}
 	}
 }
@@ -109,10 +100,8 @@ func (r *roster) freeName(slot int) {
 // markDirty has a row sent again to every connection that is ready.
 func (r *roster) markDirty(slot int) {
 	for _, other := range r.live {
-		viewer, dirty := &r.viewers[other], r.dirtyOf(int(other))
-		if bit := uint64(1) << (slot & 63); viewer.ready && dirty[slot>>6]&bit == 0 {
-			dirty[slot>>6] |= bit
-			viewer.dirty++
+		if r.viewers[other].ready {
+			r.dirty.mark(int(other), slot)
 		}
 	}
 }
@@ -164,36 +153,34 @@ const (
 func (r *roster) sendNames(now time.Duration, c *conn, interval time.Duration) {
 	slot := c.id.Index()
 	viewer := &r.viewers[slot]
-	if viewer.dirty == 0 || c.session.peer.ReliablePending() >= rosterQueue || now < viewer.clear {
+	if r.dirty.count[slot] == 0 || c.session.peer.ReliablePending() >= rosterQueue || now < viewer.clear {
 		return
 	}
-	most := packet.MaxMessageSize
-	if rate := c.repl.pacing.bucket.Rate(); rate != 0 {
-		share := int(int64(rate) * int64(interval) / int64(time.Second) / linkShare)
-		most = max(1+protocol.MaxRosterRow, min(share, most))
-	}
+	most := r.messageRoom(c, interval, protocol.MaxRosterRow)
 	message := append(r.message[:0], protocol.MessageRoster)
-	dirty := r.dirtyOf(slot)
-	for i, w := range dirty {
-		for ; w != 0; w &= w - 1 {
-			at := i<<6 | bits.TrailingZeros64(w)
-			if len(message)+r.rows[at].Size() > most {
-				r.queue(now, c, message)
-				return
-			}
-			message = r.appendRow(message, at, viewer)
-			dirty[i] &^= w & -w
-		}
+	for at := r.dirty.next(slot, 0); at >= 0 && len(message)+r.rows[at].Size() <= most; {
+		message = r.appendRow(message, at, slot)
+		at = r.dirty.next(slot, at+1)
 	}
 	r.queue(now, c, message)
 }
 
-// appendRow appends a row as one connection gets it, and counts it as sent. The caller clears its
-// bit.
-func (r *roster) appendRow(message []byte, slot int, to *rosterViewer) []byte {
+// messageRoom is the most bytes of a message of rows: a limited link has less room, but for one row.
+func (r *roster) messageRoom(c *conn, interval time.Duration, row int) int {
+	rate := c.repl.pacing.bucket.Rate()
+	if rate == 0 {
+		return packet.MaxMessageSize
+	}
+	share := int(int64(rate) * int64(interval) / int64(time.Second) / linkShare)
+	return max(1+row, min(share, packet.MaxMessageSize))
+}
+
+// appendRow appends the row of a slot as the connection in another one gets it, and counts it as
+// sent.
+func (r *roster) appendRow(message []byte, slot, to int) []byte {
 	row := r.rows[slot]
-	row.New = row.Name != "" && r.added[slot] > to.revision
-	to.dirty--
+	row.New = row.Name != "" && r.added[slot] > r.viewers[to].revision
+	r.dirty.sent(to, slot)
 	return row.Append(message)
 }
 
@@ -216,19 +203,16 @@ func (v *rosterViewer) charge(now time.Duration, c *conn, bytes int) {
 // sendName queues the name of one player with a connection that has not been sent it: ahead of what
 // that player says.
 func (r *roster) sendName(now time.Duration, c *conn, id netid.ID) {
-	slot := id.Index()
-	viewer, dirty := &r.viewers[c.id.Index()], r.dirtyOf(c.id.Index())
-	if id == 0 || dirty[slot>>6]>>(slot&63)&1 == 0 {
-		return
+	slot, to := id.Index(), c.id.Index()
+	if id != 0 && r.dirty.has(to, slot) {
+		r.queue(now, c, r.appendRow(append(r.message[:0], protocol.MessageRoster), slot, to))
 	}
-	dirty[slot>>6] &^= 1 << (slot & 63)
-	r.queue(now, c, r.appendRow(append(r.message[:0], protocol.MessageRoster), slot, viewer))
 }
 
 // sendPair queues the names of two players ahead of an event about both, unless the connection's
 // queue is full of other messages.
 func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
-	if r.viewers[c.id.Index()].dirty > 0 && c.session.peer.ReliablePending() < chatQueue {
+	if r.dirty.count[c.id.Index()] > 0 && c.session.peer.ReliablePending() < chatQueue {
 		r.sendName(now, c, a)
 		r.sendName(now, c, b)
 	}

@@ -151,7 +151,7 @@ func TestRow22SchemaByHash(t *testing.T) {
 	}
 	for _, e := range c.messages[1:] {
 		if e[0] != sim.TagRoundStatus && e[0] != sim.TagRoundEvent &&
-			e[0] != protocol.MessageRoster && e[0] != netstate.TagUpdateIntervals {
+			e[0] != protocol.MessageRoster && e[0] != protocol.MessageScores && e[0] != netstate.TagUpdateIntervals {
 			t.Errorf("event %x", e)
 		}
 	}

@@ -21,7 +21,7 @@ var (
 )
 
 // lobbyStateVersion is the first byte of a saved lobby.
-const lobbyStateVersion = 1
+const lobbyStateVersion = 2
 
 // Save appends what another process needs to play the lobby on: the match with the commands that
 // wait in it, who plays in which slot, names, and what is agreed with each client. Sessions, and
@@ -31,19 +31,16 @@ const lobbyStateVersion = 1
 //
 //	1  version
 //	   configuration  see appendFacts
-//	8  idle warning, idle removal: seconds, 4 each
-//	4  kbit/s per client
+//	2  length of the variables
+//	   variables of the console that are saved, a line each
 //	2  next map of the rotation
 //	2  seats
 //	   seats, see appendSeat
 //	   match, see sim.Match.Save
 func (l *Lobby) Save(dst []byte) ([]byte, error) {
 	dst = l.appendFacts(append(dst, lobbyStateVersion))
-	rate := l.cfg.Rules.Rate
-	for _, limit := range []time.Duration{rate.At(l.idle.limits.Warn), rate.At(l.idle.limits.Kick)} {
-		dst = le.AppendUint32(dst, uint32(limit/time.Second))
-	}
-	dst = le.AppendUint32(dst, uint32(l.cfg.Kbps))
+	values := l.console.values()
+	dst = append(le.AppendUint16(dst, uint16(len(values))), values...)
 	dst = le.AppendUint16(dst, uint16(l.maps.rotation))
 	seats := l.Seats()
 	dst = le.AppendUint16(dst, uint16(len(seats)))
@@ -138,10 +135,10 @@ func (l *Lobby) appendSeat(dst []byte, slot int) []byte {
 
 // LobbyState is a saved lobby that was read and checked, for one call of Resume.
 type LobbyState struct {
-	warn, kick     time.Duration
-	kbps, rotation int
-	seats          []savedSeat
-	state          *mapState
+	values   string // of the console's variables, see lobbyConsole.values
+	rotation int
+	seats    []savedSeat
+	state    *mapState
 }
 
 // Tick is the last tick that the saved match has played.
@@ -176,15 +173,15 @@ func (l *Lobby) parseState(src []byte) (s LobbyState, err error) {
 	if src, err = l.checkFacts(src[1:]); err != nil {
 		return s, err
 	}
-	if len(src) < 16 {
+	if len(src) < 2 || len(src) < 2+int(le.Uint16(src))+4 {
 		return s, fmt.Errorf("%w: cut short", ErrLobbyState)
 	}
-	s.warn = min(time.Duration(le.Uint32(src))*time.Second, maxIdle)
-	s.kick = min(time.Duration(le.Uint32(src[4:]))*time.Second, maxIdle)
-	s.kbps, s.rotation = int(le.Uint32(src[8:])), int(le.Uint16(src[12:]))
-	n := int(le.Uint16(src[14:]))
-	if src = src[16:]; n > l.cfg.Players || s.kbps > maxKbps {
-		return s, fmt.Errorf("%w: %d seats, %d kbit/s", ErrLobbyState, n, s.kbps)
+	length := int(le.Uint16(src))
+	s.values, src = string(src[2:2+length]), src[2+length:]
+	s.rotation = int(le.Uint16(src))
+	n := int(le.Uint16(src[2:]))
+	if src = src[4:]; n > l.cfg.Players {
+		return s, fmt.Errorf("%w: %d seats", ErrLobbyState, n)
 	}
 	s.seats = make([]savedSeat, n)
 	for i := range s.seats {
@@ -264,10 +261,9 @@ func (l *Lobby) Resume(now time.Duration, s *LobbyState) error {
 	if l.match.Tick() != 0 || l.match.World.Len() != 0 {
 		return ErrPlayed
 	}
-	s.state.cfg.Kbps = s.kbps
 	l.install(s.state)
 	l.maps.rotation = s.rotation
-	l.idle.setLimits(s.warn, s.kick)
+	l.console.setValues(s.values)
 	l.rewind.loaded = l.match.Tick()
 	l.join.resume(now, s.seats)
 	if l.cfg.Record != nil {

@@ -21,6 +21,7 @@ type outbound struct {
 	replication *replication
 	rewind      *rewind
 	roster      *roster
+	scores      *scoreboard
 	round       roundNews
 	chat        *chatLines
 	transfers   *transfers
@@ -82,6 +83,7 @@ func (o *outbound) sendTo(now time.Duration, sock netio.Conn, c *conn) error {
 		return nil
 	}
 	o.roster.sendNames(now, c, o.replication.spacing(r))
+	o.scores.send(now, c, o.replication.spacing(r))
 	if o.replication.resync(r) {
 		c.session.stats.resyncs++
 	}

@@ -97,7 +97,10 @@ func (l *Lobby) play(now time.Duration) {
 	l.timer.Enter(metrics.StageCapture)
 	l.match.End()
 	l.rewind.aim.Tick(l.match)
+	l.idle.noteHits()
+	l.flight.tick()
 	l.recording.tick()
+	l.flight.arm()
 	l.leaving = 0
 	l.spectate.update()
 }

@@ -32,6 +32,26 @@ const (
 	substituteKeys = Jump | Sprint
 )
 
+// keyNames are the names of keys, those of movement and weapons first.
+var keyNames = []struct {
+	key  Buttons
+	name string
+}{
+	{Jump, "jump"}, {Sprint, "sprint"}, {Fire, "fire"}, {Throw, "throw"}, {Reload, "reload"},
+	{Melee, "melee"}, {Rocket, "rocket"}, {Victory, "victory"}, {Defeat, "defeat"}, {Dance, "dance"},
+}
+
+// Names lists the keys that are held; never nil.
+func (b Buttons) Names() []string {
+	names := []string{}
+	for _, k := range keyNames {
+		if b&k.key != 0 {
+			names = append(names, k.name)
+		}
+	}
+	return names
+}
+
 // Substitute is the command for tick t of a player whose own is missing: its last one, with
 // movement keys only.
 func (c Command) Substitute(t tick.Tick) Command {

@@ -16,7 +16,7 @@ type CommandBuffer struct {
 	ring    [bufferTicks]Command // by tick; Tick 0 = empty
 }
 
-// bufferTicks bounds how far ahead commands may arrive: half a second at 128 Hz.
+// bufferTicks bounds how far ahead commands may arrive: 444 ms at 144 Hz, half a second at 128 Hz.
 const bufferTicks = 64
 
 // repeatTicks is for how many ticks the last command bridges missing ones; after that the player
@@ -114,3 +114,6 @@ func (b *CommandBuffer) reset(t tick.Tick) { *b = CommandBuffer{taken: t} }
 // DropWaiting removes the commands that wait, for another client of the same player. What the player
 // did last and the counts stay.
 func (b *CommandBuffer) DropWaiting() { b.ring, b.newest = [bufferTicks]Command{}, 0 }
+
+// drop removes the command for tick t.
+func (b *CommandBuffer) drop(t tick.Tick) { b.ring[t%bufferTicks] = Command{} }

@@ -65,6 +65,9 @@ func (r Rules) Compile() (*CompiledGame, error) {
 	if err := g.Layout.checkObjects(); err != nil {
 		return nil, err
 	}
+	if err := g.checkItems(); err != nil {
+		return nil, err
+	}
 	// Game.OnArena places missing points
 	if n := len(g.Layout.Points); n > mode.MaxPoints || n > 0 && n < int(p.Points) {
 		return nil, fmt.Errorf("%d capture points: expected %d, as the mode %s says, to %d", n, p.Points,

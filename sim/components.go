@@ -21,7 +21,8 @@ type Vital struct {
 	Hero          uint8 // of Game.Heroes
 	RequestedHero uint8 // 1 + the requested hero; 0 none
 	Life          uint8 // counts placements: spawns, teleports, hero changes; modulo 256
-	// counts what moved the player from outside: knock-backs and placements; modulo 256
+	// counts what no client predicts of its player: knock-backs, placements, and clips that an item
+	// fills; modulo 256
 	Pushes  uint8
 	Kills   uint16    // points: enemies killed during rounds
 	Deaths  uint16    // since joining, or since the round began

@@ -19,6 +19,7 @@ type Game struct {
 	Grenade     object.GrenadeKind      // ability.Grenade
 	Barrel      object.BarrelKind       // of all barrels
 	Cube        object.CubeKind         // of all cubes
+	Items       []object.ItemKind       // ids are their indexes
 	Zone        object.Zone             // size of zones that OnArena places; Center is unused
 	Mode        mode.Params
 	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the
@@ -44,7 +45,14 @@ type Layout struct {
 	Cubes       []geom.Vec3 // their centres
 	Areas       []DamageArea
 	Teleporters []object.Teleporter
+	Items       []PlacedItem
 	Objects     []PlacedObject // of kinds that maps place by name
+}
+
+// PlacedItem is an item on a map.
+type PlacedItem struct {
+	Pos  geom.Vec3
+	Kind uint8 // of Game.Items
 }
 
 // PlacedObject is an object of a kind that says itself what it is and does.

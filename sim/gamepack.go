@@ -24,6 +24,9 @@ func GameFromPack(p *content.Pack, onMap, inMode string) (*Game, error) {
 	if len(p.Grenades) > 0 {
 		g.Grenade = p.Grenades[0].GrenadeKind
 	}
+	for i := range p.Items {
+		g.Items = append(g.Items, p.Items[i].Kind)
+	}
 	i := slices.IndexFunc(p.Modes, func(m content.Mode) bool { return m.Name == inMode })
 	if i < 0 {
 		return nil, fmt.Errorf("pack %s has no mode %q, only %s", p.Name, inMode, modes(p))
@@ -81,6 +84,13 @@ func (g *Game) addLayout(p *content.Pack, m *content.Map) error {
 	}
 	for _, t := range m.Teleporters {
 		l.Teleporters = append(l.Teleporters, object.Teleporter{Box: t.Box, Target: t.Target, Yaw: t.Yaw})
+	}
+	for _, o := range m.Items {
+		i := slices.IndexFunc(p.Items, func(k content.Item) bool { return k.Name == o.Kind })
+		if i < 0 {
+			return fmt.Errorf("pack %s: map %s has an item of kind %q", p.Name, m.Name, o.Kind)
+		}
+		l.Items = append(l.Items, PlacedItem{o.At, uint8(i)})
 	}
 	for _, o := range m.Objects {
 		l.Objects = append(l.Objects, PlacedObject{o.Kind, o.At, o.Yaw})

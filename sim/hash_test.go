@@ -77,6 +77,7 @@ func (c *columns) slowPrints() (all []Checksum) {
 		slowPrint("due teleports", ids(pageTeleporting)), slowPrint("object.TeleportRequest", memoryOf(due)),
 		slowPrint("burning players", ids(pageBurning)), slowPrint("sim.Burning", memoryOf(fires)),
 		slowPrint("spectating players", ids(pageSpectating)), slowPrint("sim.Spectating", memoryOf(watch)),
+		slowPrint("sim.Item", memoryOf(ecs.Resource[items](c.match.World).all)),
 		slowPrint(string(dBlasts), memoryOf(c.scene.Blasts.Waiting())),
 		slowPrint(string(dAreas), memoryOf(o.areaHits.Next())))
 }

@@ -143,6 +143,11 @@ func (d *TickInputs) endTick(c *columns) {
 			d.Limits = append(d.Limits, k)
 		}
 	}
+	d.close()
+}
+
+// close sorts what shots have asked and ends the tick.
+func (d *TickInputs) close() {
 	slices.SortFunc(d.Hidden, func(a, b HiddenTarget) int {
 		return cmp.Or(cmp.Compare(a.Shooter, b.Shooter), cmp.Compare(a.Victim, b.Victim))
 	})
@@ -152,6 +157,34 @@ func (d *TickInputs) endTick(c *columns) {
 	})
 	d.TargetViews = slices.Compact(d.TargetViews)
 	d.closed = true
+}
+
+// InterruptedInputs completes the inputs of a tick that a panic has ended between Begin and End, with
+// the commands that the tick took or would have taken, and returns them. It returns nil if the match
+// logs no inputs or if no tick has begun since the last whole one. The match is invalid then, and
+// where its columns are torn this panics.
+func (m *Match) InterruptedInputs() *TickInputs {
+	d := m.inputLog
+	if d == nil || d.closed {
+		return nil
+	}
+	d.Tick, d.Commands, d.Limits = m.Tick(), d.Commands[:0], d.Limits[:0]
+	for slot := range m.commandBuffers.of {
+		id, b := m.World.At(slot), &m.commandBuffers.of[slot]
+		if _, ok := m.World.Row(id); !ok {
+			continue
+		}
+		if b.last.Tick == d.Tick {
+			d.Commands = append(d.Commands, PlayerCommand{id, b.last})
+		} else if waits := &b.ring[d.Tick%bufferTicks]; waits.Tick == d.Tick {
+			d.Commands = append(d.Commands, PlayerCommand{id, *waits})
+		}
+		known := PlayerLimits{id, m.ClampLimits(id)}
+		known.LastInstant = 0
+		d.Limits = append(d.Limits, known)
+	}
+	d.close()
+	return d
 }
 
 // Replay plays the tick of recorded inputs. An error means that they do not belong to this match
@@ -168,6 +201,9 @@ func (m *Match) ReplayTimed(d *TickInputs, enter func(system int)) error {
 		if err := m.applyChange(&d.Changes[i]); err != nil {
 			return err
 		}
+	}
+	for slot := range m.commandBuffers.of { // a saved command may have been dropped before its tick
+		m.commandBuffers.of[slot].drop(d.Tick)
 	}
 	for i := range d.Commands {
 		g := &d.Commands[i]

@@ -134,6 +134,22 @@ func placeCubes(m *Match) {
 	}
 }
 
+// checkItems checks the items of the map and their kinds.
+func (g *Game) checkItems() error {
+	for i := range g.Items {
+		if k := &g.Items[i]; k.RespawnMillis < 0 || k.RespawnMillis > object.MaxItemRespawn || k.Heal < 0 {
+			return fmt.Errorf("item kind %d: %d points, gone for %d ms: expected 0 or more, and at most %d ms", i,
+				k.Heal, k.RespawnMillis, object.MaxItemRespawn)
+		}
+	}
+	for i := range g.Layout.Items {
+		if k := g.Layout.Items[i].Kind; int(k) >= len(g.Items) {
+			return fmt.Errorf("item %d of the map: kind %d: expected one of %d", i, k, len(g.Items))
+		}
+	}
+	return nil
+}
+
 // checkObjects checks the objects that a map places by name.
 func (l *Layout) checkObjects() error {
 	for i := range l.Objects {

@@ -4,7 +4,7 @@ import "github.com/tickrate/tickrate/ecs/tick"
 
 // Rules are a lobby's settings of its match. The zero value of a field means its default.
 type Rules struct {
-	Rate          tick.Rate // ticks a second, 20 to 128; default 60
+	Rate          tick.Rate // ticks a second, 20 to 144; default 60
 	Seed          uint64    // of every random draw
 	RewindMillis  int32     // furthest that a shot may look back; default the game's
 	RespawnMillis int32     // from a death to the respawn; default the mode's

@@ -331,6 +331,8 @@ func TestGameOfPack(t *testing.T) {
 		t.Errorf("heroes %q, %q", g.Heroes[0].Name, g.Heroes[1].Name)
 	}
 	want.RewindMillis, want.Pack = g.RewindMillis, p.Shared()
+	want.Items = []object.ItemKind{{Heal: 50, Radius: 1, RespawnMillis: 20000},
+		{Gives: object.GivesAmmo, Radius: 1, RespawnMillis: 15000}}
 	for i := range g.Heroes { // the pack knows every ability of a hero's by name only
 		a, b := g.Heroes[i], want.Heroes[i]
 		ka, errA := a.Compile(60)

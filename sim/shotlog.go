@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // SetShotLog makes the match write a record of each shot and punch into log, from now on; nil ends
@@ -91,7 +92,7 @@ func (c *columns) recordPoses(r *lagcomp.ShotRecord, slot int) {
 		r.Poses |= lagcomp.PosePresent
 	}
 	if r.Verdict == lagcomp.NotVisible {
-		if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); ok {
+		if hit, ok := lagcomp.Test(rig.HeroBodies, r.Ray, r.Radius, &r.Rewound); ok {
 			r.Bone, r.Distance, r.Point, r.Normal, r.Miss = hit.Bone, hit.Distance, r.Ray.At(hit.Distance),
 				hit.Normal, 0
 		}

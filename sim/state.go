@@ -171,6 +171,9 @@ func (s *State) CopyPoses(m *Match, at tick.Tick, most int) {
 	}
 }
 
+// Slots is the most players of the match.
+func (s *State) Slots() int { return s.slots }
+
 // Tick is the tick after which the match was copied.
 func (s *State) Tick() tick.Tick { return s.clock.Tick }
 

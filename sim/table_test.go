@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // TestRow11TableHasNoConflicts is row 11 of docs/features.md: what systems read and write
@@ -150,7 +151,10 @@ func TestSystemsWriteWhatTheySay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, at := range ground.Spawns { // on every spawn
+		game.Items = []object.ItemKind{{Heal: 10, Radius: 3, RespawnMillis: 2000},
+			{Gives: object.GivesAmmo, Radius: 3, RespawnMillis: 100}}
+		for i, at := range ground.Spawns { // on every spawn
+			game.Layout.Items = append(game.Layout.Items, PlacedItem{at.Pos, uint8(i % 2)})
 			game.Layout.Cubes = append(game.Layout.Cubes, at.Pos.Add(geom.Vec3{X: 1, Y: 1, Z: 2}))
 			for _, k := range kinds {
 				if k.byName {

@@ -37,7 +37,8 @@ func openSwarm(o *order) (*load, error) {
 	}
 	s, err := swarm.Open(swarm.Config{
 		Servers: at, Lobbies: o.Lobbies, Players: share.Count, First: share.First,
-		Full: share.full(sc.Play.Full), Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
+		FirstSpectator: o.Players,
+		Full:           share.full(sc.Play.Full), Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate: tick.Rate(sc.Rates.TickHz), Brain: simbench.Brains(sc), Token: o.token,
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
 	})

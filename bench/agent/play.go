@@ -70,7 +70,7 @@ func (p *play) reached(after time.Duration) bool {
 func (p *play) measure(ctx context.Context, l *load, d time.Duration) (*Report, error) {
 	l.reset()
 	gaps := meter.NewHistogram(0, meter.Fine)
-	hiccup := clock.NewHiccup(clock.CPUs(), func(late time.Duration) { gaps.Record(int64(late)) })
+	hiccup := clock.NewHiccupOnSpare(clock.CPUs(), func(late time.Duration) { gaps.Record(int64(late)) })
 	err := l.run(ctx, d, nil)
 	hiccup.Stop()
 	switch {

@@ -98,7 +98,7 @@ func (m *Merged) add(r *Report) error {
 	f.Sampled += r.Account.Clients
 	f.Elapsed = (f.Elapsed*time.Duration(m.agents) + r.Elapsed) / time.Duration(m.agents+1)
 	f.CPU = max(f.CPU, r.CPU)
-	m.Account.Duration = f.Elapsed
+	m.Account.Duration = measure.Span{Duration: f.Elapsed}
 	m.agents++
 	return nil
 }

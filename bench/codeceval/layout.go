@@ -221,7 +221,7 @@ type acks struct {
 // newAcks returns the state before the first snapshot. Each snapshot begins with advance.
 func newAcks(entities, delay int) *acks {
 	groups := (entities + snapshot.GroupRows - 1) / snapshot.GroupRows
-	return &acks{tracker: snapshot.NewTracker(groups, 1), groups: groups, delay: delay}
+	return &acks{tracker: snapshot.NewTracker(entities, 1), groups: groups, delay: delay}
 }
 
 // advance turns to the next snapshot.

@@ -57,6 +57,24 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// A base draws the same seeds each time, and other bases draw others, of all 64 bits.
+func TestSeedsOfABase(t *testing.T) {
+	seen, bits := map[uint64]bool{}, uint64(0)
+	for base := range uint64(50) {
+		a, b := Seeds(base), Seeds(base)
+		for range 50 {
+			seed := a()
+			if seed != b() || seen[seed] {
+				t.Fatalf("base %d: seed %d", base, seed)
+			}
+			seen[seed], bits = true, bits|seed
+		}
+	}
+	if bits != ^uint64(0) {
+		t.Errorf("seeds have the bits %x", bits)
+	}
+}
+
 // Equal seeds draw equal hosts, every kind of fault of hosts is drawn, and the first lobby has room
 // for everybody.
 func TestDrawHost(t *testing.T) {

@@ -9,6 +9,10 @@ import (
 type Result struct {
 	Violation *Violation // nil if every invariant held
 	Hash      uint64     // of the server's match after the last tick; equal for equal cases
+
+	// Played is the virtual time that lobbies played, the sum over those of a host. Repeats of the case
+	// do not count.
+	Played time.Duration
 }
 
 // Run plays a case. Seeds with remainder 1 by 5 are played twice and must match bit for bit
@@ -26,7 +30,7 @@ func Run(c Case) (Result, error) {
 		return Result{}, err
 	}
 	result := Result{Violation: r.play()}
-	result.Hash = r.Lobby.Match().Hash()
+	result.Hash, result.Played = r.Lobby.Match().Hash(), r.Now()
 	if result.Violation == nil {
 		result.Violation, err = r.compare()
 	}

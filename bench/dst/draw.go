@@ -122,6 +122,9 @@ type Scenario struct {
 	Workers   int              // of a host, each with a port and lobbies of its own
 }
 
+// Seeds returns a function that draws a seed of all 64 bits. Equal bases draw equal seeds.
+func Seeds(base uint64) func() uint64 { return rand.NewPCG(base, 0x7365656473).Uint64 } // "seeds"
+
 // takesTurns reports whether a seed plays a lobby in which far players take turns.
 func takesTurns(seed uint64) bool { return seed%20 == 4 }
 

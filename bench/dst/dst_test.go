@@ -14,15 +14,15 @@ import (
 
 var (
 	first = flag.Uint64("dst.first", 1, "first seed")
-	count = flag.Uint64("dst.count", 0, "number of seeds; 0: 200, or fewer with -short")
+	count = flag.Uint64("dst.count", 0, "number of seeds; 0: 60, or fewer with -short")
 	every = flag.Uint64("dst.every", 0, "play every n-th seed in this process; 0: all, in parallel processes")
 )
 
-// TestSeeds plays 200 fixed seeds, half a second of CPU each; make dst plays others for as long as
-// one likes. A seed is one goroutine, so the race detector plays only two. Each processor gets a
+// TestSeeds plays 60 fixed seeds, half a second of CPU each; make dst and .ci/run play others, drawn
+// at random. A seed is one goroutine, so the race detector plays only two. Each processor gets a
 // process with its share of the seeds, because allocations are counted per process.
 func TestSeeds(t *testing.T) {
-	n := uint64(200)
+	n := uint64(60)
 	switch {
 	case *count != 0:
 		n = *count

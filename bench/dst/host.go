@@ -56,7 +56,8 @@ type past struct {
 	lastWhy  packet.Reason                // of the newest end
 	lobbies  []weak.Pointer[server.Lobby] // all that were made
 	digest   []uint64
-	compared int // lobbies that were compared with the same one alone
+	compared int           // lobbies that were compared with the same one alone
+	played   time.Duration // sum over all lobbies
 }
 
 // hosted is a lobby of a host. Its run has the lobby's clients, by their index on the host.
@@ -72,6 +73,7 @@ type hosted struct {
 
 	panics bool          // in its next tick
 	stage  metrics.Stage // in which it does
+	hash   uint64        // of the match then
 	why    packet.Reason // of its end; 0 while it plays, and after a kill
 }
 
@@ -99,7 +101,7 @@ func runHost(c Case) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Violation: h.play(), Hash: h.hash()}
+	result := Result{Violation: h.play(), Hash: h.hash(), Played: h.past.played}
 	if result.Violation != nil || c.Seed%5 != 1 {
 		return result, nil
 	}
@@ -230,6 +232,7 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 	if plan.Slow {
 		r.cfg.Rules.Rate = 30
 	}
+	r.cfg.FlightRecorder = true
 	r.cfg.Players = plan.Players
 	if plan.Players == 0 {
 		r.cfg.Players = len(h.honest) + 1
@@ -237,9 +240,8 @@ func (h *host) add(id uint32, plan LobbyPlan) (*hosted, error) {
 	l.cfg = r.cfg
 	l.cfg.EnterStage, l.cfg.Record, l.cfg.Port = nil, nil, nil
 	r.cfg.EnterStage = func(s metrics.Stage) {
-		if r.onStage(s); l.panics && s == l.stage {
-			panic(plantedPanic)
-		}
+		r.onStage(s)
+		l.plant(s)
 	}
 	lobby, err := server.NewLobby(r.cfg)
 	if err != nil {
@@ -287,10 +289,11 @@ func beginsSession(data []byte) bool {
 // beganAndEnded reports whether a datagram is of a session that began and was rejected in one step.
 func (h *host) beganAndEnded(to netip.AddrPort, data []byte) bool {
 	token, ok := h.responded[to]
-	if ok && h.wire.tags[to] != token && beginsSession(data) {
-		h.wire.tags[to], h.wire.validated[to] = token, true
+	by := h.sender(to)
+	if ok && h.wire.tags[by] != token && beginsSession(data) {
+		h.wire.tags[by], h.wire.validated[to] = token, true
 	}
-	return ok && h.wire.tags[to] == token
+	return ok && h.wire.tags[by] == token
 }
 
 // takeFaults ends the lobbies that have panicked.
@@ -307,6 +310,7 @@ func (h *host) takeFaults() {
 		case f.Value != any(plantedPanic):
 			h.fail(NoPanic, "lobby %d panics: %v\n%s", h.lobbies[i].id, f.Value, f.Stack)
 		default:
+			h.checkFlight(h.lobbies[i])
 			h.finish(h.lobbies[i], packet.ReasonFault)
 		}
 	}
@@ -368,6 +372,7 @@ func (h *host) finish(l *hosted, why packet.Reason) {
 		l.recordings.serverKilled(l.run)
 	}
 	h.past.counts.add(&l.Lobby.Stats)
+	h.past.played += time.Duration(h.alone.step-l.born) * h.rate.Period()
 	last := h.alone.step
 	if why == packet.ReasonFault {
 		last-- // it has no state after its last

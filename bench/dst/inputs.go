@@ -1,8 +1,6 @@
 package dst
 
 import (
-	"time"
-
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
@@ -33,8 +31,8 @@ func (r *run) checkInputs() {
 	}
 	for i := range r.Clients {
 		c := r.joined(i)
-		if c == nil || r.lobby != nil && r.Now() < r.honest[i].startedAt+2*time.Second {
-			continue // what the client before it has sent ahead may still be played
+		if c == nil {
+			continue
 		}
 		in := m.CommandBuffer(c.ID())
 		if in == nil || in.Count.Used == r.shadow.used[c.ID()] {

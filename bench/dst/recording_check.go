@@ -119,15 +119,8 @@ func (r *run) playChunks(file *replay.Reader, chunks []*replay.Chunk) error {
 		rng := rand.New(rand.NewPCG(r.c.Seed, 0x66696c6d^uint64(r.recordings.first))) // "film"
 		from, to = drawChunkRange(chunks, rng)
 	}
-	for _, c := range chunks[from:to] {
-		if err := p.Load(c); err != nil {
-			return err
-		}
-		for !p.Done() {
-			if err := p.Step(); err != nil {
-				return err
-			}
-		}
+	if err := playAll(p, chunks[from:to]); err != nil {
+		return err
 	}
 	if to == len(chunks) {
 		return nil

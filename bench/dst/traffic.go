@@ -14,7 +14,7 @@ import (
 type traffic struct {
 	validated map[netip.AddrPort]bool                    // addresses that have had a session
 	traffic   map[netip.AddrPort]*[2]int                 // bytes from and to the others
-	tags      map[netip.AddrPort]netcode.TokenTag        // token of the last session at an address
+	tags      map[sender]netcode.TokenTag                // token of the last session at an address
 	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences sealed for a token
 	global    map[uint64]bool                            // sequences of handshakes, of all starts
 	attackers map[netip.AddrPort]*attacker
@@ -25,6 +25,21 @@ type traffic struct {
 	last      [metrics.NumCounts]uint64      // the server's counters after the last tick
 	buckets   map[netip.AddrPort]*rateExcess // of clients
 	scratch   [256]byte                      // memory of run.traceHash
+}
+
+// sender is a worker that sends to an address. A client that comes back from the same address may have
+// a session with another worker while the one before lasts.
+type sender struct {
+	worker int
+	to     netip.AddrPort
+}
+
+// sender returns the worker that sends now, to an address.
+func (r *run) sender(to netip.AddrPort) sender {
+	if r.host == nil {
+		return sender{0, to}
+	}
+	return sender{r.host.serving, to}
 }
 
 // sessionOf caches what the checks need of a session for each datagram.
@@ -43,7 +58,7 @@ type rateExcess struct {
 
 func (p *traffic) init() {
 	p.validated, p.traffic = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}
-	p.tags, p.windows = map[netip.AddrPort]netcode.TokenTag{}, map[netcode.TokenTag]*netcode.ReplayWindow{}
+	p.tags, p.windows = map[sender]netcode.TokenTag{}, map[netcode.TokenTag]*netcode.ReplayWindow{}
 	p.global, p.attackers = map[uint64]bool{}, map[netip.AddrPort]*attacker{}
 	p.buckets = map[netip.AddrPort]*rateExcess{}
 }
@@ -110,7 +125,8 @@ func (p *traffic) unvalidatedBytes(at netip.AddrPort) *[2]int {
 }
 
 // session returns the cached session of a slot, updated for its current address.
-func (p *traffic) session(slot int, at netip.AddrPort, token netcode.TokenTag) *sessionOf {
+func (p *traffic) session(slot int, by sender, token netcode.TokenTag) *sessionOf {
+	at := by.to
 	for len(p.sessions) <= slot {
 		p.sessions = append(p.sessions, sessionOf{})
 	}
@@ -118,7 +134,7 @@ func (p *traffic) session(slot int, at netip.AddrPort, token netcode.TokenTag) *
 	if s.at == at && s.token == token {
 		return s
 	}
-	p.validated[at], p.tags[at] = true, token
+	p.validated[at], p.tags[by] = true, token
 	*s = sessionOf{at: at, token: token, window: p.window(token), bucket: p.buckets[at]}
 	if s.bucket == nil {
 		s.bucket = new(rateExcess)
@@ -151,11 +167,11 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	nc := r.netcode()
 	if slot, connected := nc.At(to); connected {
 		session, _ := nc.Session(slot)
-		if tag, had := p.tags[to]; r.host == nil || !had || tag == session.Token || beginsSession(data) {
+		if tag, had := p.tags[r.sender(to)]; r.host == nil || !had || tag == session.Token || beginsSession(data) {
 			if r.host != nil {
 				slot += r.host.serving * nc.Clients()
 			}
-			s = p.session(slot, to, session.Token)
+			s = p.session(slot, r.sender(to), session.Token)
 		} // else it is of the session before, which has ended in this tick
 	} else if r.host != nil && r.host.beganAndEnded(to, data) {
 		r.captured.out(r, to, data)
@@ -217,7 +233,7 @@ func (r *run) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	var win *netcode.ReplayWindow
 	if s != nil {
 		win = s.window
-	} else if tag, ok := p.tags[to]; ok {
+	} else if tag, ok := p.tags[r.sender(to)]; ok {
 		win = p.window(tag)
 	} else {
 		return // a path challenge to an address that is not validated yet

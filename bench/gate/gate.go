@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,13 +14,16 @@ const (
 	MinChange = 0.05 // smallest relative change that counts
 	MinRounds = 6    // of each side: fewer prove nothing about one of a dozen stages
 
+	// MinInstructions is MinChange for instructions, which do not shake with what else the machine does.
+	MinInstructions = 0.01
+
 	smallStage = 0.01 // a stage below this part of its tick is not judged by itself
 )
 
 // Change is one quantity on both sides; lower is better.
 type Change struct {
 	Scenario string  `json:"scenario"`
-	Of       string  `json:"of"` // "tick", "bytes" or a stage
+	Of       string  `json:"of"` // "tick", "bytes", Instructions or a stage
 	Unit     string  `json:"unit"`
 	Old      float64 `json:"old"` // medians
 	New      float64 `json:"new"`
@@ -100,7 +104,52 @@ func compareRounds(key string, a, b []Round) []Change {
 		c := &all[i]
 		c.Worse = c.P < MaxP && c.New >= c.Old*(1+MinChange)
 	}
+	if counted(a) && counted(b) {
+		c := change(Instructions, "a player and tick", func(s Round) float64 { return s.Events.Instructions })
+		c.Worse = c.P < MaxP && c.New >= c.Old*(1+MinInstructions)
+		all = append(all, c)
+	}
 	return all
+}
+
+// Instructions is what Change.Of says of instructions.
+const Instructions = "instructions"
+
+// counted reports whether all rounds have events of the processor.
+func counted(rounds []Round) bool {
+	return !slices.ContainsFunc(rounds, func(r Round) bool { return r.Events == nil })
+}
+
+// By is which changes fail a gate.
+type By string
+
+// The values of By.
+const (
+	ByAll          By = "all"          // those of time, and of instructions where both sides have them
+	ByTime         By = "time"         // those of ticks, stages and bytes
+	ByInstructions By = "instructions" // those of instructions alone
+)
+
+// ParseBy reads a By.
+func ParseBy(text string) (By, error) {
+	if b := By(text); slices.Contains([]By{ByAll, ByTime, ByInstructions}, b) {
+		return b, nil
+	}
+	return "", fmt.Errorf("%q: expected all, time or instructions", text)
+}
+
+// Choose returns the changes that are judged. It refuses a gate by instructions without any.
+func (b By) Choose(all []Change, old, now Samples) (judged []Change, err error) {
+	for _, c := range all {
+		if instructions := c.Of == Instructions; b == ByAll || instructions == (b == ByInstructions) {
+			judged = append(judged, c)
+		}
+	}
+	if len(judged) > 0 || b != ByInstructions {
+		return judged, nil
+	}
+	why := cmp.Or(now.NotCounted, old.NotCounted, "an older build has recorded one side")
+	return nil, fmt.Errorf("no instructions on both sides to compare: %s", why)
 }
 
 // sample is one quantity of all rounds, sorted.

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
+	"github.com/tickrate/tickrate/internal/perfevent"
 )
 
 // Version is the version of the files that this package writes. It reads version 1, too.
@@ -22,6 +23,8 @@ type Samples struct {
 	Machine measure.Machine `json:"machine"`
 	Commit  string          `json:"commit"`
 	Rounds  []Round         `json:"rounds"`
+	// Why rounds have no events of the processor, in words; "": they have.
+	NotCounted string `json:"not_counted,omitempty"`
 }
 
 // Round is one measurement of one lobby.
@@ -30,6 +33,8 @@ type Round struct {
 	Scenario       string          `json:"scenario"`
 	Stages         []measure.Stage `json:"stages"` // µs a tick
 	BytesPerClient float64         `json:"bytes_per_client"`
+	// Of the lobby, by player and tick; nil: not counted, see Samples.NotCounted.
+	Events *measure.Events `json:"events,omitempty"`
 }
 
 // stages is the CPU time of all stages, µs a tick.
@@ -76,21 +81,46 @@ func Scenarios() (all []scenario.Scenario) {
 func (s *Samples) Play(ctx context.Context, only string, slow Slowdown, say func(Round)) error {
 	runtime.LockOSThread() // for its CPU time
 	defer runtime.UnlockOSThread()
+	probe := simbench.Probe{Burn: slow.burner()}
+	counters, err := perfevent.Open(perfevent.Config{Events: perfevent.Hardware, Threads: []int{0}})
+	if err == nil {
+		defer counters.Close()
+		probe.Count = counters.Read
+		_, err = counters.Read()
+	}
+	if s.NotCounted = ""; err != nil {
+		probe.Count, s.NotCounted = nil, err.Error()
+	}
+	return s.play(ctx, only, probe, say)
+}
+
+// play adds the rounds with a probe.
+func (s *Samples) play(ctx context.Context, only string, probe simbench.Probe, say func(Round)) error {
 	for _, sc := range Scenarios() {
 		if only != "" && sc.Name != only {
 			continue
 		}
-		l, err := simbench.PlayLeast(ctx, sc, roundPlays, slow.burner())
+		l, err := simbench.PlayLeast(ctx, sc, roundPlays, probe)
 		if err != nil {
 			return err
 		}
-		r := Round{fmt.Sprintf("%s with %d players", sc.Name, sc.Lobby.Players), l.Stages, l.BytesPerClient}
+		r := Round{fmt.Sprintf("%s with %d players", sc.Name, sc.Lobby.Players), l.Stages, l.BytesPerClient,
+			eventsOf(l.Events)}
 		s.Rounds = append(s.Rounds, r)
 		if say != nil {
 			say(r)
 		}
 	}
 	return nil
+}
+
+// eventsOf are counts as figures; nil of nil.
+func eventsOf(n *perfevent.Counts) *measure.Events {
+	if n == nil {
+		return nil
+	}
+	return &measure.Events{Instructions: n[perfevent.Instructions], Cycles: n[perfevent.Cycles],
+		BranchMisses: n[perfevent.BranchMisses], CacheMisses: n[perfevent.CacheMisses]}
 }
 
 // MeanTick is the CPU time of a tick, µs.
@@ -126,7 +156,7 @@ func Parse(file string, raw []byte) (s Samples, err error) {
 	for _, step := range old.Steps {
 		if f := step.Facts; f != nil && f.Players > 0 && f.Lobbies <= 1 {
 			s.Rounds = append(s.Rounds, Round{fmt.Sprintf("%s with %d players", f.Scenario, f.Players),
-				step.Stages, f.Bytes})
+				step.Stages, f.Bytes, nil})
 		}
 	}
 	for _, r := range s.Rounds {

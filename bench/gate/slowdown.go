@@ -53,7 +53,7 @@ func spinRate() float64 {
 	return turns / float64(max(least, 1))
 }
 
-// burner is for simbench.PlayLeast; nil if nothing is slowed.
+// burner is for simbench.Probe; nil if nothing is slowed.
 func (s Slowdown) burner() func(stage string, took time.Duration) {
 	if s.share == 0 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/hugepage"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
@@ -173,6 +174,7 @@ func benchmarkLobbies(b *testing.B, r *recordedLobby, n int) {
 			}
 		}
 		bytes = (heapBytes() - before) / uint64(n)
+		hugepage.CollapseHeap(b.Context(), func() {}) // as serve does
 		from := clock.ThreadCPU()
 		for k := range measuredTicks {
 			for _, l := range lobbies {

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -93,12 +94,12 @@ func TestShotLogIsRight(t *testing.T) {
 				}
 			}
 			if r.Verdict == lagcomp.HitPlayer {
-				if hit, ok := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); !ok ||
+				if hit, ok := lagcomp.Test(rig.HeroBodies, r.Ray, r.Radius, &r.Rewound); !ok ||
 					hit.Distance != r.Distance || r.Normal == (geom.Vec3{}) {
 					t.Fatalf("%+v: the pose in it is hit at %+v", *r, hit)
 				}
 			} else if r.Verdict != lagcomp.NotVisible {
-				if _, hit := lagcomp.Test(r.Ray, r.Radius, &r.Rewound); hit || r.Miss < 0 {
+				if _, hit := lagcomp.Test(rig.HeroBodies, r.Ray, r.Radius, &r.Rewound); hit || r.Miss < 0 {
 					t.Fatalf("%+v: a miss that hits", *r)
 				}
 				missed++

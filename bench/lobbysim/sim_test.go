@@ -27,6 +27,12 @@ var bad = impair.Profile{Loss: 0.05, Duplicate: 0.02, Reorder: 0.02, Delay: 30 *
 
 func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 	t.Helper()
+	return openAt(t, tick.DefaultRate, clients, seed, link)
+}
+
+// openAt is open at another rate.
+func openAt(t testing.TB, rate tick.Rate, clients int, seed uint64, link impair.Profile) *Sim {
+	t.Helper()
 	a, err := arena.Open("arena-64")
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +40,7 @@ func open(t testing.TB, clients int, seed uint64, link impair.Profile) *Sim {
 	b, err := New(Config{
 		Clients: clients, Seed: seed, Link: link, PredictHits: true,
 		Lobby: server.Config{Arena: a, ArenaName: "arena-64", Players: clients + 4,
-			Rules: sim.Rules{Seed: seed, RespawnMillis: 3000, Mix: true}},
+			Rules: sim.Rules{Rate: rate, Seed: seed, RespawnMillis: 3000, Mix: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -95,15 +101,43 @@ func TestCleanLinkIsExact(t *testing.T) {
 	skipUnderRace(t)
 	for _, rtt := range []time.Duration{0, 40 * time.Millisecond, 150 * time.Millisecond,
 		200 * time.Millisecond} {
-		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, impair.Profile{Delay: rtt / 2}) })
+		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, tick.DefaultRate, impair.Profile{Delay: rtt / 2}) })
 	}
 }
 
-func cleanLink(t *testing.T, link impair.Profile) {
-	b := open(t, 16, 3, link)
+// The same at the highest rate, where a command is for 7 ms.
+func TestRow10HighestRateIsExact(t *testing.T) {
+	skipUnderRace(t)
+	for _, rtt := range []time.Duration{10 * time.Millisecond, 150 * time.Millisecond} {
+		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, 144, impair.Profile{Delay: rtt / 2}) })
+	}
+}
+
+// At the highest rate over a bad network clients and server agree after every tick, and few commands
+// come too late.
+func TestHighestRateOverABadLink(t *testing.T) {
+	skipUnderRace(t)
+	b := openAt(t, tick.MaxRate, 16, 3, bad)
+	c := newChecker(t, b)
+	for range 12 * int(tick.MaxRate) {
+		if err := b.Step(); err != nil {
+			t.Fatal(err)
+		}
+		c.check()
+	}
+	c.done()
+	used := b.Lobby.Stats.Count[metrics.InputsUsed].Load()
+	missing := b.Lobby.Stats.Count[metrics.InputsMissing].Load()
+	if used < 16*10*uint64(tick.MaxRate) || missing > used/50 {
+		t.Errorf("%d inputs used, %d missing", used, missing)
+	}
+}
+
+func cleanLink(t *testing.T, rate tick.Rate, link impair.Profile) {
+	b := openAt(t, rate, 16, 3, link)
 	v := verdicts{t: t, b: b, server: map[shotKey]verdict{}, from: make([]uint64, 16)}
 	early := uint64(0) // clamped views of an instant before the client's first snapshot
-	for n := range 60 * 60 {
+	for n := range 3600 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
@@ -129,8 +163,8 @@ func cleanLink(t *testing.T, link impair.Profile) {
 		}
 		rows += s.Prediction.Rows
 	}
-	if rows < 16*19*50 {
-		t.Errorf("only %d rows compared", rows)
+	if all := 16 * 3600 / b.Lobby.Config().SendInterval; rows < uint64(all)*3/4 {
+		t.Errorf("only %d of %d rows compared", rows, all)
 	}
 	v.compare()
 	t.Logf("%d rows and %d shots compared, %d hits, %d of mispredicted shooters; %d inputs used, %d missing",
@@ -197,7 +231,8 @@ func (v *verdicts) compare() {
 				netid.ID(h.ID), h.Bone, h.Distance, s.Hit, s.Bone, s.Distance)
 		}
 	}
-	if v.compared < 1000 || v.hits < 50 || v.thrown > v.compared/6 {
+	least := 1000 * tick.DefaultRate / v.b.rate
+	if v.compared < int(least) || v.hits < 50 || v.thrown > v.compared/6 {
 		v.t.Errorf("only %d shots compared, %d hits; %d of mispredicted shooters",
 			v.compared, v.hits, v.thrown)
 	}

@@ -40,7 +40,7 @@ func TestRow07ClientsSeeWhoseTheTurretIs(t *testing.T) {
 	for k, c := range y.Clients {
 		var shown []objects.Object
 		for _, o := range c.Objects.Append(nil) {
-			if o.Kind == netstate.Turret {
+			if o.Class() == netstate.Turret {
 				shown = append(shown, o)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Cell is the bits that one field took for one reason. Field is empty for bits of no field.
@@ -32,11 +31,11 @@ const (
 
 // Bytes divides the bytes that a sample of a step's clients received into cells.
 type Bytes struct {
-	Clients   int           `json:"clients"` // in the sample
-	Duration  time.Duration `json:"duration_ns"`
-	Datagrams uint64        `json:"datagrams"`      // of all clients in the sample
-	Received  uint64        `json:"received_bytes"` // UDP payload in those datagrams
-	Cells     []Cell        `json:"cells"`
+	Clients   int    `json:"clients"` // in the sample
+	Duration  Span   `json:"duration_ms"`
+	Datagrams uint64 `json:"datagrams"`      // of all clients in the sample
+	Received  uint64 `json:"received_bytes"` // UDP payload in those datagrams
+	Cells     []Cell `json:"cells"`
 }
 
 // Check returns an error unless the cells add up to what was received, to the bit.
@@ -56,7 +55,7 @@ func (b *Bytes) bits() (sum uint64) {
 
 // each converts bits of all clients to bytes per second of one client; 0 if nothing was measured.
 func (b *Bytes) each(bits uint64) float64 {
-	if b.Clients <= 0 || b.Duration <= 0 {
+	if b.Clients <= 0 || b.Duration.Duration <= 0 {
 		return 0
 	}
 	return float64(bits) / 8 / b.Duration.Seconds() / float64(b.Clients)

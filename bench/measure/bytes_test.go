@@ -6,7 +6,7 @@ import (
 )
 
 func sampleBytes() *Bytes {
-	return &Bytes{Clients: 2, Duration: 10 * time.Second, Datagrams: 400, Received: 1000, Cells: []Cell{
+	return &Bytes{Clients: 2, Duration: Span{10 * time.Second}, Datagrams: 400, Received: 1000, Cells: []Cell{
 		{"seal", "tag", "seal", 1600}, {"player", "x", "update", 3000}, {"player", "x", "spawn", 1000},
 		{"player", "", "mask", 900}, {"player", "yaw", "update", 1000}, {"owner", "", "mask", 500},
 	}}

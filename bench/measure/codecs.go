@@ -13,11 +13,11 @@ type Codec struct {
 	Name           string  `json:"name"`
 	BytesPerSecond float64 `json:"bytes_per_second"` // to each client, UDP payload
 	// Mean CPU time of a tick, system calls left out.
-	TickMicros float64 `json:"tick_us"`
+	TickMillis float64 `json:"tick_ms"`
 }
 
 // Against returns the bytes and the time of codec i in percent of those of the first.
 func (c Codecs) Against(i int) (bytes, time float64) {
 	first, this := c.Each[0], c.Each[i]
-	return 100 * this.BytesPerSecond / first.BytesPerSecond, 100 * this.TickMicros / first.TickMicros
+	return 100 * this.BytesPerSecond / first.BytesPerSecond, 100 * this.TickMillis / first.TickMillis
 }

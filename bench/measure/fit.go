@@ -19,29 +19,30 @@ type Cost struct {
 // the best Bayesian information criterion is taken.
 type Curve struct {
 	Name string  `json:"name"`
-	A    float64 `json:"a_us"`
-	B    float64 `json:"b_us_per_player"`
-	C    float64 `json:"c_us_per_pair"`
-	// Fraction of the variance between steps that the curve explains.
-	R2        float64    `json:"r2"`
+	A    float64 `json:"a_ms"`
+	B    float64 `json:"b_ms_per_player"`
+	C    float64 `json:"c_ms_per_pair"`
+	// Fraction of the variance between steps that the curve explains; nil where the curve has as many
+	// parts as there are sizes, and so passes through all of them whatever they are.
+	R2        *float64   `json:"r2"`
 	Parts     int        `json:"parts"` // number of A, B, C that were fitted; 0: no data
 	Residuals []Residual `json:"residuals"`
 }
 
-// Residual is one measured point beside the curve, µs a tick.
+// Residual is one measured point beside the curve, ms a tick.
 type Residual struct {
 	Players  int     `json:"players"`
-	Measured float64 `json:"measured_us"`
-	Fitted   float64 `json:"fitted_us"`
+	Measured float64 `json:"measured_ms"`
+	Fitted   float64 `json:"fitted_ms"`
 }
 
-// At is the curve for n players that see visible others each, µs a tick.
+// At is the curve for n players that see visible others each, ms a tick.
 func (c Curve) At(n, visible int) float64 {
 	return c.A + c.B*float64(n) + c.C*float64(n)*float64(visible)
 }
 
 // Marginal is the time that one more player adds to a tick of n players that all see each other,
-// µs.
+// ms.
 func (c Curve) Marginal(n int) float64 { return c.At(n+1, n+1) - c.At(n, n) }
 
 // Fit fits all steps that are not void. Stages keep their order. The total is fitted to the mean
@@ -54,14 +55,14 @@ func Fit(steps []Step) Cost {
 		if s = s.Finite(); s.Void || s.Players <= 0 {
 			continue
 		}
-		for _, stage := range s.StageCPUMicros {
+		for _, stage := range s.StageCPUMillis {
 			if _, known := points[stage.Name]; !known {
 				names = append(names, stage.Name)
 			}
 			points[stage.Name] = append(points[stage.Name], Residual{Players: s.Players,
 				Measured: stage.Mean})
 		}
-		total = append(total, Residual{Players: s.Players, Measured: 1000 * s.TickCPUMillis.Mean})
+		total = append(total, Residual{Players: s.Players, Measured: s.TickCPUMillis.Mean})
 	}
 	cost := Cost{Total: fitCurve("tick", total)}
 	for _, name := range names {
@@ -104,7 +105,10 @@ func fitCurve(name string, points []Residual) Curve {
 			best, bestScore = c, s
 		}
 	}
-	best.Residuals, best.R2 = residuals(points, best)
+	var r2 float64
+	if best.Residuals, r2 = residuals(points, best); distinct(points) > best.Parts {
+		best.R2 = &r2
+	}
 	return best
 }
 

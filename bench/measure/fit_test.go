@@ -17,8 +17,8 @@ func stepsOf(curves []Curve, sizes []int, noise float64, rng *rand.Rand) []Step 
 			if rng != nil {
 				us *= math.Exp(noise * rng.NormFloat64())
 			}
-			s.StageCPUMicros = append(s.StageCPUMicros, Stage{Name: c.Name, Mean: us})
-			s.TickCPUMillis.Mean += us / 1000
+			s.StageCPUMillis = append(s.StageCPUMillis, Stage{Name: c.Name, Mean: us})
+			s.TickCPUMillis.Mean += us // any unit: the same for both
 		}
 		steps = append(steps, s)
 	}
@@ -41,13 +41,13 @@ func TestFitRecoversCoefficients(t *testing.T) {
 		if a+b+c == 0 {
 			b = 1
 		}
-		want := Curve{Name: "delta", A: a, B: b, C: c}
+		want := Curve{Name: "snapshot", A: a, B: b, C: c}
 		cost := Fit(stepsOf([]Curve{want, {Name: "send", B: 2}}, ladder, 0, nil))
 		got := cost.Stages[0]
-		if got.Name != "delta" || !near(got.A, a, 0.001) || !near(got.B, b, 0.001) || !near(got.C, c, 0.001) {
+		if got.Name != "snapshot" || !near(got.A, a, 0.001) || !near(got.B, b, 0.001) || !near(got.C, c, 0.001) {
 			t.Fatalf("want %+v, fitted %+v", want, got)
 		}
-		if got.R2 < 0.999999 || len(got.Residuals) != len(ladder) {
+		if got.R2 == nil || *got.R2 < 0.999999 || len(got.Residuals) != len(ladder) {
 			t.Fatalf("r2 %v, %d residuals", got.R2, len(got.Residuals))
 		}
 		if sum := cost.Total; !near(sum.B, b+2, 0.001) || !near(sum.A, a, 0.001) {
@@ -137,8 +137,8 @@ func TestFitWithFewPoints(t *testing.T) {
 
 func TestFitLeavesVoidStepsOut(t *testing.T) {
 	steps := stepsOf([]Curve{{Name: "x", B: 5}}, ladder, 0, nil)
-	liar := Step{Players: 5000, Void: true, StageCPUMicros: []Stage{{Name: "x", Mean: 1}}}
-	nan := Step{Players: 700, StageCPUMicros: []Stage{{Name: "x", Mean: math.NaN()}}}
+	liar := Step{Players: 5000, Void: true, StageCPUMillis: []Stage{{Name: "x", Mean: 1}}}
+	nan := Step{Players: 700, StageCPUMillis: []Stage{{Name: "x", Mean: math.NaN()}}}
 	got := Fit(append(steps, liar, nan)).Stages[0]
 	if !near(got.B, 5, 1e-6) || len(got.Residuals) != len(ladder) {
 		t.Errorf("fitted %+v", got)

@@ -65,6 +65,9 @@ type Estimate struct {
 	StdErr float64 `json:"stderr"` // 0 for fewer than two values
 }
 
+// Times is e in another unit.
+func (e Estimate) Times(by float64) Estimate { return Estimate{e.Mean * by, e.StdErr * by} }
+
 // EstimateOf returns the mean of a sample and its standard error.
 func EstimateOf(values []float64) (e Estimate) {
 	n := float64(len(values))

@@ -3,12 +3,12 @@ package measure
 import (
 	"math"
 	"slices"
-	"time"
 )
 
 // Quantiles sums up one measured quantity. The field that holds it names the unit.
 type Quantiles struct {
 	P50  float64 `json:"p50"`
+	P95  float64 `json:"p95"`
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
@@ -25,16 +25,16 @@ func QuantilesOf(values []float64) (q Quantiles) {
 	for _, v := range values {
 		q.Mean += v / float64(len(values))
 	}
-	q.P50, q.P99, q.P999, q.Max = at(0.5), at(0.99), at(0.999), values[len(values)-1]
+	q.P50, q.P95, q.P99, q.P999, q.Max = at(0.5), at(0.95), at(0.99), at(0.999), values[len(values)-1]
 	return q
 }
 
 // Times is q in another unit.
 func (q Quantiles) Times(by float64) Quantiles {
-	return Quantiles{q.P50 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
+	return Quantiles{q.P50 * by, q.P95 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
-// Stage is the CPU time of one stage of the tick, µs.
+// Stage is the CPU time of one stage of the tick. The field that holds it names the unit.
 type Stage struct {
 	Name string  `json:"name"`
 	Mean float64 `json:"mean"`
@@ -53,22 +53,22 @@ type RunDelay struct {
 type Step struct {
 	Players int `json:"players"`
 	// Number of the repeat at the knee; 0: a step of the search.
-	Repeat   int           `json:"repeat,omitempty"`
-	Duration time.Duration `json:"duration_ns"` // measured; without the warm-up
+	Repeat   int  `json:"repeat,omitempty"`
+	Duration Span `json:"duration_ms"` // measured; without the warm-up
 
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
-	StageCPUMicros []Stage   `json:"stage_cpu_us"` // in the order of the tick
+	StageCPUMillis []Stage   `json:"stage_cpu_ms"` // in the order of the tick
 	// Start of a tick after its scheduled instant; skipped ticks count as late.
-	LatenessMicros Quantiles `json:"lateness_us"`
-	LatenessRaw    Quantiles `json:"lateness_raw_us"` // without skipped ticks
+	LatenessMillis Quantiles `json:"lateness_ms"`
+	LatenessRaw    Quantiles `json:"lateness_raw_ms"` // without skipped ticks
 	// Wake-up delays of an idle thread on the server's processor.
-	HiccupMicros  Quantiles `json:"hiccup_us"`
-	SwarmHiccup   Quantiles `json:"swarm_hiccup_us"`   // likewise on the swarm's
-	SwarmLateness Quantiles `json:"swarm_lateness_us"` // of its sends; skipped ones count as late
-	SwarmRaw      Quantiles `json:"swarm_lateness_raw_us"`
+	HiccupMillis  Quantiles `json:"hiccup_ms"`
+	SwarmHiccup   Quantiles `json:"swarm_hiccup_ms"`   // likewise on the swarm's
+	SwarmLateness Quantiles `json:"swarm_lateness_ms"` // of its sends; skipped ones count as late
+	SwarmRaw      Quantiles `json:"swarm_lateness_raw_ms"`
 	// Corrected for run delay; zero: not known.
-	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_us,omitzero"`
+	SwarmCorrected Quantiles `json:"swarm_lateness_corrected_ms,omitzero"`
 	// Run delay; nil: not known.
 	SwarmRunDelay *RunDelay `json:"swarm_run_delay,omitempty"`
 	// CPU seconds a second of the thread that drives the swarm and its backup: about 1 at most.
@@ -77,11 +77,11 @@ type Step struct {
 	// Server processes; several lobbies in one share its loop and its UDP port. 0: one for each lobby.
 	Processes int `json:"processes,omitempty"`
 	// Time elapsed in a call of a loop, which plays the lobbies of a phase; none: lobbies do not share.
-	LoopCallMicros []Quantiles `json:"loop_call_us,omitempty"`
+	LoopCallMillis []Quantiles `json:"loop_call_ms,omitempty"`
 	// CPU seconds a second of all server processes, system calls included.
 	ServerCores float64 `json:"server_cores"`
 	// Resident, of all server processes.
-	MemoryMB float64 `json:"memory_mb"`
+	MemoryBytes float64 `json:"memory_bytes"`
 
 	// Of one lobby, as the times of ticks and stages are.
 	DatagramsInPerTick  float64 `json:"datagrams_in_per_tick"`
@@ -94,6 +94,9 @@ type Step struct {
 	KbpsUpPerClient   float64   `json:"kbps_up_per_client"`
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
+
+	// Of all server processes; nil: not counted, the plan's setting "hardware counters" says why.
+	Events *Events `json:"events,omitempty"`
 
 	// Account of what a sample of the clients received; nil: none.
 	Bytes *Bytes `json:"bytes,omitempty"`
@@ -119,8 +122,20 @@ type Step struct {
 	Invalid bool     `json:"invalid,omitempty"`
 	Pass    bool     `json:"pass"`
 	Failed  []string `json:"failed"` // terms of the service level that were missed
+	// Why it failed by elapsed time although its CPU time holds the level; "": it did not.
+	Cause string `json:"cause,omitempty"`
+
+	// Ticks that the servers have written down, of a step that fails or in which the machine stalled.
+	Captures []Capture `json:"captures,omitempty"`
 
 	Agents []Agent `json:"agents,omitempty"` // that played; none: a swarm beside the runner
+}
+
+// Capture is a tick that a server has written down: a folder within that of plan --capture, and why
+// the tick was late, in a sentence.
+type Capture struct {
+	Folder string `json:"folder"`
+	Cause  string `json:"cause"`
 }
 
 // Agent is what a step found about one of the machines that played its players.
@@ -144,24 +159,24 @@ func (s Step) Finite() Step {
 		}
 	}
 	quantiles := func(q *Quantiles, name string) {
-		for _, x := range []*float64{&q.P50, &q.P99, &q.P999, &q.Max, &q.Mean} {
+		for _, x := range []*float64{&q.P50, &q.P95, &q.P99, &q.P999, &q.Max, &q.Mean} {
 			mend(x, name)
 		}
 	}
 	quantiles(&s.TickCPUMillis, "tick_cpu_ms")
 	quantiles(&s.TickWallMillis, "tick_wall_ms")
-	quantiles(&s.LatenessMicros, "lateness_us")
-	quantiles(&s.LatenessRaw, "lateness_raw_us")
-	quantiles(&s.HiccupMicros, "hiccup_us")
-	quantiles(&s.SwarmHiccup, "swarm_hiccup_us")
-	quantiles(&s.SwarmLateness, "swarm_lateness_us")
-	quantiles(&s.SwarmRaw, "swarm_lateness_raw_us")
-	quantiles(&s.SwarmCorrected, "swarm_lateness_corrected_us")
+	quantiles(&s.LatenessMillis, "lateness_ms")
+	quantiles(&s.LatenessRaw, "lateness_raw_ms")
+	quantiles(&s.HiccupMillis, "hiccup_ms")
+	quantiles(&s.SwarmHiccup, "swarm_hiccup_ms")
+	quantiles(&s.SwarmLateness, "swarm_lateness_ms")
+	quantiles(&s.SwarmRaw, "swarm_lateness_raw_ms")
+	quantiles(&s.SwarmCorrected, "swarm_lateness_corrected_ms")
 	quantiles(&s.SnapshotAgeMillis, "snapshot_age_ms")
 	quantiles(&s.RTTMillis, "rtt_ms")
 	mend(&s.ServerCores, "server_cores")
 	mend(&s.SwarmCores, "swarm_cores")
-	mend(&s.MemoryMB, "memory_mb")
+	mend(&s.MemoryBytes, "memory_bytes")
 	mend(&s.DatagramsInPerTick, "datagrams_in_per_tick")
 	mend(&s.DatagramsOutPerTick, "datagrams_out_per_tick")
 	mend(&s.KbpsDownPerClient, "kbps_down_per_client")
@@ -169,10 +184,10 @@ func (s Step) Finite() Step {
 	mend(&s.CommandsPerTick, "commands_per_tick")
 	mend(&s.SnapshotsPerTick, "snapshots_per_tick")
 	mend(&s.AllocsPerTick, "allocs_per_tick")
-	s.StageCPUMicros = append([]Stage(nil), s.StageCPUMicros...)
-	for i := range s.StageCPUMicros {
-		mend(&s.StageCPUMicros[i].Mean, "stage_cpu_us")
-		mend(&s.StageCPUMicros[i].P99, "stage_cpu_us")
+	s.StageCPUMillis = append([]Stage(nil), s.StageCPUMillis...)
+	for i := range s.StageCPUMillis {
+		mend(&s.StageCPUMillis[i].Mean, "stage_cpu_ms")
+		mend(&s.StageCPUMillis[i].P99, "stage_cpu_ms")
 	}
 	if bad != "" {
 		s.Void, s.Invalid, s.Pass = true, true, false

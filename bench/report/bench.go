@@ -9,6 +9,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/internal/stage"
 )
 
 // WriteBench writes one benchmark line per step that is not void, in the order they were measured:
@@ -23,6 +24,11 @@ import (
 // Lobbies that share a process have one line more, for a game among them:
 //
 //	BenchmarkLive/duels/game 768 79100 ns/tick 98.7 games/core 2.5e+06 B/game 80 games
+//
+// Where sizes were given, these lines are of every step, and their names have its size, so that each
+// run has the same names:
+//
+//	BenchmarkLive/one-lobby/players=200/receive 240 2020 ns/datagram 750 datagrams/tick 200 players
 //
 // The count is the number of ticks measured; values have six significant digits. File configuration
 // names the machine and the commit; to compare two commits: benchstat -ignore commit old/bench.txt
@@ -43,25 +49,15 @@ func WriteBench(w io.Writer, p Plan) error {
 			continue
 		}
 		ticks := max(1, int(s.Duration.Seconds()*float64(p.SLO.TickHz)+0.5))
-		lines := []benchfmt.Result{{
-			Config: config,
-			Name:   benchfmt.Name(fmt.Sprintf("Plan/players=%d", s.Players)),
-			Iters:  ticks,
-			Values: benchValues(s),
-		}}
-		if s.Pass && s.Players == p.Knee.Players {
-			for _, u := range s.Units() {
-				lines = append(lines, benchfmt.Result{
-					Config: config,
-					Name:   benchfmt.Name("Live/" + p.Scenario + "/" + u.Stage),
-					Iters:  ticks,
-					Values: unitValues(s, u),
-				})
-			}
-			if len(s.LoopCallMicros) > 0 && s.ServerCores > 0 {
-				lines = append(lines, benchfmt.Result{Config: config, Iters: ticks,
-					Name: benchfmt.Name("Live/" + p.Scenario + "/game"), Values: gameValues(s, p.SLO.TickHz)})
-			}
+		lines := []benchfmt.Result{{Name: benchfmt.Name(fmt.Sprintf("Plan/players=%d", s.Players)),
+			Values: benchValues(s)}}
+		if len(p.Sizes) > 0 {
+			lines = append(lines, liveLines(p, s, fmt.Sprintf("Live/%s/players=%d/", p.Scenario, s.Players))...)
+		} else if s.Pass && s.Players == p.Knee.Players {
+			lines = append(lines, liveLines(p, s, "Live/"+p.Scenario+"/")...)
+		}
+		for i := range lines {
+			lines[i].Config, lines[i].Iters = config, ticks
 		}
 		for i := range lines {
 			if err := out.Write(&lines[i]); err != nil {
@@ -72,6 +68,19 @@ func WriteBench(w io.Writer, p Plan) error {
 	return nil
 }
 
+// liveLines are the lines of the stages of a step, and of a game where lobbies share a process. prefix
+// begins their names.
+func liveLines(p Plan, s measure.Step, prefix string) (all []benchfmt.Result) {
+	for _, u := range s.Units() {
+		all = append(all, benchfmt.Result{Name: benchfmt.Name(prefix + u.Stage), Values: unitValues(s, u)})
+	}
+	if len(s.LoopCallMillis) > 0 && s.ServerCores > 0 {
+		all = append(all, benchfmt.Result{Name: benchfmt.Name(prefix + "game"),
+			Values: gameValues(s, p.SLO.TickHz)})
+	}
+	return all
+}
+
 // gameValues are the values of a game among others of its process: CPU time of the process by tick
 // and game, games a core, and memory.
 func gameValues(s measure.Step, hz int) []benchfmt.Value {
@@ -79,7 +88,7 @@ func gameValues(s measure.Step, hz int) []benchfmt.Value {
 	return rounded([]benchfmt.Value{
 		{Value: 1e9 * s.ServerCores / (lobbies * float64(hz)), Unit: "ns/tick"},
 		{Value: lobbies / s.ServerCores, Unit: "games/core"},
-		{Value: 1e6 * s.MemoryMB / lobbies, Unit: "B/game"},
+		{Value: s.MemoryBytes / lobbies, Unit: "B/game"},
 		{Value: lobbies, Unit: "games"},
 	})
 }
@@ -87,11 +96,11 @@ func gameValues(s measure.Step, hz int) []benchfmt.Value {
 // unitValues are the values of one stage at the knee, rounded to six significant digits.
 func unitValues(s measure.Step, u measure.UnitCost) []benchfmt.Value {
 	unit := strings.Fields(u.Unit)[0]
-	if u.Stage == measure.StageSnapshot {
+	if u.Stage == stage.Snapshot {
 		unit = "pair"
 	}
 	return rounded([]benchfmt.Value{
-		{Value: u.Nanos, Unit: "ns/" + unit},
+		{Value: 1e6 * u.Millis, Unit: "ns/" + unit},
 		{Value: u.Units, Unit: unit + "s/tick"},
 		{Value: float64(s.Players), Unit: "players"},
 	})
@@ -129,7 +138,7 @@ func benchConfig(p Plan) []benchfmt.Config {
 // benchValues are the values of one step, rounded to six significant digits.
 func benchValues(s measure.Step) []benchfmt.Value {
 	const msToNs, kbitToBytes = 1e6, 125
-	return rounded([]benchfmt.Value{
+	values := []benchfmt.Value{
 		{Value: s.TickCPUMillis.Mean * msToNs, Unit: "ns/tick"},
 		{Value: s.TickCPUMillis.P50 * msToNs, Unit: "p50-ns/tick"},
 		{Value: s.TickCPUMillis.P99 * msToNs, Unit: "p99-ns/tick"},
@@ -139,5 +148,12 @@ func benchValues(s measure.Step) []benchfmt.Value {
 		{Value: s.KbpsUpPerClient * kbitToBytes, Unit: "up-B/client/s"},
 		{Value: s.SnapshotAgeMillis.P99 * msToNs, Unit: "age-p99-ns"},
 		{Value: s.AllocsPerTick, Unit: "allocs/tick"},
-	})
+	}
+	if e := s.Events; e != nil {
+		values = append(values, benchfmt.Value{Value: e.Instructions, Unit: "instructions/player/tick"},
+			benchfmt.Value{Value: e.Cycles, Unit: "cycles/player/tick"},
+			benchfmt.Value{Value: e.BranchMisses, Unit: "branch-misses/player/tick"},
+			benchfmt.Value{Value: e.CacheMisses, Unit: "cache-misses/player/tick"})
+	}
+	return rounded(values)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/search"
+	"github.com/tickrate/tickrate/internal/stage"
 )
 
 // Games is what lobbies cost that share a process: its CPU time by tick and game, and how many of
@@ -18,16 +19,16 @@ type Games struct {
 	// Lobbies divided by Cores; extrapolated unless every loop was busy all the time.
 	PerCore      float64 `json:"per_core"`
 	Extrapolated bool    `json:"extrapolated"`
-	Bound        string  `json:"bound"`       // what ends the growth
-	TickMicros   float64 `json:"tick_us"`     // CPU time of the process, by tick and game
-	WarmMicros   float64 `json:"warm_us"`     // of a tick alone in virtual time; 0: not simulated
-	MemoryMB     float64 `json:"memory_mb"`   // resident, by lobby
-	LatePeriods  float64 `json:"late_p999"`   // p99.9 of a tick's lateness, in periods
-	Stages       []Stage `json:"stages_us"`   // by tick and game; the last is the rest of the process
-	CallMillis   float64 `json:"call_p99_ms"` // p99 of a call of the loop
+	Bound        string  `json:"bound"`             // what ends the growth
+	TickMillis   float64 `json:"tick_ms"`           // CPU time of the process, by tick and game
+	WarmMillis   float64 `json:"warm_ms"`           // of a tick alone in virtual time; 0: not simulated
+	MemoryBytes  float64 `json:"memory_bytes"`      // resident, by lobby
+	LatePeriods  float64 `json:"late_p999_periods"` // p99.9 of a tick's lateness, in periods
+	Stages       []Stage `json:"stages_ms"`         // by tick and game; the last is the rest of the process
+	CallMillis   float64 `json:"call_p99_ms"`       // p99 of a call of the loop
 }
 
-// Stage is the time of a stage in a running server, and of the same stage alone in virtual time, µs.
+// Stage is the time of a stage in a running server, and of the same stage alone in virtual time, ms.
 type Stage struct {
 	Name string  `json:"name"`
 	Live float64 `json:"live"`
@@ -40,7 +41,7 @@ const fullCore = 0.9
 // serverFull reports whether the server used all of the processors that its loops can use. Games a
 // core are then measured, else extrapolated.
 func serverFull(s measure.Step) bool {
-	return s.ServerCores >= fullCore*float64(max(1, len(s.LoopCallMicros)))
+	return s.ServerCores >= fullCore*float64(max(1, len(s.LoopCallMillis)))
 }
 
 // swarmFull reports whether the swarm used all that it can: one thread drives it, however many
@@ -56,16 +57,16 @@ func (p Plan) games() *Games {
 			s = other
 		}
 	}
-	if len(s.LoopCallMicros) == 0 || s.ServerCores <= 0 {
+	if len(s.LoopCallMillis) == 0 || s.ServerCores <= 0 {
 		return nil
 	}
 	lobbies, hz := float64(s.Lobbies), float64(p.SLO.TickHz)
 	g := &Games{Lobbies: s.Lobbies, Held: ok, Cores: s.ServerCores, Swarm: s.SwarmCores,
 		PerCore: lobbies / s.ServerCores, Extrapolated: !serverFull(s), Bound: p.bound(),
-		TickMicros: 1e6 * s.ServerCores / (lobbies * hz), MemoryMB: s.MemoryMB / lobbies,
-		LatePeriods: s.LatenessMicros.P999 / 1e6 * hz}
-	for _, call := range s.LoopCallMicros {
-		g.CallMillis = max(g.CallMillis, call.P99/1000)
+		TickMillis: 1e3 * s.ServerCores / (lobbies * hz), MemoryBytes: s.MemoryBytes / lobbies,
+		LatePeriods: s.LatenessMillis.P999 / 1e3 * hz}
+	for _, call := range s.LoopCallMillis {
+		g.CallMillis = max(g.CallMillis, call.P99)
 	}
 	g.addStages(s, p.Warm)
 	return g
@@ -92,21 +93,21 @@ func (g *Games) Words() (all []string) {
 		how = "extrapolated from the CPU time used"
 	}
 	all = append(all, fmt.Sprintf("%.0f games a core (%s): %s", g.PerCore, how, held))
-	tick := fmt.Sprintf("a tick of a game takes %s µs of CPU in all", number(g.TickMicros))
-	if g.WarmMicros > 0 {
-		tick += fmt.Sprintf(", %s µs alone in virtual time", number(g.WarmMicros))
+	tick := fmt.Sprintf("a tick of a game takes %s µs of CPU in all", number(1000*g.TickMillis))
+	if g.WarmMillis > 0 {
+		tick += fmt.Sprintf(", %s µs alone in virtual time", number(1000*g.WarmMillis))
 	}
 	return append(all, "bound by "+g.Bound, tick,
 		fmt.Sprintf("lateness p99.9 %s periods; a call of the loop p99 %s ms; the swarm used %s cores",
 			number(g.LatePeriods), number(g.CallMillis), number(g.Swarm)),
-		fmt.Sprintf("%s MB of memory a game, the process shared among them", number(g.MemoryMB)))
+		fmt.Sprintf("%s MB of memory a game, the process shared among them", number(g.MemoryBytes/1e6)))
 }
 
 // addStages makes the table of stages. Systems of the match are one.
 func (g *Games) addStages(s measure.Step, warm []measure.Stage) {
 	at := map[string]int{}
 	add := func(st measure.Stage, to func(*Stage) *float64) {
-		name := measure.GroupOf(st.Name)
+		name := stage.GroupOf(st.Name)
 		i, known := at[name]
 		if !known {
 			i = len(g.Stages)
@@ -115,15 +116,15 @@ func (g *Games) addStages(s measure.Step, warm []measure.Stage) {
 		}
 		*to(&g.Stages[i]) += st.Mean
 	}
-	rest := g.TickMicros
-	for _, st := range s.StageCPUMicros {
+	rest := g.TickMillis
+	for _, st := range s.StageCPUMillis {
 		add(st, func(x *Stage) *float64 { return &x.Live })
 		rest -= st.Mean
 	}
 	for _, st := range warm {
 		st.Mean = max(st.Mean, 0) // the clocks' own cost is taken off: a stage of nothing is about 0
 		add(st, func(x *Stage) *float64 { return &x.Warm })
-		g.WarmMicros += st.Mean
+		g.WarmMillis += st.Mean
 	}
 	g.Stages = append(g.Stages, Stage{Name: "rest", Live: max(rest, 0)})
 }

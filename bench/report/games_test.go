@@ -14,22 +14,22 @@ import (
 // sampleGames is a plan that grew lobbies of ten in one process: 20, 40 and 80 held, 100 did not.
 func sampleGames() Plan {
 	p := Plan{Scenario: "duels", Command: "tickrate plan --scenario duels", LobbyPlayers: 10,
-		SLO: slo.Level{TickHz: 128, SendEvery: 2}.WithDefaults(), Took: time.Minute,
-		Warm: []measure.Stage{{Name: "receive", Mean: 2}, {Name: "move", Mean: 3}, {Name: "shots", Mean: 1},
-			{Name: "snapshot", Mean: 6}, {Name: "seal", Mean: 1}, {Name: "send", Mean: 0.5}}}
+		SLO: slo.Level{TickHz: 128, SendEvery: 2}.WithDefaults(), Took: measure.Span{Duration: time.Minute},
+		Warm: []measure.Stage{{Name: "receive", Mean: 0.002}, {Name: "move", Mean: 0.003}, {Name: "fire", Mean: 0.001},
+			{Name: "snapshot", Mean: 0.006}, {Name: "seal", Mean: 0.001}, {Name: "send", Mean: 0.0005}}}
 	find := search.Search{Objective: slo.MustCompile(p.SLO), Each: 10, Lobbies: true, Max: 2000}
 	for _, n := range []int{20, 40, 80, 100} {
 		lobbies := float64(n)
-		s := measure.Step{Players: 10 * n, Lobbies: n, Processes: 1, Duration: 6 * time.Second,
+		s := measure.Step{Players: 10 * n, Lobbies: n, Processes: 1, Duration: measure.Span{Duration: 6 * time.Second},
 			TickCPUMillis:  measure.Quantiles{P50: 0.05, P99: 0.1, Mean: 0.06},
 			TickWallMillis: measure.Quantiles{P50: 0.05, P99: 0.1, Mean: 0.06},
-			LatenessMicros: measure.Quantiles{P50: 100, P99: 900, P999: 1500},
-			LoopCallMicros: []measure.Quantiles{{P50: 600, P99: 1100, Mean: 620}},
-			ServerCores:    0.05 + 0.0095*lobbies, SwarmCores: 0.009 * lobbies, MemoryMB: 40 + 2*lobbies,
+			LatenessMillis: measure.Quantiles{P50: 0.1, P99: 0.9, P999: 1.5},
+			LoopCallMillis: []measure.Quantiles{{P50: 0.6, P99: 1.1, Mean: 0.62}},
+			ServerCores:    0.05 + 0.0095*lobbies, SwarmCores: 0.009 * lobbies, MemoryBytes: 1e6 * (40 + 2*lobbies),
 			SnapshotAgeMillis: measure.Quantiles{P50: 16, P99: 22}, InputsExpected: uint64(n) * 7680,
-			StageCPUMicros: []measure.Stage{{Name: "receive", Mean: 14}, {Name: "open", Mean: 7},
-				{Name: "move", Mean: 6}, {Name: "shots", Mean: 4}, {Name: "capture", Mean: 4},
-				{Name: "snapshot", Mean: 12}, {Name: "seal", Mean: 3}, {Name: "send", Mean: 20}}}
+			StageCPUMillis: []measure.Stage{{Name: "receive", Mean: 0.014}, {Name: "open", Mean: 0.007},
+				{Name: "move", Mean: 0.006}, {Name: "fire", Mean: 0.004}, {Name: "capture", Mean: 0.004},
+				{Name: "snapshot", Mean: 0.012}, {Name: "seal", Mean: 0.003}, {Name: "send", Mean: 0.02}}}
 		if n == 100 {
 			s.SnapshotAgeMillis.P99 = 40
 		}
@@ -46,7 +46,7 @@ func TestGamesGolden(t *testing.T) {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n%s\n%s\n", headline(p), why(p), strings.Join(p.Games.Words(), "\n"))
 	for _, st := range p.Games.Stages {
-		fmt.Fprintf(&text, "%-9s %8.1f %8.1f\n", st.Name, st.Live, st.Warm)
+		fmt.Fprintf(&text, "%-9s %8.1f %8.1f\n", st.Name, 1e3*st.Live, 1e3*st.Warm)
 	}
 	if err := WriteBench(&text, p); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestGamesBound(t *testing.T) {
 		{func(p *Plan) { p.Steps[3].ServerCores = 0.5; p.Steps[3].SwarmCores = 0.97 }, "the swarm: "},
 		{func(p *Plan) { p.Knee.Swarm = true }, "the swarm: "},
 		{func(p *Plan) {
-			p.Steps[3].LoopCallMicros = make([]measure.Quantiles, 2)
+			p.Steps[3].LoopCallMillis = make([]measure.Quantiles, 2)
 			p.Steps[3].SwarmCores = 0.5
 		}, "lateness, at 1.00 cores: "},
 		{func(p *Plan) { p.Knee.Stalled = true }, "the machine, "},
@@ -81,7 +81,7 @@ func TestGamesBound(t *testing.T) {
 	}
 	apart := sampleGames()
 	for i := range apart.Steps {
-		apart.Steps[i].LoopCallMicros = nil
+		apart.Steps[i].LoopCallMillis = nil
 	}
 	if g := apart.games(); g != nil {
 		t.Errorf("a process for each lobby: %+v", g)
@@ -98,7 +98,7 @@ func TestGamesAreExtrapolated(t *testing.T) {
 	if g := p.games(); g.Extrapolated || !strings.Contains(g.Words()[0], "(measured)") {
 		t.Errorf("%+v", g)
 	}
-	p.Steps[2].LoopCallMicros = make([]measure.Quantiles, 2)
+	p.Steps[2].LoopCallMillis = make([]measure.Quantiles, 2)
 	if g := p.games(); !g.Extrapolated {
 		t.Errorf("two loops with 0.95 cores: %+v", g)
 	}

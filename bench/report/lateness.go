@@ -13,7 +13,7 @@ type latenessTable struct {
 	Rows    []latenessRow
 }
 
-// latenessRow is one distribution of lateness, µs.
+// latenessRow is one distribution of lateness, ms.
 type latenessRow struct {
 	Name string
 	measure.Quantiles
@@ -32,8 +32,8 @@ func lateness(p Plan) (t latenessTable) {
 		return t
 	}
 	t = latenessTable{s.Players, []latenessRow{
-		{"ticks that ran", s.LatenessRaw}, {"ticks, skipped ones included", s.LatenessMicros},
-		{"a thread that only sleeps, in the server", s.HiccupMicros},
+		{"ticks that ran", s.LatenessRaw}, {"ticks, skipped ones included", s.LatenessMillis},
+		{"a thread that only sleeps, in the server", s.HiccupMillis},
 		{"sends of the swarm", s.SwarmRaw}, {"sends, skipped ones included", s.SwarmLateness},
 		{"a thread that only sleeps, in the swarm", s.SwarmHiccup},
 	}}

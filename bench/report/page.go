@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"sort"
 	"strings"
 
@@ -27,6 +28,7 @@ func asset(name string) string {
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"players": count[int], "count": count[uint64], "number": number, "significant": significant, "span": span,
+	"micros": func(ms float64) string { return number(1e3 * ms) }, "nanos": func(ms float64) string { return number(1e6 * ms) },
 }).Parse(asset("page.html")))
 
 // page is what the template sees: the plan, its words and its tables.
@@ -105,6 +107,8 @@ func headline(p Plan) string {
 		return "No lobby held the service level"
 	case p.Knee.Players == 0 && p.Knee.Swarm:
 		return "The swarm could load no lobby: nothing is known of the server"
+	case p.Knee.Players == 0 && p.Knee.Below > 0:
+		return "The knee was not found below " + p.Growth(p.Knee.Below)
 	case p.Knee.Players == 0:
 		return "No lobby has passed yet"
 	case p.Knee.Bound == search.Measured:
@@ -168,7 +172,7 @@ func facts(p Plan) []fact {
 		{"Down, each client", number(s.KbpsDownPerClient), "kbit/s"},
 		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
 		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.SLO.AgeLimitMillis) + " ms"},
-		{"One more player", number(p.Fit.Total.Marginal(s.Players)), "µs a tick"},
+		{"One more player", number(1000 * p.Fit.Total.Marginal(s.Players)), "µs a tick"},
 	}
 	if g := p.Games; g != nil {
 		all = append(all, fact{"Games a core", number(g.PerCore), g.how()})
@@ -226,6 +230,9 @@ func (r row) Reason() string {
 	if r.Void {
 		return r.VoidReason
 	}
+	if r.Cause != "" {
+		return strings.Join(append(slices.Clone(r.Failed), r.Cause), "; ")
+	}
 	return strings.Join(r.Failed, "; ")
 }
 
@@ -242,9 +249,9 @@ func stages(p Plan) stageTable {
 		cells := make([]string, len(t.Names))
 		for i, name := range t.Names {
 			cells[i] = "–"
-			for _, stage := range r.StageCPUMicros {
+			for _, stage := range r.StageCPUMillis {
 				if stage.Name == name {
-					cells[i] = number(stage.Mean)
+					cells[i] = number(1000 * stage.Mean)
 				}
 			}
 		}
@@ -253,8 +260,19 @@ func stages(p Plan) stageTable {
 	return t
 }
 
-// PairNanos is C in nanoseconds, which reads better than millionths of a millisecond.
-func (c curveRow) PairNanos() float64 { return 1000 * c.C }
+// Micros is A in microseconds, PlayerMicros B, and PairNanos C in nanoseconds: they read better than
+// parts of a millisecond.
+func (c curveRow) Micros() float64       { return 1e3 * c.A }
+func (c curveRow) PlayerMicros() float64 { return 1e3 * c.B }
+func (c curveRow) PairNanos() float64    { return 1e6 * c.C }
+
+// missOf writes the largest residual of a curve; a dash where it must be 0.
+func missOf(c measure.Curve, percent float64) string {
+	if c.R2 == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", percent)
+}
 
 // curves are the rows of the fit, the whole tick last.
 func curves(p Plan) []curveRow {
@@ -269,7 +287,7 @@ func curves(p Plan) []curveRow {
 				worst = max(worst, 100*max(r.Fitted/r.Measured-1, 1-r.Fitted/r.Measured))
 			}
 		}
-		all = append(all, curveRow{c, c.At(p.Knee.Players, p.Knee.Players), fmt.Sprintf("%.1f %%", worst),
+		all = append(all, curveRow{c, 1000 * c.At(p.Knee.Players, p.Knee.Players), missOf(c, worst),
 			i == len(p.Fit.Stages)})
 	}
 	return all

@@ -132,7 +132,7 @@ func TestPageSurvivesHostileWords(t *testing.T) {
 	p := samplePlan(100)
 	p.Command = `x</script><script>alert(1)</script>`
 	p.Movement = `<img src=x onerror=alert(2)>`
-	p.Steps[0].StageCPUMicros[0].Name = `</script><b>`
+	p.Steps[0].StageCPUMillis[0].Name = `</script><b>`
 	p.Fit = measure.Fit(p.Steps)
 	html := render(t, p)
 	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") || strings.Contains(html,

@@ -8,18 +8,22 @@ import (
 	"github.com/tickrate/tickrate/bench/slo"
 )
 
-// Version is the version of the plan.json that this package writes.
-const Version = 2
+// Type says what JSON a plan.json is.
+const Type = "plan"
+
+// Version is the version of the plan.json that this package writes, described in docs/json.md.
+const Version = 3
 
 // Plan is a whole answer: the question, the machine, every step and what follows from the steps. A
 // plan that was stopped early is a plan too, with Partial set.
 type Plan struct {
+	Type     string            `json:"type"` // Type
 	Version  int               `json:"version"`
 	Machine  measure.Machine   `json:"machine"`
 	Commit   string            `json:"commit"`
 	Seed     uint64            `json:"seed"`
 	Started  time.Time         `json:"started"`
-	Took     time.Duration     `json:"took_ns"`
+	Took     measure.Span      `json:"took_ms"`
 	Command  string            `json:"command"`  // the line that repeats it
 	Scenario string            `json:"scenario"` // its name
 	Movement string            `json:"movement"` // where the players' movement came from
@@ -27,6 +31,8 @@ type Plan struct {
 	SLO      slo.Level         `json:"slo"`
 	// Players of a lobby where lobbies grow; 0: players grow.
 	LobbyPlayers int `json:"lobby_players,omitempty"`
+	// Sizes that were given, in players; none: a search chose them.
+	Sizes []int `json:"sizes,omitempty"`
 	// Steps in the order in which they were measured, repeats and void ones included.
 	Steps []measure.Step `json:"steps"`
 	Knee  search.Knee    `json:"knee"`
@@ -35,7 +41,7 @@ type Plan struct {
 	Units  []measure.UnitCost `json:"units"`
 	Codecs *measure.Codecs    `json:"codecs,omitempty"` // nil if they were not compared
 	// Of one lobby alone in virtual time, caches warm, without system calls; none: not simulated.
-	Warm []measure.Stage `json:"warm_tick_us,omitempty"`
+	Warm []measure.Stage `json:"warm_tick_ms,omitempty"`
 	// Of lobbies that share a process; nil: they do not.
 	Games *Games `json:"games,omitempty"`
 	// Repeats are of the size at the knee; nil where it was measured once.
@@ -47,7 +53,7 @@ type Plan struct {
 // number finite (a step with one that is not is void). The knee, the fit and the unit costs are
 // derived from the steps when p has none.
 func (p Plan) Clean() Plan {
-	p.Version = Version
+	p.Type, p.Version = Type, Version
 	objective, err := slo.Compile(p.SLO)
 	if err == nil {
 		p.SLO = objective.Level()
@@ -56,8 +62,8 @@ func (p Plan) Clean() Plan {
 	for i, s := range p.Steps {
 		steps[i] = s.Finite()
 		steps[i].Failed = append([]string{}, s.Failed...)
-		if steps[i].StageCPUMicros == nil {
-			steps[i].StageCPUMicros = []measure.Stage{}
+		if steps[i].StageCPUMillis == nil {
+			steps[i].StageCPUMillis = []measure.Stage{}
 		}
 	}
 	p.Steps = steps

@@ -86,7 +86,7 @@ func TestWriteNamesWhatItCannotWrite(t *testing.T) {
 func TestOddNumbersDoNotLoseTheReport(t *testing.T) {
 	p := samplePlan(3)
 	p.Steps[1].ServerCores = math.NaN()
-	p.Steps[2].StageCPUMicros[0].Mean = math.Inf(1)
+	p.Steps[2].StageCPUMillis[0].Mean = math.Inf(1)
 	dir := t.TempDir()
 	if err := Write(dir, p); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func samplePlan(most int) Plan {
 	jitter := func() float64 { return 1 + 0.04*(2*rng.Float64()-1) }
 	curves := []measure.Curve{
 		{Name: "receive", A: 20, B: 0.71}, {Name: "open", A: 4, B: 0.26}, {Name: "commands", A: 5, B: 0.15},
-		{Name: "move", A: 8, B: 0.28}, {Name: "shots", A: 3, B: 0.12},
+		{Name: "move", A: 8, B: 0.28}, {Name: "fire", A: 3, B: 0.12},
 		{Name: "capture", A: 4, B: 0.05}, {Name: "snapshot", A: 10, B: 0.2, C: 0.0003},
 		{Name: "seal", A: 6, B: 0.11, C: 0.0002}, {Name: "send", A: 15, B: 0.82, C: 0.0011},
 	}
@@ -25,7 +25,7 @@ func samplePlan(most int) Plan {
 		Machine: measure.Machine{CPU: "AMD EPYC", Cores: 2, OS: "linux", Arch: "amd64", Kernel: "6.1.0",
 			Go: "go1.26.8"},
 		Commit: "97abe27c0ffee0123456789abcdef0123456789a", Seed: 20261121,
-		Started: time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC), Took: 3*time.Minute + 12*time.Second,
+		Started: time.Date(2026, 11, 21, 6, 30, 0, 0, time.UTC), Took: measure.Span{Duration: 3*time.Minute + 12*time.Second},
 		Command:  "tickrate plan --seed 20261121 --trace qw_4on4_dm2_8p.csv.gz --out report",
 		Scenario: "one-lobby",
 		Movement: "recorded play: qw_4on4_dm2_8p.csv.gz, resampled and shifted copies",
@@ -43,12 +43,12 @@ func samplePlan(most int) Plan {
 		if !ok {
 			break
 		}
-		s := measure.Step{Players: players, Duration: 8 * time.Second,
+		s := measure.Step{Players: players, Duration: measure.Span{Duration: 8 * time.Second},
 			InputsExpected: uint64(players * 480), ServerCores: 0.02}
 		for _, c := range curves {
-			us := c.At(players, players) * jitter()
-			s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: c.Name, Mean: us, P99: 1.7 * us})
-			s.TickCPUMillis.Mean += us / 1000
+			ms := c.At(players, players) * jitter() / 1000
+			s.StageCPUMillis = append(s.StageCPUMillis, measure.Stage{Name: c.Name, Mean: ms, P99: 1.7 * ms})
+			s.TickCPUMillis.Mean += ms
 		}
 		s.DatagramsInPerTick, s.DatagramsOutPerTick = float64(players)*jitter(),
 			float64(players)*(0.33+float64(players)/1500)*jitter()
@@ -58,10 +58,10 @@ func samplePlan(most int) Plan {
 			Max: 3.1 * m, Mean: m}
 		s.TickWallMillis = measure.Quantiles{P50: 0.74 * m, P99: 2.2 * m * jitter(), P999: 3.6 * m,
 			Max: 6 * m, Mean: 1.02 * m}
-		s.LatenessMicros = measure.Quantiles{P50: 1.1, P99: 46 * jitter(), P999: 310, Max: 4100, Mean: 3}
-		s.LatenessRaw, s.HiccupMicros = measure.Quantiles{P50: 1.1, P99: 41, P999: 290, Max: 3900, Mean: 3},
-			measure.Quantiles{P50: 52, P99: 61, P999: 240, Max: 2100, Mean: 55}
-		s.SwarmRaw, s.SwarmLateness, s.SwarmHiccup = s.LatenessRaw, s.LatenessMicros, s.HiccupMicros
+		s.LatenessMillis = measure.Quantiles{P50: 0.0011, P99: 0.046 * jitter(), P999: 0.31, Max: 4.1, Mean: 0.003}
+		s.LatenessRaw, s.HiccupMillis = measure.Quantiles{P50: 0.0011, P99: 0.041, P999: 0.29, Max: 3.9, Mean: 0.003},
+			measure.Quantiles{P50: 0.052, P99: 0.061, P999: 0.24, Max: 2.1, Mean: 0.055}
+		s.SwarmRaw, s.SwarmLateness, s.SwarmHiccup = s.LatenessRaw, s.LatenessMillis, s.HiccupMillis
 		s.ServerCores += m * 60 / 1000
 		s.KbpsDownPerClient = (9 + 0.38*float64(players)) * jitter()
 		s.KbpsUpPerClient = 31 * jitter()
@@ -76,9 +76,9 @@ func samplePlan(most int) Plan {
 		p.Steps = append(p.Steps, find.Record(s))
 	}
 	p.Codecs = &measure.Codecs{Players: 64, Seconds: 5,
-		Each: []measure.Codec{{Name: "huffman", BytesPerSecond: 6120, TickMicros: 210},
-			{Name: "range", BytesPerSecond: 6010, TickMicros: 246}, {Name: "stored", BytesPerSecond: 21400,
-				TickMicros: 197}}}
+		Each: []measure.Codec{{Name: "huffman", BytesPerSecond: 6120, TickMillis: 0.21},
+			{Name: "range", BytesPerSecond: 6010, TickMillis: 0.246}, {Name: "stored", BytesPerSecond: 21400,
+				TickMillis: 0.197}}}
 	p.Knee = find.Knee()
 	return p
 }

@@ -14,14 +14,18 @@ import (
 	"github.com/tickrate/tickrate/internal/hugepage"
 )
 
-// Connect runs a swarm until all its clients have joined or the server has refused one: for 15 s
-// after the last one begins to connect at most, or 3 s if no server answers.
+// Connect runs a swarm until all its clients have joined or the server has refused one, or all others
+// where the swarm plays on without it: for 15 s after the last one begins to connect at most, or 3 s
+// if no server answers.
 func Connect(ctx context.Context, s *swarm.Swarm, clients int, arrival time.Duration) error {
 	begin := time.Now()
 	silent := func() bool { return s.Figures.DatagramsDown == 0 && time.Since(begin) > 3*time.Second }
+	joined, refused := 0, 0
 	err := s.Run(ctx, 15*time.Second+arrival, func() bool {
-		return s.Joined() == clients || s.Err() != nil || silent()
+		joined, refused = s.Settled()
+		return joined+refused == clients || s.Err() != nil || silent()
 	})
+	joined, refused = s.Settled()
 	switch {
 	case err != nil:
 		return err
@@ -29,11 +33,13 @@ func Connect(ctx context.Context, s *swarm.Swarm, clients int, arrival time.Dura
 		return ctx.Err()
 	case silent():
 		return errors.New("no answer within 3 s")
-	case s.Joined() == 0:
+	case joined == 0 && refused > 0:
+		return fmt.Errorf("the server refused every client: %w", s.WhyRefused())
+	case joined == 0:
 		return errors.New("the server answers, but no client joined a match within 15 s " +
 			"(with --echo there is none)")
-	case s.Joined() < clients:
-		return fmt.Errorf("%d of %d clients joined within 15 s", s.Joined(), clients)
+	case joined+refused < clients:
+		return fmt.Errorf("%d of %d clients joined within 15 s", joined, clients)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/internal/meter"
+	"github.com/tickrate/tickrate/internal/perfevent"
 	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -18,7 +19,8 @@ import (
 // hostFigures are the figures of one server process.
 type hostFigures struct {
 	httpapi.HostReport
-	resident uint64 // bytes
+	resident uint64            // bytes
+	events   *perfevent.Counts // of the process; nil: not counted
 }
 
 // newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
@@ -28,16 +30,16 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 	account *measure.Bytes) measure.Step {
 	rep, n := merge(hosts)
 	lobbies := float64(n)
-	ticks := max(rep.Seconds*float64(rep.Rate), 1) * lobbies
+	ticks := max(rep.ElapsedMillis/1000*float64(rep.Rate), 1) * lobbies
 	perTick := func(c metrics.Count) float64 { return float64(rep.Counts[c.String()]) / ticks }
 	sec := f.Elapsed.Seconds()
 	kbps := func(bytes uint64) float64 { return float64(bytes) * 8 / 1000 / sec / float64(clients) }
 	s := measure.Step{
-		Players: players, Duration: f.Elapsed, Lobbies: n, Processes: len(hosts),
-		TickCPUMillis: scaled(rep.TickCPU, 1e-3), TickWallMillis: scaled(rep.TickWall, 1e-3),
-		LatenessMicros: scaled(rep.Lateness, 1), LatenessRaw: scaled(rep.LatenessRaw, 1),
-		SwarmLateness: Micros(f.Late), SwarmRaw: Micros(f.Played),
-		ServerCores: rep.CPUSeconds / rep.Seconds, MemoryMB: float64(rep.HeapBytes) / 1e6,
+		Players: players, Duration: measure.Span{Duration: f.Elapsed}, Lobbies: n, Processes: len(hosts),
+		TickCPUMillis: quantilesOf(rep.TickCPU), TickWallMillis: quantilesOf(rep.TickWall),
+		LatenessMillis: quantilesOf(rep.Lateness), LatenessRaw: quantilesOf(rep.LatenessRaw),
+		SwarmLateness: millis(f.Late), SwarmRaw: millis(f.Played),
+		ServerCores: rep.CPUMillis / rep.ElapsedMillis, MemoryBytes: float64(rep.HeapBytes),
 		KbpsDownPerClient: kbps(f.BytesDown), KbpsUpPerClient: kbps(f.BytesUp),
 		SnapshotAgeMillis: millis(f.Age), RTTMillis: millis(f.RTT),
 		DatagramsInPerTick: perTick(metrics.Received), DatagramsOutPerTick: perTick(metrics.Sent),
@@ -50,21 +52,22 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 		SwarmCores: f.CPU.Seconds() / sec, SwarmLate: f.LatePasses, VoidReason: f.Void(),
 	}
 	if k := f.RunDelay; k.Known {
-		s.SwarmCorrected = Micros(f.StealCorrected)
+		s.SwarmCorrected = millis(f.StealCorrected)
 		s.SwarmRunDelay = &measure.RunDelay{Millis: float64(k.All) / 1e6, Bursts: k.Bursts,
 			LongestMillis: float64(k.Longest) / 1e6}
 	}
 	if rep.Hiccup != nil {
-		s.HiccupMicros = scaled(*rep.Hiccup, 1)
+		s.HiccupMillis = quantilesOf(*rep.Hiccup)
 	}
 	for _, h := range hosts {
 		for _, loop := range h.Loops {
-			s.LoopCallMicros = append(s.LoopCallMicros, scaled(loop.Call, 1))
+			s.LoopCallMillis = append(s.LoopCallMillis, quantilesOf(loop.Call))
 		}
 	}
 	for _, st := range rep.Stages {
-		s.StageCPUMicros = append(s.StageCPUMicros, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
+		s.StageCPUMillis = append(s.StageCPUMillis, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
 	}
+	s.Events = events(hosts, players, ticks/lobbies)
 	s.Bytes = account
 	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {
 		s.VoidReason, s.Invalid = err.Error(), true
@@ -75,7 +78,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 
 // Account is the account of the bytes that the swarm's sample of clients received.
 func Account(f *swarm.Figures) *measure.Bytes {
-	b := &measure.Bytes{Clients: f.Sampled, Duration: f.Elapsed, Datagrams: f.SampledDatagrams,
+	b := &measure.Bytes{Clients: f.Sampled - f.SampledRefused, Duration: measure.Span{Duration: f.Elapsed}, Datagrams: f.SampledDatagrams,
 		Received: f.SampledBytes}
 	for _, c := range f.Meter.Cells(nil) {
 		b.Cells = append(b.Cells, measure.Cell{Component: c.Component, Field: c.Field, Reason: c.Reason,
@@ -145,7 +148,7 @@ func socketLost(hosts []hostFigures) (n uint64) {
 func addLobby(m, r *metrics.Report) {
 	m.TicksSkipped += r.TicksSkipped
 	m.Overruns += r.Overruns
-	m.Seconds = max(m.Seconds, r.Seconds)
+	m.ElapsedMillis = max(m.ElapsedMillis, r.ElapsedMillis)
 	for name, n := range r.Counts {
 		m.Counts[name] += n
 	}
@@ -160,7 +163,7 @@ func addLobby(m, r *metrics.Report) {
 
 // addProcess adds what a process has once for all of its lobbies.
 func addProcess(m, r *metrics.Report) {
-	m.CPUSeconds += r.CPUSeconds
+	m.CPUMillis += r.CPUMillis
 	m.Allocs += r.Allocs
 	m.GCs += r.GCs
 	if m.Hiccup != nil && r.Hiccup != nil {
@@ -171,12 +174,12 @@ func addProcess(m, r *metrics.Report) {
 // addLoops adds to every tick its part of what the loops do for all lobbies together: they receive,
 // open and send. Quantiles grow by the mean.
 func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
-	ticks := m.Seconds * float64(m.Rate) * float64(lobbies)
+	ticks := m.ElapsedMillis / 1000 * float64(m.Rate) * float64(lobbies)
 	if ticks <= 0 {
 		return
 	}
 	shift := func(s *metrics.Spread, by float64) {
-		s.P50, s.P99, s.P999, s.Max, s.Mean = s.P50+by, s.P99+by, s.P999+by, s.Max+by, s.Mean+by
+		s.P50, s.P95, s.P99, s.P999, s.Max, s.Mean = s.P50+by, s.P95+by, s.P99+by, s.P999+by, s.Max+by, s.Mean+by
 	}
 	for _, h := range hosts {
 		for _, loop := range h.Loops {
@@ -192,8 +195,8 @@ func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
 
 // worst takes the larger of each quantile; means add up.
 func worst(s *metrics.Spread, with metrics.Spread) {
-	s.P50, s.P99, s.P999, s.Max = max(s.P50, with.P50), max(s.P99, with.P99), max(s.P999, with.P999),
-		max(s.Max, with.Max)
+	s.P50, s.P95, s.P99 = max(s.P50, with.P50), max(s.P95, with.P95), max(s.P99, with.P99)
+	s.P999, s.Max = max(s.P999, with.P999), max(s.Max, with.Max)
 	s.Mean += with.Mean
 }
 
@@ -212,20 +215,15 @@ func ResidentBytes(pid int) uint64 {
 	return 0
 }
 
-// scaled converts a server's spread by a factor.
-func scaled(s metrics.Spread, by float64) measure.Quantiles {
-	return measure.Quantiles{P50: s.P50, P99: s.P99, P999: s.P999, Max: s.Max, Mean: s.Mean}.Times(by)
+// quantilesOf converts a server's spread.
+func quantilesOf(s metrics.Spread) measure.Quantiles {
+	return measure.Quantiles{P50: s.P50, P95: s.P95, P99: s.P99, P999: s.P999, Max: s.Max, Mean: s.Mean}
 }
 
 // millis sums up a histogram of nanoseconds in milliseconds.
-func millis(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-6) }
-
-// Micros sums up a histogram of nanoseconds in microseconds.
-func Micros(h *meter.Histogram) measure.Quantiles { return quantiles(h, 1e-3) }
-
-// quantiles sums up a histogram of nanoseconds in another unit.
-func quantiles(h *meter.Histogram, unit float64) measure.Quantiles {
-	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P99: float64(h.Quantile(0.99)),
+func millis(h *meter.Histogram) measure.Quantiles {
+	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P95: float64(h.Quantile(0.95)),
+		P99:  float64(h.Quantile(0.99)),
 		P999: float64(h.Quantile(0.999)),
-		Max:  float64(h.Max()), Mean: h.Mean()}.Times(unit)
+		Max:  float64(h.Max()), Mean: h.Mean()}.Times(1e-6)
 }

@@ -19,7 +19,7 @@ import (
 func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	report := func(shots uint64, p99, mean float64) metrics.Report {
 		s := metrics.Spread{P99: p99, Mean: mean}
-		return metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 100, CPUSeconds: 1,
+		return metrics.Report{ElapsedMillis: 2000, Rate: 50, HeapBytes: 100, CPUMillis: 1000,
 			Counts:  map[string]uint64{metrics.Shots.String(): shots},
 			TickCPU: s, Stages: []metrics.StageCost{{Name: "move", Spread: s}}, Hiccup: new(s)}
 	}
@@ -36,7 +36,7 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 		t.Errorf("%d lobbies", lobbies)
 	}
 	worst := metrics.Spread{P99: 9, Mean: 3}
-	want := metrics.Report{Seconds: 2, Rate: 50, HeapBytes: 300, CPUSeconds: 3,
+	want := metrics.Report{ElapsedMillis: 2000, Rate: 50, HeapBytes: 300, CPUMillis: 3000,
 		Counts:  map[string]uint64{metrics.Shots.String(): 90},
 		TickCPU: worst, Stages: []metrics.StageCost{{Name: "move", Spread: worst}}, Hiccup: &worst}
 	if diff := cmp.Diff(want, m); diff != "" {
@@ -47,7 +47,7 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	}
 	f := newFigures()
 	step := newStep(30, 30, of(report(10, 5, 1), report(20, 9, 2)), f, Account(f))
-	if step.Lobbies != 2 || math.Abs(step.TickCPUMillis.P99-0.009) > 1e-9 || step.ServerCores != 1 {
+	if step.Lobbies != 2 || math.Abs(step.TickCPUMillis.P99-9) > 1e-9 || step.ServerCores != 1 {
 		t.Errorf("%+v", step)
 	}
 }
@@ -56,7 +56,7 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 // the loop does for all.
 func TestReportsOfOneProcessAreMerged(t *testing.T) {
 	lobby := func(mean float64) metrics.Report {
-		return metrics.Report{Seconds: 1, Rate: 10, CPUSeconds: 0.5, HeapBytes: 100, GCs: 1,
+		return metrics.Report{ElapsedMillis: 1000, Rate: 10, CPUMillis: 500, HeapBytes: 100, GCs: 1,
 			Counts:  map[string]uint64{metrics.Snapshots.String(): 10},
 			TickCPU: metrics.Spread{P99: 9, Mean: mean}, TickWall: metrics.Spread{P99: 9, Mean: mean},
 			Stages: []metrics.StageCost{{Name: "receive"}, {Name: "move", Spread: metrics.Spread{Mean: mean}}}}
@@ -68,16 +68,16 @@ func TestReportsOfOneProcessAreMerged(t *testing.T) {
 	f := newFigures()
 	s := newStep(20, 20, []hostFigures{host}, f, Account(f))
 	want := []measure.Stage{{Name: "receive", Mean: 4, P99: 4}, {Name: "move", Mean: 5}}
-	if diff := cmp.Diff(want, s.StageCPUMicros); diff != "" {
+	if diff := cmp.Diff(want, s.StageCPUMillis); diff != "" {
 		t.Error(diff)
 	}
-	if s.Lobbies != 2 || s.Processes != 1 || s.ServerCores != 0.5 || s.MemoryMB != 250e-6 ||
+	if s.Lobbies != 2 || s.Processes != 1 || s.ServerCores != 0.5 || s.MemoryBytes != 250 ||
 		s.DatagramsLost != 3 || s.GCs != 1 || s.SnapshotsPerTick != 1 {
 		t.Errorf("%+v", s)
 	}
-	if math.Abs(s.TickCPUMillis.Mean-0.009) > 1e-9 || math.Abs(s.TickCPUMillis.P99-0.013) > 1e-9 ||
-		len(s.LoopCallMicros) != 1 || s.LoopCallMicros[0].Mean != 40 {
-		t.Errorf("tick %+v, calls %+v", s.TickCPUMillis, s.LoopCallMicros)
+	if math.Abs(s.TickCPUMillis.Mean-9) > 1e-9 || math.Abs(s.TickCPUMillis.P99-13) > 1e-9 ||
+		len(s.LoopCallMillis) != 1 || s.LoopCallMillis[0].Mean != 40 {
+		t.Errorf("tick %+v, calls %+v", s.TickCPUMillis, s.LoopCallMillis)
 	}
 }
 

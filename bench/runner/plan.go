@@ -18,7 +18,9 @@ import (
 type PlanConfig struct {
 	Start, Max int // players in a lobby, or lobbies; Start 0: estimated by a simulation
 	// No step of the search begins that would end later. Repeats may take a quarter more.
-	Limit     time.Duration
+	Limit time.Duration
+	// Sizes to measure in place of a search, as Start is; each once and then in each repeat.
+	Sizes     []int
 	Tolerance float64 // wanted gap above the knee, as a part of it; 0: the default
 	Commit    string  // of this build, for the report
 	Command   string  // the line that repeats the plan
@@ -34,6 +36,15 @@ type planRun struct {
 	cfg    PlanConfig
 	plan   report.Plan
 	search search.Search
+	sizes  *search.Sizes // in place of the search; nil: none
+}
+
+// knee is the knee so far.
+func (p *planRun) knee() search.Knee {
+	if p.sizes != nil {
+		return p.sizes.Knee()
+	}
+	return p.search.Knee()
 }
 
 // Plan finds the knee, repeats it, and compares codecs. It calls Save before the first step and
@@ -51,28 +62,88 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	if sc.Lobby.Grow == "lobbies" {
 		p.search.Each, p.search.Lobbies, p.plan.LobbyPlayers = sc.Lobby.Players, true, sc.Lobby.Players
 	}
+	p.giveSizes(sc)
 	if err := p.save(); err != nil {
 		return p.plan, err
 	}
 	if o := r.cfg.Observer; o.Search != nil {
 		o.Search(p.plan.SLO, p.plan.Machine, p.plan.Movement, cfg.Limit)
 	}
-	p.search.Start = sc.At(cfg.Start).Total()
-	if cfg.Start == 0 {
-		p.search.Start = min(p.guess(ctx), p.search.Max)
-	}
-	err := p.measure(ctx)
+	err := p.find(ctx, sc)
 	if err == nil && ctx.Err() == nil {
 		err = p.simulate(ctx, sc)
 	}
 	p.plan.Partial = ctx.Err() != nil
-	p.plan.Took, p.plan.Knee = time.Since(p.plan.Started), p.search.Knee()
+	p.plan.Took, p.plan.Knee = measure.Span{Duration: time.Since(p.plan.Started)}, p.knee()
 	p.plan.Fit = measure.Fit(p.plan.Steps)
 	p.plan.Repeats = report.RepeatsAt(p.plan.Knee.Players, p.plan.Steps)
 	if s, ok := p.plan.AtKnee(); ok {
 		p.plan.Units = s.Units()
 	}
 	return p.plan, cmp.Or(err, cfg.Save(p.plan)) // the first error is the one to tell
+}
+
+// giveSizes puts the sizes of the configuration in place of the search, if there are any.
+func (p *planRun) giveSizes(sc scenario.Scenario) {
+	if len(p.cfg.Sizes) == 0 {
+		return
+	}
+	for _, n := range p.cfg.Sizes {
+		p.plan.Sizes = append(p.plan.Sizes, sc.At(n).Total())
+	}
+	p.sizes = &search.Sizes{Objective: p.Runner.cfg.Objective, Players: p.plan.Sizes,
+		Rounds: 1 + sc.Measure.Repeat, Limit: p.cfg.Limit, Words: p.plan.Growth}
+}
+
+// find measures the sizes that are given, or searches the knee.
+func (p *planRun) find(ctx context.Context, sc scenario.Scenario) error {
+	if p.sizes != nil {
+		return p.measureSizes(ctx)
+	}
+	p.search.Start = sc.At(p.cfg.Start).Total()
+	if p.cfg.Start == 0 {
+		p.search.Start = min(p.guess(ctx), p.search.Max)
+	}
+	return p.measure(ctx)
+}
+
+// measureSizes measures the sizes that are given.
+func (p *planRun) measureSizes(ctx context.Context) error {
+	for ctx.Err() == nil {
+		players, round, more := p.sizes.Next(time.Since(p.plan.Started))
+		if !more {
+			return nil
+		}
+		captures := p.Runner.cfg.Captures
+		if err := captures.begin(); err != nil {
+			return err
+		}
+		step, err := p.Step(ctx, players)
+		if ctx.Err() != nil {
+			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.plan.Growth(players), err)
+		}
+		step.Repeat = round
+		step = p.sizes.Record(step)
+		if err := captures.end(&step); err != nil {
+			return err
+		}
+		if err := p.add(step); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes a judged step into the plan, tells the observer, and saves.
+func (p *planRun) add(step measure.Step) error {
+	p.plan.Steps = append(p.plan.Steps, step)
+	if o := p.Runner.cfg.Observer; o.Step != nil {
+		o.Step(step)
+	}
+	return p.save()
 }
 
 // simulate adds what is played in virtual time: one lobby alone where lobbies share a process, else
@@ -109,9 +180,13 @@ func (p *planRun) measure(ctx context.Context) error {
 		default:
 			players, repeats = knee, repeats+1
 		}
+		captures := p.Runner.cfg.Captures
+		if err := captures.begin(); err != nil {
+			return err
+		}
 		step, err := p.Step(ctx, players)
 		if ctx.Err() != nil {
-			return nil // a step cut short proves nothing
+			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
 		}
 		if err != nil {
 			return fmt.Errorf("%d players: %w", players, err)
@@ -124,11 +199,10 @@ func (p *planRun) measure(ctx context.Context) error {
 		} else {
 			step = p.search.Record(step)
 		}
-		p.plan.Steps = append(p.plan.Steps, step)
-		if o := p.Runner.cfg.Observer; o.Step != nil {
-			o.Step(step)
+		if err := captures.end(&step); err != nil {
+			return err
 		}
-		if err := p.save(); err != nil {
+		if err := p.add(step); err != nil {
 			return err
 		}
 	}
@@ -144,7 +218,8 @@ func (p *planRun) stepTime() time.Duration {
 // save writes what there is so far.
 func (p *planRun) save() error {
 	part := p.plan
-	part.Partial, part.Knee, part.Took = true, p.search.Knee(), time.Since(part.Started)
+	part.Partial, part.Knee = true, p.knee()
+	part.Took = measure.Span{Duration: time.Since(part.Started)}
 	return p.cfg.Save(part)
 }
 
@@ -154,7 +229,7 @@ func (p *planRun) guess(ctx context.Context) int {
 	s := p.Runner.cfg.Scenario
 	s.Lobby.Players, s.Lobby.Spectators, s.Play.Traces, s.Network.Link = 128, 0, nil, "clean"
 	s.Measure.Duration, s.Measure.Warmup = scenario.Duration(time.Second), scenario.Duration(time.Second)
-	l, err := simbench.PlayLeast(ctx, s, 1, nil)
+	l, err := simbench.PlayLeast(ctx, s, 1, simbench.Probe{})
 	if err != nil || l.TickCPUMillis.P99 <= 0 {
 		return search.DefaultStart
 	}

@@ -26,7 +26,7 @@ type PredictConfig struct {
 // that it returns can measure the same scenario live.
 func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Prediction, *Runner, error) {
 	sc := cfg.Scenario
-	p := simbench.Prediction{Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc,
+	p := simbench.Prediction{Type: "prediction", Version: simbench.PredictionVersion, Commit: how.Commit, Scenario: sc,
 		Repeats: how.Repeats}
 	windows := simbench.Windows(sc)
 	if how.Opening {
@@ -52,7 +52,7 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 		}
 		cost := simbench.NewCost(sc, sim, sockets)
 		p.Windows = append(p.Windows, cost)
-		p.MemoryMB = max(p.MemoryMB, float64(sc.Lobby.Lobbies)*(heap+cost.Sockets.Resident)/1e6)
+		p.MemoryBytes = max(p.MemoryBytes, float64(sc.Lobby.Lobbies)*(heap+cost.Sockets.Resident))
 	}
 	return p, r, nil
 }

@@ -13,12 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/perfevent"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
@@ -32,6 +34,8 @@ type process struct {
 	udp  netip.AddrPort // address of its game socket
 	key  netcode.Key    // private key of the tokens that it accepts
 	errs *strings.Builder
+	// of all its threads, from the begin of the figures on; nil: not counted
+	counters atomic.Pointer[perfevent.Counters]
 }
 
 // readyWithin is the longest start of a server: the largest map takes seconds on a busy machine.
@@ -44,8 +48,9 @@ const (
 	tokenVariable = "TICKRATE_HTTP_TOKEN"
 )
 
-// serve starts the command serve on ports of the kernel's choice and waits until it is ready.
-func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
+// serve starts the command serve on ports of the kernel's choice, with more flags, and waits until it
+// is ready.
+func (r *Runner) serve(sc scenario.Scenario, more ...string) (*process, error) {
 	p := &process{}
 	_, _ = rand.Read(p.key[:]) // does not fail: it stops the program
 	args := []string{"serve", "--ready", "--exit-on-stdin-eof", "--hiccup",
@@ -57,10 +62,11 @@ func (r *Runner) serve(sc scenario.Scenario) (*process, error) {
 		"--kbps", fmt.Sprint(sc.Rates.Kbps),
 		"--socket", sc.Network.Socket, "--codec", sc.Network.Codec, "--relevance", sc.Lobby.Relevance,
 		"--view-distance", fmt.Sprint(sc.Lobby.ViewDistance), "--seed", fmt.Sprint(sc.Play.Seed),
-		"--journal", "none", "--idle-warn", "0", "--idle-kick", "0"}
+		"--journal", "none", "--local-list=false", "--idle-warn", "0", "--idle-kick", "0"}
 	if sc.SharedProcess() {
 		args = append(args, "--lobbies", fmt.Sprint(sc.Lobby.Lobbies))
 	}
+	args = append(args, more...)
 	if err := r.launch(p, sc.Process, args); err != nil {
 		return nil, err
 	}
@@ -133,6 +139,7 @@ func (p *process) line(within time.Duration) ([]byte, error) {
 
 // stop ends the process, by force if it does not end by itself, and waits for it.
 func (p *process) stop() {
+	p.counters.Load().Close()
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	kill := time.AfterFunc(3*time.Second, func() { _ = p.cmd.Process.Kill() })
 	_ = p.cmd.Wait()
@@ -144,6 +151,12 @@ func (p *process) reset(ctx context.Context) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		_, err := p.ask(ctx, "POST", "/stats/reset")
+		if err == nil {
+			var c *perfevent.Counters
+			c, err = countProcess(p.cmd.Process.Pid, perfevent.Hardware)
+			p.counters.Swap(c).Close()
+			err = uncounted(err)
+		}
 		done <- err
 	}()
 	return done
@@ -156,6 +169,19 @@ func (p *process) stats(ctx context.Context) ([]byte, error) {
 		return nil, fmt.Errorf("ask the server for its figures: %w", err)
 	}
 	return raw, nil
+}
+
+// counted is what the counters have counted; nil: there are none.
+func (p *process) counted() *perfevent.Counts {
+	c := p.counters.Load()
+	if c == nil {
+		return nil
+	}
+	n, err := c.Read()
+	if err != nil {
+		return nil
+	}
+	return &n
 }
 
 // askTimeout is how long an answer may take; hundreds of lobbies take a second.

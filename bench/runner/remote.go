@@ -86,7 +86,7 @@ func (r *Runner) remoteStep(ctx context.Context, sc scenario.Scenario, servers *
 func (r *Runner) remoteFigures(sc scenario.Scenario, players int, hosts []hostFigures,
 	f RemoteFigures) measure.Step {
 	s := newStep(players, sc.Total()+sc.Spectators(), hosts, f.Figures, f.Account)
-	s.SwarmHiccup, s.Agents = Micros(f.Hiccup), f.Agents
+	s.SwarmHiccup, s.Agents = millis(f.Hiccup), f.Agents
 	switch {
 	case f.Void != "":
 		s.VoidReason, s.Invalid = f.Void, false

@@ -36,6 +36,8 @@ type Config struct {
 	Observer    Observer
 	Description measure.Machine // default measure.Here
 
+	// Keeps the captured ticks of the steps of a plan that fail; nil: no tick is captured.
+	Captures *Captures
 	// Plays the players of a step on other machines; nil: a swarm in this process does.
 	Remote Remote
 	// Address of the servers, which the other machines must reach; default 127.0.0.1.
@@ -125,7 +127,8 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	s, err := swarm.Open(swarm.Config{
 		Servers: servers.at, Lobbies: servers.lobbies, Players: sc.Total() + sc.Spectators(),
-		Full: sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
+		FirstSpectator: sc.Total(),
+		Full:           sc.Play.Full, Decode: simbench.Decode(sc), Seed: sc.Play.Seed,
 		Rate:   tick.Rate(sc.Rates.TickHz),
 		Models: r.cfg.Models, Content: r.cfg.Content, Brain: r.cfg.Brain, Token: servers.tokens(sc.Total()),
 		Arrival: time.Duration(sc.Play.Arrival), ChurnPerMinute: sc.Play.LeavesPerMinute,
@@ -196,7 +199,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	s.Reset()
 	resetDone := r.servers.reset(ctx)
 	gaps := meter.NewHistogram(0, meter.Fine)
-	hiccup := clock.NewHiccup(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
+	hiccup := clock.NewHiccupOnSpare(r.onSwarm, func(late time.Duration) { gaps.Record(int64(late)) })
 	begin := time.Now()
 	err := s.Run(ctx, time.Duration(m.Duration), func() bool {
 		if o := r.cfg.Observer; o.Playing != nil && o.Ready != nil && o.Ready() {
@@ -214,7 +217,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 		return measure.Step{}, err
 	}
 	step := newStep(r.players, clients, hosts, &s.Figures, Account(&s.Figures))
-	step.SwarmHiccup = Micros(gaps)
+	step.SwarmHiccup = millis(gaps)
 	r.blame(&step)
 	r.blameStall(&step, r.sc)
 	return step, nil
@@ -223,7 +226,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 // blame adds to the reason of a step that the swarm made void whether its processor was full, or the
 // machine was busy with something else. Neither explains figures that are wrong.
 func (r *stepRun) blame(s *measure.Step) {
-	late := s.SwarmHiccup.P99 / 1000
+	late := s.SwarmHiccup.P99
 	switch {
 	case !s.Void || s.Invalid:
 	case s.SwarmCores >= spareShare:
@@ -247,8 +250,8 @@ func (r *Runner) blameStall(s *measure.Step, sc scenario.Scenario) {
 // stalled says that the machine stalled where a step fails because of it: a thread of the server that
 // only sleeps woke over a period late, though the server had a quarter of its processor to spare.
 func (r *Runner) stalled(s measure.Step, sc scenario.Scenario) string {
-	period, late := 1000/float64(sc.Rates.TickHz), s.HiccupMicros.Max/1000
-	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMicros))) {
+	period, late := 1000/float64(sc.Rates.TickHz), s.HiccupMillis.Max
+	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMillis))) {
 		return ""
 	}
 	failed := r.cfg.Objective.Check(s)
@@ -320,9 +323,13 @@ func (r *stepRun) failed(err error) measure.Step {
 	return step
 }
 
+// HardwareCounters is the setting that says whether steps have events of the processor.
+const HardwareCounters = "hardware counters"
+
 // Settings are all keys of the scenario with their values, and how the runner runs it, for reports.
 func (r *Runner) Settings() (all []measure.Setting) {
 	all = Settings(r.cfg.Scenario)
 	return append(all, measure.Setting{Name: "sessions", Value: "every datagram is encrypted, both ways"},
-		measure.Setting{Name: "processors", Value: r.pinned})
+		measure.Setting{Name: "processors", Value: r.pinned},
+		measure.Setting{Name: HardwareCounters, Value: counting()})
 }

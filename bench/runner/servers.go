@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/internal/perfevent"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
@@ -45,8 +46,8 @@ func (r *Runner) start(ctx context.Context, sc scenario.Scenario) (s *servers, e
 	if sc.SharedProcess() {
 		processes = 1
 	}
-	for range processes {
-		p, err := r.serve(sc)
+	for i := range processes {
+		p, err := r.serve(sc, r.cfg.Captures.flags(i)...)
 		if err != nil {
 			return nil, err
 		}
@@ -138,6 +139,7 @@ func (s *servers) stats(ctx context.Context) <-chan hostAnswers {
 			raw, err := p.stats(ctx)
 			a.raw, a.err = append(a.raw, raw), errors.Join(a.err, err)
 			a.resident = append(a.resident, ResidentBytes(p.cmd.Process.Pid))
+			a.events = append(a.events, p.counted())
 		}
 		done <- a
 	}()
@@ -147,7 +149,8 @@ func (s *servers) stats(ctx context.Context) <-chan hostAnswers {
 // hostAnswers are the answers of all servers, which are decoded when the swarm has stopped.
 type hostAnswers struct {
 	raw      [][]byte
-	resident []uint64 // bytes of each process
+	resident []uint64            // bytes of each process
+	events   []*perfevent.Counts // of each process; nil: not counted
 	err      error
 }
 
@@ -157,7 +160,7 @@ func (a *hostAnswers) decode() (all []hostFigures, err error) {
 		return nil, a.err
 	}
 	for i, raw := range a.raw {
-		h := hostFigures{resident: a.resident[i]}
+		h := hostFigures{resident: a.resident[i], events: a.events[i]}
 		if err := json.Unmarshal(raw, &h.HostReport); err != nil {
 			return nil, fmt.Errorf("the server's figures: %w", err)
 		}

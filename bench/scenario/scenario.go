@@ -211,14 +211,11 @@ var rules = []rule{
 		func(s *Scenario) bool { return s.Total() <= MaxPlayers }},
 	{"lobby.grow", `"players" or "lobbies"`,
 		func(s *Scenario) bool { return oneOf(s.Lobby.Grow, "players", "lobbies") }},
-	{"lobby.most", "at least the size to begin with, at most 4096 players or 256 lobbies",
-		func(s *Scenario) bool {
-			high := MaxPlayers
-			if s.Lobby.Grow == "lobbies" {
-				high = MaxLobbies
-			}
-			return s.Lobby.Most >= s.Size() && s.Lobby.Most <= high
-		}},
+	{"lobby.most", "at most 4096 players",
+		func(s *Scenario) bool { return s.Lobby.Grow == "lobbies" || s.Lobby.Most <= MaxPlayers }},
+	{"lobby.most", "at most 256 lobbies",
+		func(s *Scenario) bool { return s.Lobby.Grow != "lobbies" || s.Lobby.Most <= MaxLobbies }},
+	{"lobby.most", "at least the size to begin with", func(s *Scenario) bool { return s.Lobby.Most >= s.Size() }},
 	{"lobby.map", `"gen" or "town"`, func(s *Scenario) bool { return oneOf(s.Lobby.Map, "gen", "town") }},
 	{"lobby.spread", "0.25 to 16", func(s *Scenario) bool { return within(s.Lobby.Spread, 0.25, 16) }},
 	{"lobby.view_distance", "0 (no limit) to 4096 metres",
@@ -231,8 +228,8 @@ var rules = []rule{
 			return s.Lobby.Spectators >= 0 && s.Lobby.Spectators <= MaxPlayers &&
 				(s.Lobby.Players+s.Lobby.Spectators)*s.Lobby.Lobbies <= MaxPlayers
 		}},
-	{"rates.tick_hz", "20 to 128 Hz",
-		func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 128) }},
+	{"rates.tick_hz", "20 to 144 Hz",
+		func(s *Scenario) bool { return within(float64(s.Rates.TickHz), 20, 144) }},
 	{"rates.send_every_ticks", "1 to 20 ticks, or 0 for what comes nearest to 20 Hz",
 		func(s *Scenario) bool { return within(float64(s.Rates.SendEvery), 0, 20) }},
 	{"rates.kbps", "16 to 1000000 kbit/s, or 0 for no limit",

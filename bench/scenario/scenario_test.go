@@ -46,7 +46,7 @@ func TestParseRefuses(t *testing.T) {
 		{"[lobby]\nplayers = 200\nlobbies = 100",
 			"f.toml:3: lobby.lobbies: expected at most 4096 players in all"},
 		{"[lobby]\nplayers = 100\nmost = 50", "f.toml:3: lobby.most: expected at least"},
-		{"[rates]\ntick_hz = 129", "f.toml:2: rates.tick_hz: expected 20 to 128 Hz"},
+		{"[rates]\ntick_hz = 145", "f.toml:2: rates.tick_hz: expected 20 to 144 Hz"},
 		{"[rates]\nkbps = 3", "f.toml:2: rates.kbps: expected 16"},
 		{"[network]\nlink = \"string\"", "f.toml:2: network.link: expected a profile"},
 		{"[network]\nencryption = \"none\"", "f.toml:2: network.encryption: expected \"netcode-1.02\""},

@@ -14,7 +14,7 @@ func Example() {
 	run := func(players int) measure.Step {
 		tick := measure.Quantiles{P99: 0.009 * float64(players), Mean: 0.009 * float64(players)}
 		return measure.Step{
-			Players: players, Duration: 4 * time.Second, TickCPUMillis: tick, TickWallMillis: tick,
+			Players: players, Duration: measure.Span{Duration: 4 * time.Second}, TickCPUMillis: tick, TickWallMillis: tick,
 			SnapshotAgeMillis: measure.Quantiles{P99: 60}, InputsExpected: uint64(240 * players),
 		}
 	}
@@ -30,7 +30,7 @@ func Example() {
 	knee, cost := s.Knee(), measure.Fit(steps)
 	fmt.Println(len(steps), "steps")
 	fmt.Println(knee.Players, knee.Bound, knee.Binding[0])
-	fmt.Printf("%.1f µs a player\n", cost.Total.B)
+	fmt.Printf("%.1f µs a player\n", 1000*cost.Total.B)
 	// Output:
 	// 10 steps
 	// 1080 measured p99(tick) is 10.44, expected <= 10 (0.6 * period)

@@ -9,20 +9,26 @@ import (
 type Bound string
 
 // A knee is measured where a larger lobby failed; otherwise the machine carries at least that many
-// players.
+// players. Where no size has passed and none is known to fail, there is no knee yet.
 const (
 	Measured Bound = "measured"
 	AtLeast  Bound = "at least"
+	NotFound Bound = "not found"
 )
 
 // Knee is the largest lobby that held the service level in every repeat.
 type Knee struct {
-	Players   int   `json:"players"`
+	Players   int   `json:"players"` // 0: no size held, or none is known to
 	Bound     Bound `json:"bound"`
 	FirstFail int   `json:"first_fail"` // smallest size that failed; 0: none
 	// Terms of the service level that failed there.
 	Binding []string `json:"binding"`
-	Reason  string   `json:"reason"` // why the search ended
+	Cause   string   `json:"cause,omitempty"` // of the step that failed there, see measure.Step
+	// Smallest size that was measured, where the knee was not found; 0: none.
+	Below int `json:"not_found_below,omitempty"`
+	// The search ended because its time did.
+	OutOfTime bool   `json:"out_of_time,omitempty"`
+	Reason    string `json:"reason"` // why the search ended
 	// The swarm is the limit: the server may carry more.
 	Swarm bool `json:"swarm_limit,omitempty"`
 	// The machine stalled at the next size, each time: the server may carry more.

@@ -260,7 +260,7 @@ func (s *Search) surprising(step measure.Step) bool {
 // coreLoad is the share of its processor that the server or the swarm used, whichever is larger, in
 // a step of lobbies that share a process; 0 for others.
 func coreLoad(s measure.Step) float64 {
-	loops := len(s.LoopCallMicros)
+	loops := len(s.LoopCallMillis)
 	if loops == 0 {
 		return 0
 	}
@@ -270,8 +270,14 @@ func coreLoad(s measure.Step) float64 {
 // Knee returns the knee as far as it is known, at any time: an interrupted plan has an answer, too.
 // A miss that was due for a second measurement and did not get it decides nothing.
 func (s *Search) Knee() Knee {
-	k := Knee{Players: s.good.Players, Bound: AtLeast}
+	k := Knee{Players: s.good.Players, Bound: AtLeast, OutOfTime: s.timedOut}
 	bad := s.bad
+	if s.good.Players == 0 {
+		k.Bound = NotFound
+		if len(bad) > 0 {
+			k.Below = bad[0].Players
+		}
+	}
 	if s.retry > 0 && len(bad) > 0 && bad[0].Players == s.retry && !s.confirming() {
 		bad = bad[1:]
 	}
@@ -297,7 +303,8 @@ func (s *Search) Knee() Knee {
 		k.Swarm = true
 		k.Reason = fmt.Sprintf("the swarm could not load %s: %s", s.words(bad[0].Players), bad[0].VoidReason)
 	default:
-		k.Bound, k.FirstFail, k.Binding = Measured, bad[0].Players, bad[0].Failed
+		k.Bound, k.FirstFail, k.Binding, k.Below = Measured, bad[0].Players, bad[0].Failed, 0
+		k.Cause = bad[0].Cause
 		k.Reason = s.measuredWords(bad[0])
 	}
 	return k

@@ -61,7 +61,7 @@ func run(s *Search, m *machine) (steps []measure.Step) {
 func TestLobbiesOfOneProcessGrow(t *testing.T) {
 	measured := func(players int, stalls bool) measure.Step {
 		s := healthy(players)
-		s.Lobbies, s.LoopCallMicros = players/10, make([]measure.Quantiles, 1)
+		s.Lobbies, s.LoopCallMillis = players/10, make([]measure.Quantiles, 1)
 		s.ServerCores, s.SwarmCores = 0.01*float64(s.Lobbies), 0.007*float64(s.Lobbies)
 		s.Void, s.Stalled, s.VoidReason = stalls, stalls, "the machine stalled"
 		return s
@@ -286,16 +286,16 @@ func TestSearchUnderAWeakSwarm(t *testing.T) {
 		if got.Players > want || float64(got.Players) < float64(want)/near-1 {
 			t.Fatalf("knee %+v, want %d (server %d, swarm %d)", got, want, knee, m.roof)
 		}
-		if got.Swarm != (got.Bound == AtLeast) {
+		if got.Swarm != (got.Bound != Measured) || (got.Bound == NotFound) != (got.Players == 0 && got.Swarm) {
 			t.Fatalf("knee %+v is the swarm's", got)
 		}
 		if got.Bound == Measured && got.FirstFail <= knee {
 			t.Fatalf("claims to have seen %d fail, the server carries %d", got.FirstFail, knee)
 		}
-		if got.Bound == AtLeast && !strings.Contains(got.Reason, "the swarm could not load") {
+		if got.Bound != Measured && !strings.Contains(got.Reason, "the swarm could not load") {
 			t.Fatalf("lower bound without its reason: %q", got.Reason)
 		}
-		if m.roof < knee*9/10 && got.Bound != AtLeast {
+		if m.roof < knee*9/10 && got.Bound == Measured {
 			t.Fatalf("the swarm ended at %d, below the knee %d, yet the knee is %q", m.roof, knee, got.Bound)
 		}
 	})
@@ -326,7 +326,7 @@ func TestSearchEnds(t *testing.T) {
 			t.Errorf("%s: knee %+v, want %d %q %q", c.name, got, c.players, c.bound, c.reason)
 		}
 	}
-	if got := (&Search{}).Knee(); got.Reason != "nothing was measured" || got.Bound != AtLeast {
+	if got := (&Search{}).Knee(); got.Reason != "nothing was measured" || got.Bound != NotFound {
 		t.Errorf("untouched search: %+v", got)
 	}
 }

@@ -35,7 +35,7 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 	for range codecPlays { // of each codec in turn, so that all meet the same disturbances
 		for i := range least {
 			s.Network.Codec = ((first + schema.Codec(i)) % schema.Codecs).String()
-			err := least[i].play(ctx, s, nil)
+			err := least[i].play(ctx, s, Probe{})
 			if ctx.Err() != nil {
 				return nil, nil
 			}
@@ -45,10 +45,10 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 		}
 	}
 	for i := range least {
-		l := least[i].sum()
+		l := least[i].sum(codecPlayers)
 		name := ((first + schema.Codec(i)) % schema.Codecs).String()
 		all.Each = append(all.Each, measure.Codec{Name: name, BytesPerSecond: l.BytesPerClient,
-			TickMicros: 1000 * l.TickCPUMillis.Mean})
+			TickMillis: l.TickCPUMillis.Mean})
 	}
 	return all, nil
 }

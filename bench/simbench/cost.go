@@ -9,30 +9,31 @@ import (
 )
 
 // PredictionVersion is the version of the JSON of Prediction.
-const PredictionVersion = 2
+const PredictionVersion = 3
 
 // Prediction is what a scenario costs on this machine. Its numbers are measured here and now: the
 // lobby in virtual time, its sockets live.
 type Prediction struct {
-	Version  int               `json:"version"`
-	Machine  measure.Machine   `json:"machine"`
-	Commit   string            `json:"commit"`
-	Scenario scenario.Scenario `json:"scenario"`
-	Repeats  int               `json:"repeats"`
-	Windows  []Cost            `json:"windows"` // the opening, then the steady state
-	MemoryMB float64           `json:"memory_mb"`
-	Prices   Prices            `json:"prices"`
-	Hosts    *Hosts            `json:"hosts,omitempty"`
-	Refused  string            `json:"refused,omitempty"` // why there are no hosts
+	Type        string            `json:"type"` // "prediction"
+	Version     int               `json:"version"`
+	Machine     measure.Machine   `json:"machine"`
+	Commit      string            `json:"commit"`
+	Scenario    scenario.Scenario `json:"scenario"`
+	Repeats     int               `json:"repeats"`
+	Windows     []Cost            `json:"windows"` // the opening, then the steady state
+	MemoryBytes float64           `json:"memory_bytes"`
+	Prices      Prices            `json:"prices"`
+	Hosts       *Hosts            `json:"hosts,omitempty"`
+	Refused     string            `json:"refused,omitempty"` // why there are no hosts
 }
 
 // Cost is what one window costs. Times of ticks are of one lobby.
 type Cost struct {
 	Window string `json:"window"`
 	// CPU time, system calls of the tick included.
-	TickMicros measure.Estimate `json:"tick_us"`
-	Stages     []StageEstimate  `json:"stages"` // CPU time, µs a tick
-	Tail       float64          `json:"tail"`   // p99 of a tick by its mean
+	TickMillis measure.Estimate `json:"tick_ms"`
+	Stages     []StageEstimate  `json:"stages_ms"` // CPU time, a tick
+	Tail       float64          `json:"tail"`      // p99 of a tick by its mean
 	// Of all processes, all system calls included.
 	ServerCores float64          `json:"server_cores"`
 	BytesDown   measure.Estimate `json:"bytes_down_per_client"` // a second, UDP payload
@@ -50,17 +51,26 @@ func NewCost(s scenario.Scenario, sim Simulated, sockets []SocketCost) Cost {
 	clients, hz := float64(s.Total()+s.Spectators()), float64(s.Rates.TickHz)
 	live := meanCost(sockets)
 	c := Cost{
-		Window: sim.Window.Name, TickMicros: sim.Tick, Stages: append([]StageEstimate{}, sim.Stages...),
+		Window: sim.Window.Name, TickMillis: sim.Tick.Times(1e-3), Stages: inMillis(sim.Stages),
 		Tail: sim.Tail, Sockets: live,
 		BytesDown: sim.BytesDown, BytesUp: sim.BytesUp, PacketsIn: sim.DatagramsIn * hz * lobbies,
 		PacketsOut: sim.DatagramsOut * hz * lobbies,
 	}
-	c.TickMicros.Mean += live.ReceiveMicros + live.SendMicros
-	c.Stages[metrics.StageReceive].Mean += live.ReceiveMicros
-	c.Stages[metrics.StageSend].Mean += live.SendMicros
-	c.ServerCores = (c.TickMicros.Mean + live.BesideMicros) * hz * lobbies / 1e6
+	c.TickMillis.Mean += live.ReceiveMillis + live.SendMillis
+	c.Stages[metrics.StageReceive].Mean += live.ReceiveMillis
+	c.Stages[metrics.StageSend].Mean += live.SendMillis
+	c.ServerCores = (c.TickMillis.Mean + live.BesideMillis) * hz * lobbies / 1e3
 	c.EgressMbps = (c.BytesDown.Mean*clients + measure.OverIPv4*c.PacketsOut) * 8 / 1e6
 	return c
+}
+
+// inMillis converts stages in µs.
+func inMillis(stages []StageEstimate) []StageEstimate {
+	all := append([]StageEstimate{}, stages...)
+	for i := range all {
+		all[i].Estimate = all[i].Times(1e-3)
+	}
+	return all
 }
 
 // meanCost is the mean over lobbies.
@@ -71,8 +81,8 @@ func meanCost(all []SocketCost) (m SocketCost) {
 		for _, x := range []struct {
 			to   *float64
 			from float64
-		}{{&m.ReceiveMicros, c.ReceiveMicros}, {&m.SendMicros, c.SendMicros}, {&m.BesideMicros,
-			c.BesideMicros}, {&m.DatagramsIn, c.DatagramsIn},
+		}{{&m.ReceiveMillis, c.ReceiveMillis}, {&m.SendMillis, c.SendMillis}, {&m.BesideMillis,
+			c.BesideMillis}, {&m.DatagramsIn, c.DatagramsIn},
 			{&m.DatagramsOut, c.DatagramsOut}, {&m.Receives, c.Receives}, {&m.Sends, c.Sends}, {&m.Late,
 				c.Late}, {&m.Resident, c.Resident}} {
 			*x.to += each * x.from
@@ -84,7 +94,7 @@ func meanCost(all []SocketCost) (m SocketCost) {
 // Usage is what the scenario takes of a host: the larger of its windows, and the mean traffic of
 // the steady state.
 func (p Prediction) Usage() Usage {
-	u := Usage{Lobbies: p.Scenario.Lobby.Lobbies, Players: p.Scenario.Total(), MemoryMB: p.MemoryMB}
+	u := Usage{Lobbies: p.Scenario.Lobby.Lobbies, Players: p.Scenario.Total(), MemoryBytes: p.MemoryBytes}
 	for _, c := range p.Windows {
 		u.Cores, u.EgressMbps, u.Packets = max(u.Cores, c.ServerCores), max(u.EgressMbps, c.EgressMbps),
 			max(u.Packets, c.PacketsIn+c.PacketsOut)
@@ -125,8 +135,8 @@ func (p Prediction) Judge(live []measure.Step) []Verdict {
 	}
 	c := p.Windows[0]
 	return []Verdict{
-		{"CPU time of a tick", "µs", c.TickMicros,
-			mean(func(s measure.Step) float64 { return 1000 * s.TickCPUMillis.Mean }), WantedCPU},
+		{"CPU time of a tick", "ms", c.TickMillis,
+			mean(func(s measure.Step) float64 { return s.TickCPUMillis.Mean }), WantedCPU},
 		{"server with system calls", "cores", measure.Estimate{Mean: c.ServerCores},
 			mean(func(s measure.Step) float64 { return s.ServerCores }), WantedCPU},
 		{"payload to a client", "B/s", c.BytesDown,

@@ -52,9 +52,9 @@ type Usage struct {
 	Cores      float64 `json:"cores"`
 	EgressMbps float64 `json:"egress_mbps"` // headers included, while a match is busiest
 	// Headers included, in the steady state: this is paid for.
-	MeanMbps float64 `json:"egress_mbps_long_run"`
-	Packets  float64 `json:"packets_in_out_second"` // in and out
-	MemoryMB float64 `json:"memory_mb"`             // 0: not measured
+	MeanMbps    float64 `json:"egress_mbps_long_run"`
+	Packets     float64 `json:"packets_in_out_second"` // in and out
+	MemoryBytes float64 `json:"memory_bytes"`          // 0: not measured
 }
 
 // Demand is the load that hosts are wanted for.
@@ -100,9 +100,9 @@ func (u Usage) Hosts(prices Prices, d Demand) (Hosts, error) {
 		{"egress", prices.HostMbps * free / (u.EgressMbps / lobbies)},
 		{"packets", prices.HostPackets * free / (u.Packets / lobbies)},
 	}
-	if u.MemoryMB > 0 {
+	if u.MemoryBytes > 0 {
 		h.Limits = append(h.Limits, Limit{"memory",
-			prices.HostMemoryGB * 1000 * free / (u.MemoryMB / lobbies)})
+			prices.HostMemoryGB * 1e9 * free / (u.MemoryBytes / lobbies)})
 	}
 	least := math.Inf(1)
 	for _, l := range h.Limits {

@@ -91,8 +91,8 @@ func TestTrafficOverSockets(t *testing.T) {
 	}
 	for try := 0; ; try++ {
 		cost := overSockets(t, read)
-		if cost.Ticks != 60 || cost.DatagramsOut != 1 || cost.SendMicros <= 0 || cost.ReceiveMicros <= 0 ||
-			cost.BesideMicros <= 0 {
+		if cost.Ticks != 60 || cost.DatagramsOut != 1 || cost.SendMillis <= 0 || cost.ReceiveMillis <= 0 ||
+			cost.BesideMillis <= 0 {
 			t.Fatalf("%+v", cost)
 		}
 		if math.Abs(cost.DatagramsIn-3) <= 0.6 {
@@ -141,9 +141,9 @@ func TestCostAddsTheSockets(t *testing.T) {
 	sim := Simulated{Window: Window{Name: "opening"}, Tick: measure.Estimate{Mean: 100, StdErr: 2},
 		Tail: 1.5, DatagramsIn: 7, DatagramsOut: 2,
 		BytesDown: measure.Estimate{Mean: 1000}, Stages: make([]StageEstimate, 30)}
-	c := NewCost(s, sim, []SocketCost{{ReceiveMicros: 10, SendMicros: 20, BesideMicros: 30},
-		{ReceiveMicros: 30, SendMicros: 40, BesideMicros: 50}})
-	if c.TickMicros.Mean != 150 || math.Abs(c.ServerCores-(150+40)*60*2/1e6) > 1e-12 || c.PacketsOut != 240 {
+	c := NewCost(s, sim, []SocketCost{{ReceiveMillis: 0.01, SendMillis: 0.02, BesideMillis: 0.03},
+		{ReceiveMillis: 0.03, SendMillis: 0.04, BesideMillis: 0.05}})
+	if math.Abs(c.TickMillis.Mean-0.15) > 1e-12 || math.Abs(c.ServerCores-(150+40)*60*2/1e6) > 1e-12 || c.PacketsOut != 240 {
 		t.Errorf("%+v", c)
 	}
 	if want := (1000*14 + measure.OverIPv4*240.) * 8 / 1e6; math.Abs(c.EgressMbps-want) > 1e-12 {
@@ -155,7 +155,7 @@ func TestCostAddsTheSockets(t *testing.T) {
 	other := live
 	other.TickCPUMillis.Mean = 0.150
 	for i, v := range p.Judge([]measure.Step{live, other}) {
-		if v.Within() != (i != 2) || i == 0 && math.Abs(v.Measured.StdErr-10) > 1e-9 {
+		if v.Within() != (i != 2) || i == 0 && math.Abs(v.Measured.StdErr-0.01) > 1e-9 {
 			t.Errorf("%+v: %+.3f", v, v.Error())
 		}
 	}
@@ -163,7 +163,7 @@ func TestCostAddsTheSockets(t *testing.T) {
 
 func TestHosts(t *testing.T) {
 	u := Usage{Lobbies: 2, Players: 200, Cores: 0.5, EgressMbps: 20, MeanMbps: 10, Packets: 20000,
-		MemoryMB: 200}
+		MemoryBytes: 200e6}
 	prices := Prices{HostHour: 1, EgressGB: 0.1, HostCores: 8, HostMemoryGB: 16, HostMbps: 1000,
 		HostPackets: 1e6}
 	d := Demand{Concurrent: 10000, Headroom: 0.25, CoreShare: 0.6}
@@ -203,7 +203,7 @@ func TestCompareCodecs(t *testing.T) {
 	bytes := map[string]float64{}
 	for _, c := range all.Each {
 		bytes[c.Name] = c.BytesPerSecond
-		if c.TickMicros <= 0 {
+		if c.TickMillis <= 0 {
 			t.Errorf("%+v", c)
 		}
 	}

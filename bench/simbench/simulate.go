@@ -103,7 +103,7 @@ func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Win
 // warmTime is how long the tick of WarmTick is measured.
 const warmTime = 3 * time.Second
 
-// WarmTick returns the CPU time by stage of a tick of one lobby of a scenario, µs, where ticks follow
+// WarmTick returns the CPU time by stage of a tick of one lobby of a scenario, ms, where ticks follow
 // one another at once: caches stay warm, and there are no system calls.
 func WarmTick(ctx context.Context, s scenario.Scenario,
 	brain func(n int) swarm.Brain) (stages []measure.Stage, err error) {
@@ -114,7 +114,7 @@ func WarmTick(ctx context.Context, s scenario.Scenario,
 		return nil, err
 	}
 	for _, st := range all[0].Stages {
-		stages = append(stages, measure.Stage{Name: st.Name, Mean: st.Mean})
+		stages = append(stages, measure.Stage{Name: st.Name, Mean: st.Mean / 1e3})
 	}
 	return stages, nil
 }

@@ -24,10 +24,10 @@ const (
 // SocketCost is what the sockets of one lobby cost a live server process, without the lobby.
 type SocketCost struct {
 	Ticks         int     `json:"ticks"`
-	ReceiveMicros float64 `json:"receive_us"` // CPU time of a tick's thread, a tick
-	SendMicros    float64 `json:"send_us"`    // likewise
+	ReceiveMillis float64 `json:"receive_ms"` // CPU time of a tick's thread, a tick
+	SendMillis    float64 `json:"send_ms"`    // likewise
 	// CPU time of the rest of the process, a tick: drainer, wake-ups, meters, runtime.
-	BesideMicros float64 `json:"beside_us"`
+	BesideMillis float64 `json:"beside_ms"`
 	DatagramsIn  float64 `json:"datagrams_in"`
 	DatagramsOut float64 `json:"datagrams_out"`
 	Receives     float64 `json:"receive_calls"` // system calls a tick
@@ -60,13 +60,13 @@ func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Dur
 	}
 	process = clock.ProcessCPU() - process
 	after, ticks := conn.Stats(), float64(len(t.Ticks))
-	perTick := func(d time.Duration) float64 { return float64(d) / 1e3 / ticks }
+	perTick := func(d time.Duration) float64 { return float64(d) / 1e6 / ticks }
 	count := func(a, b uint64) float64 { return float64(a-b) / ticks }
 	u := s.spent
 	inTick := u.receive + u.send + u.work + time.Duration(u.reads)*read
 	return SocketCost{
-		Ticks: len(t.Ticks), ReceiveMicros: perTick(u.receive), SendMicros: perTick(u.send),
-		BesideMicros: perTick(process - inTick),
+		Ticks: len(t.Ticks), ReceiveMillis: perTick(u.receive), SendMillis: perTick(u.send),
+		BesideMillis: perTick(process - inTick),
 		DatagramsIn:  count(after.Delivered, before.Delivered), DatagramsOut: count(after.DatagramsOut,
 			before.DatagramsOut),
 		Receives: count(after.Receives, before.Receives), Sends: count(after.Sends, before.Sends),

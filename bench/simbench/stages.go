@@ -1,6 +1,7 @@
 package simbench
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/perfevent"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -23,37 +25,50 @@ type Least struct {
 	Stages         []measure.Stage // µs a tick
 	BytesPerClient float64         // UDP payload a second
 	TickCPUMillis  measure.Quantiles
+	Events         *perfevent.Counts // of the lobby alone, by player and tick; nil: not counted
 }
 
-// PlayLeast plays a scenario's lobby several times. Burn, if set, gets the time of each stage and
-// burns more. The calling goroutine must be bound to its thread.
-func PlayLeast(ctx context.Context, s scenario.Scenario, plays int, burn Burn) (Least, error) {
+// PlayLeast plays a scenario's lobby several times. The calling goroutine must be bound to its
+// thread.
+func PlayLeast(ctx context.Context, s scenario.Scenario, plays int, p Probe) (Least, error) {
 	var l leastTicks
 	for range plays {
-		if err := l.play(ctx, s, burn); err != nil {
+		if err := l.play(ctx, s, p); err != nil {
 			return Least{}, err
 		}
 	}
-	return l.sum(), nil
+	return l.sum(float64(s.Lobby.Players)), nil
 }
 
-// Burn takes more time in a stage that took some, on purpose.
-type Burn func(stage string, took time.Duration)
+// Probe is what watches a lobby that is played, or disturbs it. Functions that are nil are not
+// called.
+type Probe struct {
+	// Burn gets the time of each stage, and takes more in some on purpose.
+	Burn func(stage string, took time.Duration)
+	// Count reads counters of the calling thread, before and after each tick of the lobby.
+	Count func() (perfevent.Counts, error)
+}
 
 // leastTicks is the least time of each stage in each tick of a match that is played several times.
 type leastTicks struct {
-	ticks [][]time.Duration // by tick, by stage
-	bytes float64           // to a client a second
+	ticks  [][]time.Duration // by tick, by stage
+	bytes  float64           // to a client a second
+	events *perfevent.Counts // of all ticks together, each the least of all plays; nil: not counted
 }
 
 // play plays the match once more.
-func (l *leastTicks) play(ctx context.Context, s scenario.Scenario, burn Burn) error {
-	p := stagePlay{s: s, burn: burn}
+func (l *leastTicks) play(ctx context.Context, s scenario.Scenario, probe Probe) error {
+	p := stagePlay{s: s, probe: probe}
 	if err := p.run(ctx); err != nil {
 		return err
 	}
 	if l.bytes = p.bytes; l.ticks == nil {
 		l.ticks = p.ticks
+	}
+	if probe.Count != nil && l.events == nil {
+		l.events = &p.events
+	} else if probe.Count != nil {
+		l.events.Least(p.events)
 	}
 	for i, stages := range p.ticks {
 		for k, took := range stages {
@@ -63,9 +78,12 @@ func (l *leastTicks) play(ctx context.Context, s scenario.Scenario, burn Burn) e
 	return nil
 }
 
-// sum is the cost of the match.
-func (l *leastTicks) sum() Least {
+// sum is the cost of the match of a number of players.
+func (l *leastTicks) sum(players float64) Least {
 	out := Least{BytesPerClient: l.bytes}
+	if l.events != nil {
+		out.Events = new(l.events.Each(players * float64(len(l.ticks))))
+	}
 	whole := make([]float64, len(l.ticks)) // ms
 	for k := range metrics.NumStages {
 		each := make([]float64, len(l.ticks)) // µs
@@ -84,9 +102,13 @@ func (l *leastTicks) sum() Least {
 // stagePlay is one play, which reads the thread's clock whenever a stage begins.
 type stagePlay struct {
 	s     scenario.Scenario
-	burn  Burn
+	probe Probe
 	ticks [][]time.Duration // measured, by stage
 	bytes float64
+
+	events perfevent.Counts // in the measured ticks of the lobby
+	before perfevent.Counts // when the current tick began
+	failed error            // the first of Probe.Count
 
 	spent []time.Duration // of the current tick; nil before the measured ones
 	stage metrics.Stage
@@ -109,7 +131,7 @@ func (p *stagePlay) run(ctx context.Context) error {
 	for range p.s.Ticks(p.s.Measure.Duration) {
 		p.spent = make([]time.Duration, metrics.NumStages)
 		p.stage, p.since = metrics.StageIdle, clock.ThreadCPU()
-		if err := m.Run(ctx, 1); err != nil {
+		if err := cmp.Or(m.Run(ctx, 1), p.failed); err != nil {
 			return err
 		}
 		p.ticks = append(p.ticks, p.spent)
@@ -119,18 +141,36 @@ func (p *stagePlay) run(ctx context.Context) error {
 	return nil
 }
 
-// enter ends the current stage and begins the next.
+// enter ends the current stage and begins the next. Counters are read outside of stages.
 func (p *stagePlay) enter(next metrics.Stage) {
 	if next == p.stage {
 		return
 	}
+	if p.stage == metrics.StageIdle {
+		p.before = p.count()
+	}
 	now := clock.ThreadCPU()
 	if int(p.stage) < len(p.spent) {
-		if p.burn != nil {
-			p.burn(p.stage.String(), now-p.since)
+		if p.probe.Burn != nil {
+			p.probe.Burn(p.stage.String(), now-p.since)
 			now = clock.ThreadCPU()
 		}
 		p.spent[p.stage] += now - p.since
 	}
-	p.stage, p.since = next, now
+	if p.stage, p.since = next, now; next == metrics.StageIdle {
+		in := p.count().Since(p.before)
+		for e := range in {
+			p.events[e] += in[e]
+		}
+	}
+}
+
+// count reads the counters in a measured tick.
+func (p *stagePlay) count() perfevent.Counts {
+	if p.probe.Count == nil || p.spent == nil {
+		return perfevent.Counts{}
+	}
+	n, err := p.probe.Count()
+	p.failed = cmp.Or(p.failed, err)
+	return n
 }

@@ -26,6 +26,7 @@ type env struct {
 	Server   processor    `expr:"server"`
 
 	P50   func(quantiles) float64 `expr:"p50"`
+	P95   func(quantiles) float64 `expr:"p95"`
 	P99   func(quantiles) float64 `expr:"p99"`
 	P999  func(quantiles) float64 `expr:"p999"`
 	Max   func(quantiles) float64 `expr:"max"`
@@ -74,7 +75,8 @@ func (l losses) losses() (float64, bool)                      { return l.n, true
 // tick counts as not measured either.
 func newEnv(l Level, s measure.Step) env {
 	cpu, wall := s.TickCPUMillis, s.TickWallMillis
-	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P99: max(cpu.P99, wall.P99),
+	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P95: max(cpu.P95, wall.P95),
+		P99:  max(cpu.P99, wall.P99),
 		P999: max(cpu.P999, wall.P999),
 		Max:  max(cpu.Max, wall.Max), Mean: max(cpu.Mean, wall.Mean)}
 	if cpu.P99 == 0 || wall.P99 == 0 {
@@ -85,7 +87,7 @@ func newEnv(l Level, s measure.Step) env {
 		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksSkipped),
 			s.Duration.Seconds() * float64(l.TickHz)}},
 		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late",
-			s.LatenessMicros.Times(1e-3)},
+			s.LatenessMillis},
 		Age: distribution{"age", s.SnapshotAgeMillis}, RTT: distribution{"rtt", s.RTTMillis},
 		Input:    counter{float64(s.InputsLost), float64(s.InputsExpected)},
 		Datagram: losses{float64(s.DatagramsLost)},
@@ -113,6 +115,7 @@ func (e *env) functions() {
 		}
 	}
 	e.P50 = quantile("p50", func(q measure.Quantiles) float64 { return q.P50 })
+	e.P95 = quantile("p95", func(q measure.Quantiles) float64 { return q.P95 })
 	e.P99 = quantile("p99", func(q measure.Quantiles) float64 { return q.P99 })
 	e.P999 = quantile("p999", func(q measure.Quantiles) float64 { return q.P999 })
 	e.Max = quantile("max", func(q measure.Quantiles) float64 { return q.Max })

@@ -12,7 +12,7 @@ const (
 type Level struct {
 	TickHz    int    `json:"tick_hz"`          // simulation rate, ticks a second
 	SendEvery int    `json:"send_every_ticks"` // ticks between two snapshots to one client
-	Expr      string `json:"expr"`             // comparisons joined by &&, see Help
+	Expr      string `json:"expr"`             // comparisons joined by && and ||, see Help
 
 	// The bounds that the expression states, for charts and for the search; Compile fills them in.
 	TickLimitMillis float64 `json:"tick_limit_ms"` // least bound of p99 of tick, cpu or elapsed

@@ -20,12 +20,12 @@ import (
 )
 
 // Help lists what an expression can name.
-const Help = `p50, p99, p999, max, mean of
+const Help = `p50, p95, p99, p999, max, mean of
 tick (the longer of CPU and elapsed time), cpu, elapsed, late (a tick's start
 after its schedule), age (of the newest snapshot), rtt; lost of input, tick,
 datagram; total of input, tick; kbps of down, up; cores of server; the names
-period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are
-milliseconds.`
+period, interval, players; numbers, + - * /, < <= > >= ==, && (and), || (or),
+brackets. Times are milliseconds: 5 and 5ms are the same.`
 
 // Error says where an expression is wrong. Column counts characters from 1.
 type Error struct {
@@ -56,7 +56,7 @@ const (
 // Objective is a compiled level. It is immutable.
 type Objective struct {
 	level Level
-	terms []term
+	all   condition[term]
 }
 
 // term is one comparison.
@@ -75,15 +75,20 @@ func Compile(l Level) (*Objective, error) {
 	if len(text) > maxText {
 		return nil, &Error{text, maxText, fmt.Sprintf("expected at most %d bytes", maxText)}
 	}
-	if _, err := expr.Compile(text, append(options(), expr.AsBool())...); err != nil {
+	blank, millis, err := plain(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := expr.Compile(blank, append(options(), expr.AsBool())...); err != nil {
 		return nil, wrong(text, err, levelHints)
 	}
-	tree, err := parser.Parse(text)
+	tree, err := parser.Parse(blank)
 	if err != nil {
 		return nil, wrong(text, err, levelHints)
 	}
 	o := &Objective{level: l}
-	if err := o.add(tree.Node); err != nil {
+	o.all, err = joined(text, tree.Node, func(b *ast.BinaryNode) (*term, error) { return o.compile(b, millis) })
+	if err != nil {
 		return nil, err
 	}
 	o.bounds()
@@ -125,7 +130,7 @@ func wrong(text string, err error, want hints) error {
 	kind, quoted, _ := strings.Cut(strings.TrimSuffix(token, ")"), "(")
 	switch {
 	case strings.TrimSpace(text) == "":
-		message = "expected comparisons joined by &&, got nothing"
+		message = "expected comparisons joined by && or ||, got nothing"
 	case token == "EOF" && parsing:
 		column = utf8.RuneCountInString(text) + 1
 		message = "expected a figure or number, as in " + want.example + ", got the end"
@@ -133,7 +138,7 @@ func wrong(text string, err error, want hints) error {
 			message = `expected ")", got the end`
 		}
 	case parsing && slices.Contains([]string{"Identifier", "Number", "String"}, kind):
-		message = "expected an operator (< <= > >= == && + - * /) before " + quoted
+		message = "expected an operator (< <= > >= == && || + - * /) before " + quoted
 	case parsing:
 		message = "expected a figure or number, got " + quoted
 	case strings.HasPrefix(message, "expected bool"):
@@ -141,44 +146,67 @@ func wrong(text string, err error, want hints) error {
 	case strings.HasPrefix(message, "unknown name"):
 		message = "expected " + want.names + ": " + message
 	default:
-		message = "expected comparisons joined by &&: " + message
+		message = "expected comparisons joined by && or ||: " + message
 	}
 	return &Error{text, column, message}
 }
 
-// add splits an expression at its && into terms.
-func (o *Objective) add(n ast.Node) error {
-	b, ok := n.(*ast.BinaryNode)
-	if ok && (b.Operator == "&&" || b.Operator == "and") {
-		if err := o.add(b.Left); err != nil {
-			return err
-		}
-		return o.add(b.Right)
-	}
-	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, b.Operator) {
-		return &Error{o.level.Expr, n.Location().From + 1,
-			fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
-	}
-	t := term{op: b.Operator, left: b.Left.String(), right: b.Right.String()}
+// The functions of a level that tell what was measured, and of them and of the other names those
+// that are times.
+var (
+	measuredNames = []string{"p50", "p95", "p99", "p999", "max", "mean", "lost", "total", "kbps", "cores"}
+	timeNames     = append(slices.Clone(measuredNames[:6]), "period", "interval")
+)
+
+// compile makes a term of a comparison. millis are the columns of numbers with the unit ms.
+func (o *Objective) compile(b *ast.BinaryNode, millis []int) (*term, error) {
+	t := &term{op: b.Operator, left: b.Left.String(), right: b.Right.String()}
 	for _, side := range []struct {
-		of *vm.Program
 		to **vm.Program
 		n  ast.Node
 	}{{to: &t.leftValue, n: b.Left}, {to: &t.rightVal, n: b.Right}} {
 		program, err := expr.Compile(side.n.String(), append(options(), expr.AsFloat64())...)
 		if err != nil {
-			return &Error{o.level.Expr, side.n.Location().From + 1, fmt.Sprintf("expected a number, got %s",
-				side.n)}
+			return nil, &Error{o.level.Expr, side.n.Location().From + 1,
+				fmt.Sprintf("expected a number, got %s", side.n)}
 		}
 		*side.to = program
 		x, same, err := o.always(program)
 		if err != nil || same && (math.IsNaN(x) || math.IsInf(x, 0)) {
-			return &Error{o.level.Expr, side.n.Location().From + 1,
+			return nil, &Error{o.level.Expr, side.n.Location().From + 1,
 				fmt.Sprintf("expected a finite number, got %s", side.n)}
 		}
 		t.limit, t.constant = x, same
 	}
-	o.terms = append(o.terms, t)
+	if w := wordsOf(b); !w.have(measuredNames...) {
+		return nil, &Error{o.level.Expr, firstColumn(b), fmt.Sprintf(
+			"expected a measured figure, as in p99(tick) < 0.6*period, got %s", b)}
+	}
+	return t, checkMillis(o.level.Expr, b, millis, timeNames)
+}
+
+// firstColumn is where a comparison begins.
+func firstColumn(n ast.Node) int {
+	for {
+		b, ok := n.(*ast.BinaryNode)
+		if !ok {
+			return n.Location().From + 1
+		}
+		n = b.Left
+	}
+}
+
+// checkMillis refuses a comparison that has a number with the unit ms and names no time.
+func checkMillis(text string, n ast.Node, millis []int, times []string) error {
+	w := wordsOf(n)
+	if w.have(times...) {
+		return nil
+	}
+	for _, at := range w.numbers {
+		if slices.Contains(millis, at) {
+			return &Error{text, at + 1, fmt.Sprintf("expected a number without a unit: %s has no time", n)}
+		}
+	}
 	return nil
 }
 
@@ -186,10 +214,10 @@ func (o *Objective) add(n ast.Node) error {
 // a constant.
 func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 	step := func(k float64) measure.Step {
-		q := measure.Quantiles{P50: k, P99: 2 * k, P999: 3 * k, Max: 5 * k, Mean: 7 * k}
+		q := measure.Quantiles{P50: k, P95: 17 * k, P99: 2 * k, P999: 3 * k, Max: 5 * k, Mean: 7 * k}
 		n := uint64(11 * k)
-		return measure.Step{Players: int(13 * k), Duration: time.Duration(k * 1e9),
-			TickCPUMillis: q, TickWallMillis: q, LatenessMicros: q, SnapshotAgeMillis: q, RTTMillis: q,
+		return measure.Step{Players: int(13 * k), Duration: measure.Span{Duration: time.Duration(k * 1e9)},
+			TickCPUMillis: q, TickWallMillis: q, LatenessMillis: q, SnapshotAgeMillis: q, RTTMillis: q,
 			ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
 			InputsExpected: n, InputsLost: n, DatagramsLost: n, TicksSkipped: n}
 	}
@@ -214,9 +242,10 @@ func value(p *vm.Program, e env) (float64, error) {
 func (o *Objective) bounds() {
 	l := &o.level
 	l.TickLimitMillis, l.AgeLimitMillis = math.Inf(1), math.Inf(1)
-	for _, t := range o.terms {
-		if !t.constant || !(t.limit > 0) || t.op != "<" && t.op != "<=" {
-			continue
+	for _, c := range o.all.parts() {
+		t := c.term
+		if t == nil || !t.constant || !(t.limit > 0) || t.op != "<" && t.op != "<=" {
+			continue // where one of several may hold, none is a bound
 		}
 		switch t.left {
 		case "p99(tick)", "p99(cpu)", "p99(elapsed)":
@@ -236,44 +265,87 @@ func (o *Objective) bounds() {
 // Level is the level with its defaults and limits filled in.
 func (o *Objective) Level() Level { return o.level }
 
-// Terms are the comparisons as text.
+// Terms are the conditions that must all hold, as text.
 func (o *Objective) Terms() (all []string) {
-	for _, t := range o.terms {
-		all = append(all, t.left+" "+t.op+" "+t.right)
+	for _, c := range o.all.parts() {
+		all = append(all, text(&c))
 	}
 	return all
 }
 
+// text is a condition as text; one that is part of another is in brackets.
+func text(c *condition[term]) string {
+	if c.term != nil {
+		return c.term.text()
+	}
+	parts := make([]string, len(c.of))
+	for i := range c.of {
+		parts[i] = text(&c.of[i])
+		if c.of[i].term == nil {
+			parts[i] = "(" + parts[i] + ")"
+		}
+	}
+	if c.any {
+		return strings.Join(parts, " || ")
+	}
+	return strings.Join(parts, " && ")
+}
+
+func (t *term) text() string { return t.left + " " + t.op + " " + t.right }
+
 // Names reports whether a term has a figure of this name, such as "age".
-func (o *Objective) Names(figure string) bool {
-	return slices.ContainsFunc(o.terms, func(t term) bool {
-		return strings.Contains(t.left, "("+figure+")") || strings.Contains(t.right, "("+figure+")")
+func (o *Objective) Names(figure string) (found bool) {
+	o.all.leaves(func(t *term) {
+		found = found || strings.Contains(t.left, "("+figure+")") || strings.Contains(t.right, "("+figure+")")
 	})
+	return found
 }
 
 // Check lists the terms that a step misses, each as a readable line; none means that it passes. A
 // term is missed, too, if a figure of it was not measured (zero, or not a number), and a step with
-// a Fault misses all of them.
+// a Fault misses all of them. Terms joined by || are one line, which says why none of them holds.
 func (o *Objective) Check(s measure.Step) (missed []string) {
 	if s.Fault != "" {
 		return []string{s.Fault}
 	}
-	for _, t := range o.terms {
-		e := newEnv(o.level, s)
-		left, err := value(t.leftValue, e)
-		right, err2 := value(t.rightVal, e)
-		if err = errors.Join(err, err2); err != nil {
-			missed = append(missed, fmt.Sprintf("%s %s %s: %v", t.left, t.op, t.right, err))
-			continue
+	return o.missed(&o.all, s)
+}
+
+// missed lists what a step misses of a condition.
+func (o *Objective) missed(c *condition[term], s measure.Step) (all []string) {
+	if c.term != nil {
+		if line := o.missedTerm(c.term, s); line != "" {
+			all = append(all, line)
 		}
-		switch {
-		case len(*e.missing) > 0:
-			missed = append(missed, strings.Join(*e.missing, " and ")+" was not measured")
-		case !holds(t.op, left, right):
-			missed = append(missed, t.words(left, right))
-		}
+		return all
 	}
-	return missed
+	for i := range c.of {
+		part := o.missed(&c.of[i], s)
+		if c.any && len(part) == 0 {
+			return nil
+		}
+		all = append(all, part...)
+	}
+	if c.any {
+		return []string{"none holds: " + strings.Join(all, "; ")}
+	}
+	return all
+}
+
+// missedTerm says how a step misses a term, "" where it does not.
+func (o *Objective) missedTerm(t *term, s measure.Step) string {
+	e := newEnv(o.level, s)
+	left, err := value(t.leftValue, e)
+	right, err2 := value(t.rightVal, e)
+	switch err = errors.Join(err, err2); {
+	case err != nil:
+		return fmt.Sprintf("%s: %v", t.text(), err)
+	case len(*e.missing) > 0:
+		return strings.Join(*e.missing, " and ") + " was not measured"
+	case !holds(t.op, left, right):
+		return t.words(left, right)
+	}
+	return ""
 }
 
 // holds compares two numbers.
@@ -301,13 +373,16 @@ func (t term) words(left, right float64) string {
 	return text
 }
 
-// Judge returns s with Pass and Failed set. A void step neither passes nor fails.
+// Judge returns s with Pass, Failed and Cause set. A void step neither passes nor fails.
 func (o *Objective) Judge(s measure.Step) measure.Step {
 	s = s.Finite()
-	s.Pass, s.Failed = false, nil
+	s.Pass, s.Failed, s.Cause = false, nil, ""
 	if !s.Void {
 		s.Failed = o.Check(s)
 		s.Pass = len(s.Failed) == 0
+	}
+	if len(s.Failed) > 0 {
+		s.Cause = o.cause(s)
 	}
 	return s
 }

@@ -12,10 +12,13 @@ import (
 
 // TickHelp lists what a TickLimit can name.
 const TickHelp = `tick (the longer of CPU and elapsed time), cpu, elapsed, late (its start after its
-schedule), period, interval, players; numbers, + - * /, < <= > >= ==, &&. Times are milliseconds.`
+schedule), period, interval, players; p50, p95, p99, p999 of tick, cpu, elapsed, late, in the ticks
+before; numbers, + - * /, < <= > >= ==, && (and), || (or). Times are milliseconds: 5 and 5ms are
+the same.`
 
 // tickHints are those of a TickLimit.
-var tickHints = hints{"tick > 0.9*period", "tick, cpu, elapsed, late, period, interval or players"}
+var tickHints = hints{"tick > 0.9*period", "tick, cpu, elapsed, late, period, interval, players, or " +
+	"p50, p95, p99, p999 of one of the first four"}
 
 // TickFigures are what a TickLimit can name of one tick. Times are milliseconds.
 type TickFigures struct {
@@ -38,11 +41,21 @@ var tickNames = map[string]func(*TickFigures) float64{
 	"players":  func(f *TickFigures) float64 { return f.Players },
 }
 
+// tickEnv are the names that the type check knows: the figures, and functions of some of them.
+type tickEnv struct {
+	TickFigures
+	P50  func(float64) float64 `expr:"p50"`
+	P95  func(float64) float64 `expr:"p95"`
+	P99  func(float64) float64 `expr:"p99"`
+	P999 func(float64) float64 `expr:"p999"`
+}
+
 // TickLimit is an expression about one tick, such as tick > 0.9*period, in the language of a Level.
-// It is immutable.
+// It is immutable; Watch makes what a lobby evaluates it with.
 type TickLimit struct {
-	text  string
-	terms []tickTerm
+	text        string
+	all         condition[tickTerm]
+	percentiles []percentileOf
 }
 
 // tickTerm is one comparison.
@@ -55,24 +68,28 @@ type tickTerm struct {
 type number struct {
 	op          string // + - * /, or "" for a leaf
 	left, right *number
-	figure      func(*TickFigures) float64 // nil: a constant
+	figure      func(*TickFigures) float64 // nil: a percentile or a constant
+	percentile  int                        // in TickLimit.percentiles, from 1; 0: none
 	value       float64
 }
 
-// of evaluates the number for the figures of a tick.
-func (n *number) of(f *TickFigures) float64 {
+// of evaluates the number for the figures of a tick and the percentiles of the ticks before it.
+func (n *number) of(f *TickFigures, before []percentile) float64 {
 	switch n.op {
 	case "+":
-		return n.left.of(f) + n.right.of(f)
+		return n.left.of(f, before) + n.right.of(f, before)
 	case "-":
-		return n.left.of(f) - n.right.of(f)
+		return n.left.of(f, before) - n.right.of(f, before)
 	case "*":
-		return n.left.of(f) * n.right.of(f)
+		return n.left.of(f, before) * n.right.of(f, before)
 	case "/":
-		return n.left.of(f) / n.right.of(f)
+		return n.left.of(f, before) / n.right.of(f, before)
 	}
-	if n.figure != nil {
+	switch {
+	case n.figure != nil:
 		return n.figure(f)
+	case n.percentile > 0:
+		return before[n.percentile-1].value
 	}
 	return n.value
 }
@@ -82,18 +99,29 @@ func CompileTick(text string) (*TickLimit, error) {
 	if len(text) > maxText {
 		return nil, &Error{text, maxText, fmt.Sprintf("expected at most %d bytes", maxText)}
 	}
-	options := []expr.Option{expr.Env(TickFigures{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
+	options := []expr.Option{expr.Env(tickEnv{}), expr.DisableAllBuiltins(), expr.MaxNodes(maxNodes),
 		expr.Optimize(false), expr.AsBool()}
-	if _, err := expr.Compile(text, options...); err != nil {
+	blank, millis, err := plain(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := expr.Compile(blank, options...); err != nil {
 		return nil, wrong(text, err, tickHints)
 	}
-	tree, err := parser.Parse(text)
+	tree, err := parser.Parse(blank)
 	if err != nil {
 		return nil, wrong(text, err, tickHints)
 	}
 	l := &TickLimit{text: text}
-	if err := l.add(tree.Node); err != nil {
+	l.all, err = joined(text, tree.Node, func(b *ast.BinaryNode) (*tickTerm, error) {
+		return l.compile(b, millis)
+	})
+	if err != nil {
 		return nil, err
+	}
+	if w := wordsOf(tree.Node); !w.have("tick", "cpu", "elapsed", "late", "players") {
+		return nil, &Error{text, firstColumn(tree.Node),
+			fmt.Sprintf("expected a figure of a tick, as in %s, got %s", tickHints.example, tree.Node)}
 	}
 	return l, nil
 }
@@ -101,40 +129,31 @@ func CompileTick(text string) (*TickLimit, error) {
 // String is the text of the limit.
 func (l *TickLimit) String() string { return l.text }
 
-// Exceeded reports whether all comparisons of the limit hold for a tick. It allocates nothing.
-func (l *TickLimit) Exceeded(f *TickFigures) bool {
-	for i := range l.terms {
-		t := &l.terms[i]
-		if !holds(t.op, t.left.of(f), t.right.of(f)) {
-			return false
+// exceeded reports whether a condition holds for a tick. It allocates nothing.
+func exceeded(c *condition[tickTerm], f *TickFigures, before []percentile) bool {
+	if t := c.term; t != nil {
+		return holds(t.op, t.left.of(f, before), t.right.of(f, before))
+	}
+	for i := range c.of {
+		if exceeded(&c.of[i], f, before) == c.any {
+			return c.any
 		}
 	}
-	return true
+	return !c.any
 }
 
-// add splits an expression at its && into terms.
-func (l *TickLimit) add(n ast.Node) error {
-	b, ok := n.(*ast.BinaryNode)
-	if ok && (b.Operator == "&&" || b.Operator == "and") {
-		if err := l.add(b.Left); err != nil {
-			return err
-		}
-		return l.add(b.Right)
-	}
-	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "=="}, b.Operator) {
-		return &Error{l.text, n.Location().From + 1,
-			fmt.Sprintf("expected a comparison (< <= > >= ==) or &&, got %s", n)}
-	}
+// compile makes a term of a comparison. millis are the columns of numbers with the unit ms.
+func (l *TickLimit) compile(b *ast.BinaryNode, millis []int) (*tickTerm, error) {
 	left, err := l.number(b.Left)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	right, err := l.number(b.Right)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.terms = append(l.terms, tickTerm{b.Operator, *left, *right})
-	return nil
+	return &tickTerm{b.Operator, *left, *right},
+		checkMillis(l.text, b, millis, []string{"tick", "cpu", "elapsed", "late", "period", "interval"})
 }
 
 // number makes a number of a part of an expression that has been type-checked.
@@ -145,7 +164,11 @@ func (l *TickLimit) number(n ast.Node) (*number, error) {
 	case *ast.FloatNode:
 		return l.finite(n, n.Value)
 	case *ast.IdentifierNode:
-		return &number{figure: tickNames[n.Value]}, nil
+		if figure := tickNames[n.Value]; figure != nil {
+			return &number{figure: figure}, nil
+		}
+	case *ast.CallNode:
+		return l.percentile(n)
 	case *ast.UnaryNode:
 		of, err := l.number(n.Node)
 		if err != nil || n.Operator == "+" {

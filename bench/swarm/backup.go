@@ -30,10 +30,11 @@ const maxStall = 200 * time.Microsecond
 
 // startBackup starts a backup for a run, nil if there is none: players with a prediction need more
 // than a sender may touch, a thread without a processor of its own waits with the driver, and both
-// sleep without giving up their place, so a third goroutine must be able to run.
+// sleep without giving up their place, so a third goroutine must be able to run. Links are the
+// driver's.
 func (s *Swarm) startBackup() *backup {
 	d := &s.driver
-	if s.cfg.Decode != client.DecodeAcks || len(d.cpus) < 2 || runtime.GOMAXPROCS(0) < 3 {
+	if s.links != nil || s.cfg.Decode != client.DecodeAcks || len(d.cpus) < 2 || runtime.GOMAXPROCS(0) < 3 {
 		return nil
 	}
 	b := newBackup(s)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -28,8 +29,10 @@ type Config struct {
 	// Number of the first player: several swarms that share the players of a test have seeds, brains
 	// and tokens by number. Lobbies and Full count from it. Default 0.
 	First int
-	Seed  uint64 // of all decisions
-	Rate  tick.Rate
+	// Number from which players are spectators, whose ticks are not counted; 0: all play.
+	FirstSpectator int
+	Seed           uint64 // of all decisions
+	Rate           tick.Rate
 
 	// Full is how many players decode whole snapshots; default 1, and at least one for each lobby.
 	// The first of them, up to 8, count their bits. Decode is how much the others decode;
@@ -40,6 +43,9 @@ type Config struct {
 
 	// A connect token for player n; required.
 	Token func(n int) ([]byte, error)
+	// Called by Settled for each player that the server has refused; the others play on. nil: a refused
+	// player is an error of the swarm.
+	Refused func(n int, why error)
 	// Compression of all players; default netstate.Trained.
 	Models netstate.Models
 	Arena  func(name string, hash [32]byte) (*arena.Arena, error) // default client.Known
@@ -48,6 +54,11 @@ type Config struct {
 	// Of player n; default NewBot(Seed, n).
 	Brain func(n int) Brain
 
+	// Of each player, both ways, seeded by its number; default a perfect one. It is played here, without
+	// a proxy: the clients' datagrams leave their sockets when they have crossed it.
+	Link impair.Profile
+
+	Corrections    int           // that each player keeps, see client.Config; default none
 	ChatEvery      time.Duration // mean time between two chat lines of a player; default never
 	Arrival        time.Duration // over which the players start to connect; default all at once
 	ChurnPerMinute float64       // how often each player but the full ones is replaced by another
@@ -100,6 +111,11 @@ func (cfg Config) choosing() Config {
 	cfg.Full = max(cfg.Full, 1)
 	cfg.Lobbies = cfg.Full
 	return cfg
+}
+
+// spectates reports whether player n only watches.
+func (cfg *Config) spectates(n int) bool {
+	return cfg.FirstSpectator > 0 && cfg.First+n >= cfg.FirstSpectator
 }
 
 // blind reports whether player n sees nothing, not even itself.

@@ -82,8 +82,9 @@ func (s *Swarm) beginSlot(due, begun time.Duration, slept bool) {
 }
 
 // minDelayRead is the least time between two readings of the run delay while the driver works: no
-// run delay is longer than the time since the last reading.
-const minDelayRead = 100 * time.Microsecond
+// run delay is longer than the time since the last reading. A shorter one may be missed, which makes
+// the corrected schedule later and not earlier.
+const minDelayRead = 200 * time.Microsecond
 
 // readRunDelay is the run delay since the last call.
 func (s *Swarm) readRunDelay() time.Duration {

@@ -37,6 +37,7 @@ type Figures struct {
 	CPU            time.Duration // of the driving thread and its backup
 
 	Sampled          int           // players that count the bits they receive
+	SampledRefused   int           // of them, those that a server has refused
 	SampledDatagrams uint64        // from their sockets
 	SampledBytes     uint64        // in those
 	Meter            *client.Meter // of the same
@@ -57,7 +58,7 @@ func (f *Figures) reset() {
 	f.Meter.Reset()
 	*f = Figures{
 		Age: f.Age, RTT: f.RTT, Late: f.Late, Played: f.Played, StealCorrected: f.StealCorrected,
-		Sampled: f.Sampled, Meter: f.Meter,
+		Sampled: f.Sampled, SampledRefused: f.SampledRefused, Meter: f.Meter,
 	}
 }
 

@@ -16,6 +16,8 @@ type player struct {
 	brain  Brain
 	rng    rng          // of chat and churn
 	last   client.Pulse // as far as the figures have it
+
+	refused bool // by the server, as Settled has told
 }
 
 func (s *Swarm) newPlayer(n int) (player, error) {
@@ -28,8 +30,8 @@ func (s *Swarm) newPlayer(n int) (player, error) {
 		Token: token, Name: "bot " + strconv.Itoa(number),
 		Decode: s.cfg.decode(n), Rules: sim.Rules{Rate: s.cfg.Rate},
 		Arena: s.content.arena, Models: s.cfg.Models, FindModels: s.content.model, Content: s.cfg.Content,
-		Ordered: !s.cfg.Choose,
-		Fetch:   true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
+		Ordered: !s.cfg.Choose, Corrections: s.cfg.Corrections,
+		Fetch: true, Fetched: func(f client.Fetched) { s.content.add(f); s.Figures.Fetched++ },
 	})
 	if err != nil {
 		return player{}, fmt.Errorf("player %d: %w", number, err)
@@ -81,6 +83,7 @@ func (s *Swarm) churn(i int) error {
 	if st, _ := p.client.State(); st != client.Joined {
 		return nil
 	}
+	s.hear(i) // the next player gets none of it
 	now := max(s.driver.now, p.at)
 	p.client.Leave(now)
 	s.sender.send(i, now)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/netio/impair"
 )
 
 const (
@@ -63,6 +64,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 		begun, slept := s.wait(due)
 		s.beginSlot(due, begun, slept)
 		s.playSlot()
+		s.deliver()
 		end := drv.pacer.Now()
 		s.worked(end)
 		sent := end - begun - drv.lost
@@ -70,6 +72,7 @@ func (s *Swarm) Run(ctx context.Context, d time.Duration, stop func() bool) erro
 			break
 		}
 		s.receiveUntil(due+period-period/8, sent)
+		s.deliver()
 		s.worked(drv.pacer.Now())
 		s.skipSlots(due, begun)
 	}
@@ -136,21 +139,26 @@ func (s *Swarm) playShare() {
 		}
 	}
 	for k, i := range s.ready {
-		if k+2 < len(s.ready) {
-			s.prefetch(s.ready[k+2])
-		}
+		s.prefetch(k)
+		s.hear(i)
 		s.sender.step(i, now, late)
 		s.sample(i)
 	}
 	s.sender.recordLate()
 }
 
-// prefetch asks for the memory of player i, which has its pass after the next player, and for the
-// rest of that of the player before i.
-func (s *Swarm) prefetch(i int) {
-	s.players[i].client.PrefetchConn()
-	s.players[s.ahead].client.Prefetch()
-	s.ahead = i
+// prefetch asks for the memory of the players whose passes follow the pass of number k. Each of its
+// steps reads what the step before has asked for.
+func (s *Swarm) prefetch(k int) {
+	if k+3 < len(s.ready) {
+		s.players[s.ready[k+3]].client.PrefetchConn()
+	}
+	if k+2 < len(s.ready) {
+		s.players[s.ready[k+2]].client.Prefetch()
+	}
+	if k+1 < len(s.ready) {
+		s.players[s.ready[k+1]].client.PrefetchRings()
+	}
 }
 
 // receiveUntil receives until the instant end, after a slot that took the time sent to send. Once a
@@ -183,17 +191,46 @@ func (s *Swarm) poll(end time.Duration) bool {
 	return true
 }
 
-// receive hands a datagram to its player. The client counts invalid ones.
+// receive hands a datagram to its player, or to the player's link.
 func (s *Swarm) receive(i int, from netip.AddrPort, data []byte) {
+	if k := s.links; k != nil {
+		if len(data) <= impair.MaxDatagram { // a server sends none that are longer
+			k.down.push(s.driver.now, i, data, k.tag(from))
+		}
+		return
+	}
+	s.hand(i, from, data)
+}
+
+// hand takes a datagram of player i, which hears of it in its next pass. Where a backup may be at the
+// player, it hears of it at once.
+func (s *Swarm) hand(i int, from netip.AddrPort, data []byte) {
 	s.Figures.DatagramsDown++
 	s.Figures.BytesDown += uint64(len(data))
+	switch {
+	case s.cfg.Decode == client.DecodeAcks:
+		s.passes.lock(i)
+		s.toClient(i, s.driver.now, from, data)
+		s.passes.unlock(i)
+	case !s.inbox.put(i, s.driver.now, from, data): // it is full
+		s.hear(i)
+		s.toClient(i, s.driver.now, from, data)
+	}
+}
+
+// hear gives a client what waits in the inbox of player i.
+func (s *Swarm) hear(i int) {
+	s.inbox.take(i, func(at time.Duration, from netip.AddrPort, data []byte) { s.toClient(i, at, from, data) })
+}
+
+// toClient hands a datagram that arrived at an instant to the client of player i, which counts invalid
+// ones.
+func (s *Swarm) toClient(i int, at time.Duration, from netip.AddrPort, data []byte) {
 	if i < s.Figures.Sampled {
 		s.Figures.SampledDatagrams++
 		s.Figures.SampledBytes += uint64(len(data))
 	}
-	s.passes.lock(i)
 	p := &s.players[i]
-	p.at = max(s.driver.now, p.at)
+	p.at = max(at, p.at)
 	_ = p.client.ReceiveFrom(p.at, from, data)
-	s.passes.unlock(i)
 }

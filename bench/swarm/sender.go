@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/tickrate/tickrate/netio"
@@ -9,7 +10,7 @@ import (
 
 // Sent counts what players decided and sent.
 type Sent struct {
-	Ticks      uint64 // command ticks of all players
+	Ticks      uint64 // command ticks of all players, spectators left out
 	LateTicks  uint64 // of them, so late that the server may have missed them: the swarm's fault
 	Passes     uint64 // passes: each lets one player decide and send; skipped ones included
 	LatePasses uint64 // of them, over half a tick late, or skipped
@@ -57,6 +58,9 @@ func (h *sender) step(i int, now, late time.Duration) {
 	p.at = now
 	for due := p.client.Advance(now); due > 0; due-- {
 		p.client.Command(p.brain.Decide(h.observe(i)))
+		if s.cfg.spectates(i) {
+			continue
+		}
 		h.sent.Ticks++
 		if late > p.slack(s.cfg.Rate.Period()) {
 			h.sent.LateTicks++
@@ -69,25 +73,39 @@ func (h *sender) step(i int, now, late time.Duration) {
 	}
 }
 
-// send adds player i's datagrams to the batch of its server.
+// send adds player i's datagrams to the batch of its server, or to its link.
 func (h *sender) send(i int, now time.Duration) {
-	for len(h.batches) < len(h.s.sockets.pools) {
-		h.batches = append(h.batches, new(netio.ClientBatch))
-	}
+	h.grow()
 	out := h.s.players[i].client.Outgoing(now)
 	for k := range out.Len() {
 		to, data := out.At(k)
 		h.sent.Sends++
 		h.sent.BytesUp += uint64(len(data))
-		pool, socket := h.s.sockets.of(i, to, h.s.players[i].client.MovesTo(to))
-		if pool < 0 {
-			h.s.sockets.want(to)
+		if k := h.s.links; k != nil {
+			k.up.push(h.s.driver.now, i, data, k.tag(to))
 			continue
 		}
-		if h.batches[pool].Full() {
-			h.flush()
-		}
-		h.batches[pool].Add(socket, data)
+		h.transmit(i, to, data)
+	}
+}
+
+// transmit adds a datagram of player i to the batch of a server.
+func (h *sender) transmit(i int, to netip.AddrPort, data []byte) {
+	pool, socket := h.s.sockets.of(i, to, h.s.players[i].client.MovesTo(to))
+	if pool < 0 {
+		h.s.sockets.want(to)
+		return
+	}
+	if h.batches[pool].Full() {
+		h.flush()
+	}
+	h.batches[pool].Add(socket, data)
+}
+
+// grow makes batches for servers that have none.
+func (h *sender) grow() {
+	for len(h.batches) < len(h.s.sockets.pools) {
+		h.batches = append(h.batches, new(netio.ClientBatch))
 	}
 }
 

@@ -20,7 +20,6 @@ type sockets struct {
 	// By server: called with a datagram and the socket's number in its pool.
 	handlers []func(int, []byte)
 	receive  func(player int, from netip.AddrPort, data []byte)
-	ahead    func(player int) // see netio.ClientPool.Ahead; nil: none
 
 	mu     sync.Mutex // guards wanted
 	wanted []netip.AddrPort
@@ -90,9 +89,6 @@ func (k *sockets) open(at netip.AddrPort, sockets int) error {
 	n, from := len(k.pools), at
 	if n < len(k.home) {
 		from = netip.AddrPort{} // perhaps of a proxy
-	}
-	if k.ahead != nil {
-		pool.Ahead = func(i int) { k.ahead(k.player(n, i)) }
 	}
 	k.pools = append(k.pools, pool)
 	k.handlers = append(k.handlers, func(i int, data []byte) { k.receive(k.player(n, i), from, data) })

@@ -18,6 +18,7 @@ type Swarm struct {
 	blind   []BlindBot // brains of blind players, by player
 	passes  passTable  // shared with the backup
 	sockets sockets
+	links   *links // nil: perfect ones
 	driver  driver
 	sender  sender  // the driver's
 	backup  *backup // of the run; nil: none
@@ -25,8 +26,8 @@ type Swarm struct {
 	vision  vision
 	played  [maxShares]time.Duration // by share of the players: when they had their last pass
 	ready   []int                    // players with a pass in the slot
-	ahead   int                      // player that was prefetched last
-	tickDue bool                     // work that is done once a tick waits
+	inbox   inbox
+	tickDue bool // work that is done once a tick waits
 	err     error
 }
 
@@ -43,13 +44,13 @@ func Open(cfg Config) (*Swarm, error) {
 		players: make([]player, cfg.Players), blind: make([]BlindBot, cfg.Players),
 		passes:  passTable{due: make([]atomic.Int64, cfg.Players), busy: make([]atomic.Bool, cfg.Players)},
 		content: newContentCache(&cfg), vision: vision{visible: make([][]VisiblePlayer, cfg.Lobbies)},
-		driver: newDriver(),
+		driver: newDriver(), inbox: newInbox(cfg.Players),
+	}
+	if s.links, err = newLinks(&cfg); err != nil {
+		return nil, errors.Join(err, s.close())
 	}
 	s.sender.s, s.sender.sentUntil = s, s.sentUntil
 	s.sockets.receive = s.receive
-	if cfg.Decode != client.DecodeAcks { // otherwise the backup may be at a player
-		s.sockets.ahead = s.prefetch
-	}
 	if err := s.sockets.spread(cfg.Servers, cfg.Players); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -79,10 +80,13 @@ func (s *Swarm) Joined() (n int) {
 	return n
 }
 
-// Err is why a player was denied or lost, or of a datagram that could not be sent.
+// Err is why a player was denied or lost, unless Config.Refused was told of it, or of a datagram that could not be sent.
 func (s *Swarm) Err() error {
 	for i := range s.players {
 		if st, why := s.players[i].client.State(); st > client.Joined {
+			if s.cfg.Refused != nil && s.refusal(i) != nil {
+				continue
+			}
 			err := s.players[i].client.Err()
 			if err == nil {
 				err = errors.New(why.String())

@@ -1,16 +1,33 @@
 package swarm
 
-import "github.com/tickrate/tickrate/client"
+import (
+	"github.com/tickrate/tickrate/client"
+	"github.com/tickrate/tickrate/ecs/tick"
+)
 
 // vision is what the players see. The first full player of each lobby sees for all of its players.
 type vision struct {
 	visible [][]VisiblePlayer // by lobby and slot
+	turn    int               // calls of lookAround
 	field   FlowField
 }
 
-// lookAround renews what the first full player of each lobby sees.
+// looksPerSecond is the least number of times in a second that a player looks around. Bots need it
+// less often than each tick of a fast server.
+const looksPerSecond = 32
+
+// next is called once a tick and returns which lobbies look around in it: the first, and how many
+// lobbies lie between two.
+func (v *vision) next(rate tick.Rate) (first, every int) {
+	v.turn++
+	every = max(int(rate)/looksPerSecond, 1)
+	return v.turn % every, every
+}
+
+// lookAround renews what the first full player of some lobbies sees. It is called once a tick.
 func (s *Swarm) lookAround() {
-	for lobby := range min(len(s.vision.visible), len(s.players)) {
+	first, every := s.vision.next(s.cfg.Rate)
+	for lobby := first; lobby < min(len(s.vision.visible), len(s.players)); lobby += every {
 		c := s.players[lobby].client
 		if st, _ := c.State(); st != client.Joined {
 			continue

@@ -2,8 +2,10 @@ package clock
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/prefetch"
 )
 
 // History is how many ticks of commands are remembered, two seconds at 60 Hz: the longest path that
@@ -52,6 +54,11 @@ const (
 // Issued records that the command for tick t is made now.
 func (c *Predicted) Issued(now time.Duration, t tick.Tick) {
 	c.phases[t%History] = phase{t, c.At - now}
+}
+
+// Prefetch asks for the place of tick t.
+func (c *Predicted) Prefetch(t tick.Tick) {
+	prefetch.Bytes(unsafe.Pointer(&c.phases[t%History]), unsafe.Sizeof(phase{}))
 }
 
 // Report takes the server's report in the owner row of tick t: lead commands wait beyond it, and

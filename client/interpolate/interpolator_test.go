@@ -48,7 +48,7 @@ func TestFirstSnapshotsOutOfOrder(t *testing.T) {
 func tell(p *Interpolator, at tick.Tick, x int32) rig.Pose {
 	models := netstate.Trained()
 	ring, e, k := snapshot.NewRing(netstate.Public, 16, 256, 1),
-		snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(1, 3)
+		snapshot.NewEncoder(models.Public, 16), snapshot.NewTracker(16, 3)
 	frame, id := ring.Begin(at), netid.Make(3, 1)
 	row := []int32{x, 0, 0, 0, 0, 1, 100, 0, 0, 0, 0, 0}
 	frame.Set(3, id, row)

@@ -54,7 +54,7 @@ func newEncoder() *encoder {
 	slots := netstate.ObjectSlots(16)
 	return &encoder{ring: snapshot.NewRing(netstate.Objects, slots, 256, 1),
 		enc:  snapshot.NewEncoder(netstate.Trained().Objects, slots),
-		hold: snapshot.NewTracker(slots/snapshot.GroupRows, 3)}
+		hold: snapshot.NewTracker(slots, 3)}
 }
 
 // part returns the runs of tick t, with the rows that set puts into the frame.

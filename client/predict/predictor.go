@@ -1,13 +1,16 @@
 package predict
 
 import (
+	"unsafe"
+
 	"github.com/tickrate/tickrate/client/clock"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/prefetch"
+	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
-	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -21,12 +24,14 @@ type Predictor struct {
 	Newest       tick.Tick // of the commands
 	First        tick.Tick // of the first command that the player issued; 0 before it
 	row          tick.Tick // of the newest owner row
+	starved      uint8     // of the newest owner row
 	Arena        *arena.Arena
 	Kit          *sim.CompiledGame
 	states       *[ringTicks]State // allocated with the first
 	Error        ErrorOffset       // left to smooth, for the picture
 	Stats        Stats
-	acts         ability.Actions // of the tick that was played last
+	Log          *ringbuf.Ring[Correction] // rows that differed; nil: none are kept
+	acts         ability.Actions           // of the tick that was played last
 	commands     [ringTicks]command
 }
 
@@ -41,7 +46,7 @@ type State struct {
 	sim.Self
 	Known  bool  // false until the first owner row
 	Dead   bool  // neither moves nor fires until the server says otherwise
-	pushes uint8 // knock-backs and teleports so far; only rows tell of more
+	Pushes uint8 // knock-backs and teleports so far; only rows tell of more
 }
 
 // Alive reports whether the state is known and the player lives.
@@ -64,7 +69,8 @@ type Stats struct {
 // Reset forgets commands and states for a change of the map. Memory and Stats stay.
 func (p *Predictor) Reset() {
 	p.Error.Reset()
-	*p = Predictor{CommandsOnly: p.CommandsOnly, states: p.states, Stats: p.Stats, Error: p.Error}
+	*p = Predictor{CommandsOnly: p.CommandsOnly, states: p.states, Stats: p.Stats, Error: p.Error,
+		Log: p.Log}
 }
 
 func (p *Predictor) at(t tick.Tick) *command { return &p.commands[t%ringTicks] }
@@ -75,6 +81,15 @@ func (p *Predictor) State(t tick.Tick) *State {
 		p.states = new([ringTicks]State)
 	}
 	return &p.states[t%ringTicks]
+}
+
+// Prefetch asks for the places of tick t and of the tick before it.
+func (p *Predictor) Prefetch(t tick.Tick) {
+	prefetch.Bytes(unsafe.Pointer(p.at(t)), unsafe.Sizeof(command{}))
+	if p.states != nil {
+		prefetch.Bytes(unsafe.Pointer(&p.states[(t-1)%ringTicks]), unsafe.Sizeof(State{}))
+		prefetch.Bytes(unsafe.Pointer(&p.states[t%ringTicks]), unsafe.Sizeof(State{}))
+	}
 }
 
 // holds reports whether the ring remembers tick t. Ticks from before a long skip do not count:
@@ -188,7 +203,8 @@ func (p *Predictor) Reconcile(t tick.Tick, row *netstate.Self) {
 	if t <= p.row {
 		return
 	}
-	p.row = t
+	last, starved := p.row, row.Starved-p.starved
+	p.row, p.starved = t, row.Starved
 	p.Stats.Rows++
 	behind := t > p.Newest
 	if behind { // the server is ahead, or no command was issued yet
@@ -206,11 +222,20 @@ func (p *Predictor) Reconcile(t tick.Tick, row *netstate.Self) {
 		return
 	}
 	from, lived := p.position()
-	p.count(t, was, &is)
+	cause, counts := p.causeOf(t, was, &is)
+	if counts {
+		p.count(t, cause)
+		if p.Log != nil {
+			p.record(t, last, cause, &is, starved)
+		}
+	}
 	*was = is
 	p.replay(t)
 	if to, lives := p.position(); lived && lives && !behind {
 		p.Error.Add(from, to)
+		if counts && p.Log != nil {
+			p.Log.At(p.Log.Added() - 1).Moved = to.Sub(from)
+		}
 	}
 }
 
@@ -223,15 +248,28 @@ func (p *Predictor) position() (pos geom.Vec3, ok bool) {
 	return s.Motion.Pos, s.Alive()
 }
 
-// count counts a difference by its cause.
-func (p *Predictor) count(t tick.Tick, was, is *State) {
+// causeOf tells why a row differs. counts is false for rows of the dead, and for rows from before
+// the server had a command.
+func (p *Predictor) causeOf(t tick.Tick, was, is *State) (cause Cause, counts bool) {
 	switch {
 	case !was.Known || p.First == 0 || t < p.First:
+		return 0, false
 	case was.Dead != is.Dead:
+		return Life, true
+	case was.Pushes != is.Pushes:
+		return Push, true
+	}
+	return Misprediction, !is.Dead
+}
+
+// count counts a difference by its cause.
+func (p *Predictor) count(t tick.Tick, cause Cause) {
+	switch cause {
+	case Life:
 		p.Stats.Lives++
-	case was.pushes != is.pushes:
+	case Push:
 		p.Stats.Pushes++
-	case !is.Dead:
+	case Misprediction:
 		p.Stats.Mispredictions++
 		if p.Stats.FirstMispredict == 0 {
 			p.Stats.FirstMispredict = t
@@ -253,12 +291,5 @@ func (p *Predictor) replay(t tick.Tick) {
 		*next = *s
 		s = next
 		p.play(s, &p.at(t).Command)
-	}
-}
-
-func stateOf(row *netstate.Self) State {
-	return State{
-		Self: row.Self, pushes: row.Pushes, Known: true,
-		Dead: row.RespawnTicks > 0 || row.Motion.Loco == move.Dead,
 	}
 }

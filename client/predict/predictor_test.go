@@ -92,7 +92,7 @@ func TestReplayAgreesWithTwin(t *testing.T) {
 			if rng.IntN(3) == 0 && p.Newest > slow.at+20 {
 				old := slow.at + 1 + tick.Tick(rng.IntN(int(min(p.Newest-slow.at, 100))))
 				truth := slow.state(old)
-				row := netstate.Self{Self: truth.Self, Pushes: truth.pushes}
+				row := netstate.Self{Self: truth.Self, Pushes: truth.Pushes}
 				if truth.Dead {
 					row.RespawnTicks = 5
 				}

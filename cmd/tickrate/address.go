@@ -36,13 +36,30 @@ func publicAddrs(flag string, list []string) (all []netip.AddrPort, err error) {
 	return all, nil
 }
 
-// resolveUDP resolves host:port. For a URL, the error says what to write instead.
+// resolveUDP resolves host:port.
 func resolveUDP(text string) (*net.UDPAddr, error) {
-	if _, rest, ok := strings.Cut(text, "://"); ok {
-		host, _, _ := strings.Cut(rest, "/")
-		return nil, usage.Errorf("%s is a URL: expected host:port, as %s", text, host)
+	if err := errURL(text); err != nil {
+		return nil, err
 	}
 	return net.ResolveUDPAddr("udp", text)
+}
+
+// notURL refuses a URL as the value of a flag that takes host:port.
+func notURL(flag, text string) error {
+	if err := errURL(text); err != nil {
+		return usage.Errorf("%s: %w", flag, err)
+	}
+	return nil
+}
+
+// errURL is the error of a URL in place of host:port, which says what to write instead.
+func errURL(text string) error {
+	_, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return nil
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return usage.Errorf("%s is a URL: expected host:port, as %s", text, host)
 }
 
 // protocolID is a flag value: decimal, or hexadecimal after 0x. Tokens and servers must agree on

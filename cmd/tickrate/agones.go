@@ -53,6 +53,9 @@ which you are the cluster:
 			if cfg.Port < 0 || cfg.Port > 65535 {
 				return usage.Errorf("--port %d: expected 1 to 65535", cfg.Port)
 			}
+			if err := notURL("--listen", listen); err != nil {
+				return err
+			}
 			l, err := net.Listen("tcp", listen)
 			if err != nil {
 				return err

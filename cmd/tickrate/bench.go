@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,10 +92,16 @@ func recordRounds(c *cobra.Command, out, only string, count int, slow gate.Slowd
 	for range count {
 		err := samples.Play(c.Context(), only, slow, func(r gate.Round) {
 			fmt.Fprintf(c.OutOrStdout(), "%s: %.1f µs a tick\n", r.Scenario, r.MeanTick())
+			if r.Events != nil {
+				fmt.Fprintf(c.OutOrStdout(), "  %v\n", r.Events)
+			}
 		})
 		if err != nil {
 			return err
 		}
+	}
+	if why := samples.NotCounted; why != "" {
+		fmt.Fprintf(c.OutOrStdout(), "no instructions: %s\n", why)
 	}
 	raw, err := samples.Encode()
 	if err == nil {
@@ -116,11 +123,20 @@ func readSamples(path string) (gate.Samples, error) {
 // newBenchCompare makes the command bench compare, which tests every quantity that both files have.
 func newBenchCompare() *cobra.Command {
 	var asJSON bool
+	var by string
 	c := &cobra.Command{
 		Use:   "compare OLD.json NEW.json",
 		Short: "Compare two files of rounds; exit code 3 if something takes longer",
-		Args:  twoFiles,
+		Long: `compare tests every quantity that both files have: the tick and its stages,
+bytes, and instructions a player and tick, where the kernel let bench record read
+the counters of the processor. Times are worse from 5 % on; instructions, which do
+not shake with what else the machine does, from 1 %.`,
+		Args: twoFiles,
 		RunE: func(c *cobra.Command, args []string) error {
+			gateBy, err := gate.ParseBy(by)
+			if err != nil {
+				return usage.Errorf("--gate %w", err)
+			}
 			old, err := readSamples(args[0])
 			if err != nil {
 				return err
@@ -130,6 +146,9 @@ func newBenchCompare() *cobra.Command {
 				return err
 			}
 			all, err := gate.Compare(old, now)
+			if err == nil {
+				all, err = gateBy.Choose(all, old, now)
+			}
 			if err != nil {
 				return usage.Error(err)
 			}
@@ -149,6 +168,7 @@ func newBenchCompare() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&by, "gate", string(gate.ByAll), "`what` decides: time, instructions, or all")
 	return c
 }
 
@@ -157,9 +177,12 @@ func printGate(w io.Writer, old, now gate.Samples, all []gate.Change) {
 	fmt.Fprintf(w, "old %s, new %s; %d quantities compared; worse is p < %g and at least %g %% more\n",
 		old.Commit, now.Commit, len(all), gate.MaxP, 100*gate.MinChange)
 	for _, c := range all {
-		if c.Of == "tick" || c.Of == "bytes" {
+		if c.Of == "tick" || c.Of == "bytes" || c.Of == gate.Instructions {
 			fmt.Fprintf(w, "  %v\n", c)
 		}
+	}
+	if why := cmp.Or(now.NotCounted, old.NotCounted); why != "" {
+		fmt.Fprintf(w, "  no instructions: %s\n", why)
 	}
 	// Stages appear only if they are worse; the file has all of them.
 	worse := gate.Regressed(all)

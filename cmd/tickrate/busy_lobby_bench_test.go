@@ -219,7 +219,7 @@ func (c *busyLobby) round(b *testing.B, r ready, busy string) (f busyRound) {
 	if busy != "" {
 		f.busy, f.tick, f.level = last.Lateness, last.TickWall, last.LoadLevel
 	}
-	f.core = 100 * last.CPUSeconds / last.Seconds
+	f.core = 100 * last.CPUMillis / last.ElapsedMillis
 	b.Logf("lobby %q: quiet p50 %.0f p99 %.0f (worst %.0f) p99.9 %.0f µs; busy late p99 %.0f, tick "+
 		"%.0f/%.0f µs; waited %.0f ms; %.0f %% of a core; load level %s", busy, f.quiet.P50, f.quiet.P99,
 		f.worst, f.quiet.P999, f.busy.P99, f.tick.P50, f.tick.P99, f.waited, f.core, f.level)

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/tickrate/tickrate/client"
 )
 
 // waitLimit bounds every wait for a process: a busy machine may stall for seconds.
@@ -91,7 +89,7 @@ type played struct {
 // figures that do not depend on time are valid then.
 func (s *swarmSummary) disturbed() bool {
 	return s.Void != "" || slices.ContainsFunc(s.Netgraphs,
-		func(g client.Netgraph) bool { return g.InputsMissing > 0 })
+		func(g netgraphFigures) bool { return g.InputsMissing > 0 })
 }
 
 // playSwarm runs swarm --json with args, again if the machine disturbed it. Its last run counts.

@@ -55,27 +55,36 @@ func newPackFinder(own string) *packFinder {
 // find reads the pack that has a hash, as 64 hexadecimal digits, or a name, which is that of its
 // folder. The name comes from the network, so an error tells nothing of other packs.
 func (p *packFinder) find(name string) (*content.Pack, error) {
+	folder, err := p.folder(name)
+	if err != nil {
+		return nil, err
+	}
+	return assets.Content(folder)
+}
+
+// folder finds the folder of a pack by its hash or name.
+func (p *packFinder) folder(name string) (string, error) {
 	if p.dir == "" {
-		return nil, fmt.Errorf("content %.80q: expected none, or the hash of this server's pack: others lie "+
+		return "", fmt.Errorf("content %.80q: expected none, or the hash of this server's pack: others lie "+
 			"beside the folder of serve --content, which was not given", name)
 	}
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
-		return nil, fmt.Errorf("content %.80q: %w", name, err)
+		return "", fmt.Errorf("content %.80q: %w", name, err)
 	}
 	for _, e := range entries {
 		if e.Name() == name {
-			return assets.Content(filepath.Join(p.dir, name))
+			return filepath.Join(p.dir, name), nil
 		}
 	}
 	if raw, err := hex.DecodeString(name); err == nil && len(raw) == sha256.Size {
 		for _, e := range entries {
 			if p.hash(e.Name()) == name {
-				return assets.Content(filepath.Join(p.dir, e.Name()))
+				return filepath.Join(p.dir, e.Name()), nil
 			}
 		}
 	}
-	return nil, fmt.Errorf("content %.80q: expected the folder or the hash of a pack beside the server's",
+	return "", fmt.Errorf("content %.80q: expected the folder or the hash of a pack beside the server's",
 		name)
 }
 

@@ -36,7 +36,7 @@ func TestMapsOfAnotherPack(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := p.Shared()
-	load := mapResolver(content.Default(), own, "arena-64")
+	load := newMapResolver(content.Default(), own, "arena-64").load
 	for _, name := range []string{"duels", hex.EncodeToString(hash[:])} {
 		m, err := load(server.MapSpec{Map: "arena-16", Mode: "deathmatch", Content: name})
 		if err != nil || m.Game.Pack != hash {
@@ -51,7 +51,7 @@ func TestMapsOfAnotherPack(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := mapResolver(content.Default(), "", "arena-64")(server.MapSpec{Map: "arena-16",
+	if _, err := newMapResolver(content.Default(), "", "arena-64").load(server.MapSpec{Map: "arena-16",
 		Mode: "deathmatch", Content: "duels"}); err == nil || !strings.Contains(err.Error(), "--content") {
 		t.Errorf("without a folder: %v", err)
 	}

@@ -73,6 +73,13 @@ func TestFlagsComplete(t *testing.T) {
 		{"plan --socket ", "gnet\nmmsg"},
 		{"inspect bits --codec ", "huffman"}, {"impair --profile ", "mobile\t"},
 		{"plan --scenario ", "duels"}, {"inspect w", "why\t"},
+		{"serve --map ", "arena-16\narena-256"}, {"serve --rotate ", "town:\t"}, {"plan --map ", "gen\ntown"},
+		{"swarm --director a:1 --map ", "arena-64"}, {"map check ", "arena-16"}, {"map draw ", "arena-16"},
+		{"serve --mode ", "deathmatch"}, {"sim preview --mode a", "assault"},
+		{"serve --content nowhere --mode ", "deathmatch"},
+		{"inspect shots --verdict ", "miss\nwall"}, {"inspect shots --clamp ", "none\nnothing-sent"},
+		{"serve --killcam ", "on\noff\nauto"}, {"swarm --decode ", "full\nown\nacks"},
+		{"replay --profile ", ":0"}, // files, not profiles of links
 	} {
 		words := strings.Split(c.line, " ")
 		out, err := output(t, append([]string{"__complete"}, words...)...)

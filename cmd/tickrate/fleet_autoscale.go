@@ -7,12 +7,12 @@ import (
 	"io"
 	"net"
 	"os"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/fleet/autoscale"
 )
@@ -82,20 +82,20 @@ the players of all hosts, and answers with the hosts that carry those of
 --start-up from now: what a host carries is measured, by tickrate plan.
 
   tickrate plan --scenario duels --out report
-  tickrate fleet autoscale --plan report/plan.json --director http://127.0.0.1:7920
+  tickrate fleet autoscale --plan report/plan.json --director 127.0.0.1:7920
   tickrate fleet simulate --plan report/plan.json     # a day of it, in a second
 
 While no director answers, the fleet stays as it is.`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !strings.HasPrefix(director, "http://") && !strings.HasPrefix(director, "https://") {
-				return usage.Errorf("--director %q: expected a URL such as http://127.0.0.1:7920", director)
+			if err := notURL("--listen", listen); err != nil {
+				return err
 			}
 			cfg, err := f.config(c.OutOrStdout())
 			if err != nil {
 				return err
 			}
-			w, err := autoscale.NewWebhook(cfg, strings.TrimSuffix(director, "/"), os.Stderr)
+			w, err := autoscale.NewWebhook(cfg, serverapi.Base(director), os.Stderr)
 			if err != nil {
 				return usage.Error(err)
 			}
@@ -110,7 +110,7 @@ While no director answers, the fleet stays as it is.`,
 	}
 	f.register(c)
 	c.Flags().StringVar(&listen, "listen", "127.0.0.1:7921", "HTTP `host:port`")
-	c.Flags().StringVar(&director, "director", "http://127.0.0.1:7920", "`URL` of a tickrate fleet director")
+	c.Flags().StringVar(&director, "director", "127.0.0.1:7920", "`host:port` or URL of a tickrate fleet director")
 	return c
 }
 

@@ -90,7 +90,7 @@ Directors may be several on one NATS server, and any may end at any time.
 
 // config reads keys and checks flags.
 func (f *directorFlags) config(c *cobra.Command) (cfg director.Config, err error) {
-	if err := errors.Join(f.key.check(c), checkLifetimes("--token-lifetime", f.lifetime, f.timeout)); err != nil {
+	if err := errors.Join(f.key.check(c), notURL("--http", f.http), notURL("--nats-listen", f.listen), checkLifetimes("--token-lifetime", f.lifetime, f.timeout)); err != nil {
 		return cfg, err
 	}
 	switch {

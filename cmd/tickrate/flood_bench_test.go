@@ -96,8 +96,8 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(float64(sent)/flooded.Seconds(), "junk/s")
 	b.ReportMetric(float64(received-accepted)/flooded.Seconds(), "seen/s")
 	b.ReportMetric(float64(after.Socket.KernelDrops-before.Socket.KernelDrops), "kernel-drops")
-	b.ReportMetric(after.TickWall.P99/1000, "tick-p99-ms")
-	b.ReportMetric(100*(after.CPUSeconds-before.CPUSeconds)/(after.Seconds-before.Seconds), "core-%")
+	b.ReportMetric(after.TickWall.P99, "tick-p99-ms")
+	b.ReportMetric(100*(after.CPUMillis-before.CPUMillis)/(after.ElapsedMillis-before.ElapsedMillis), "core-%")
 	b.ReportMetric((waited-began).Seconds()*1000, "waited-ms")
 	b.ReportMetric(latePercent(s), "late-%")
 }

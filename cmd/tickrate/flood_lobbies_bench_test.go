@@ -71,7 +71,7 @@ func figuresOfLobbies(b *testing.B, r ready, lobbies int) (f lobbyFigures) {
 		var rep metrics.Report
 		r.request(b, http.MethodGet, "/stats?lobby="+name, "", &rep)
 		f.accepted += rep.Counts[metrics.Accepted.String()]
-		f.cpu, f.wall = max(f.cpu, rep.CPUSeconds), max(f.wall, rep.Seconds)
+		f.cpu, f.wall = max(f.cpu, rep.CPUMillis), max(f.wall, rep.ElapsedMillis)
 		if rep.Socket != nil { // that of the port
 			f.kernelDrops = rep.Socket.KernelDrops
 		}

@@ -239,7 +239,7 @@ func connectBesideFlood(t *testing.T, kind string, sockets int) (res floodResult
 	}
 	res.drops = after.Drops
 	res.dropped = int(after.Socket.KernelDrops - before.Socket.KernelDrops)
-	cpu := (after.CPUSeconds - before.CPUSeconds) / (after.Seconds - before.Seconds)
+	cpu := (after.CPU - before.CPU) / (after.Elapsed - before.Elapsed)
 	t.Logf("%.0f requests/s, %d tokens opened: the slowest of %d in after %v (half %v), %d of %d payloads "+
 		"back, %.0f %% of a core, %d dropped by the kernel, waited %v for a processor",
 		float64(flood)/res.wall.Seconds(), after.Drops["drop_req_token"], clients, res.took, w.in[clients/2],

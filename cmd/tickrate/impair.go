@@ -40,13 +40,13 @@ server sees every client at a port of its own. It ends with the counts.
 
   tickrate impair --list
   tickrate impair --listen 127.0.0.1:7920 --to 127.0.0.1:7913 --profile mobile
-  tickrate impair --to 127.0.0.1:7913 --profile mobile,rebind=10s --down rate=64k,delay=40ms
+  tickrate impair --to 127.0.0.1:7913 --profile mobile,rebind=10s --down rate=512kbit,delay=40ms
 
 A profile is a name of --list, settings, or a name and settings that change it.
 Settings: loss, burst, burst-length, burst-loss, burst-max, delay, jitter,
 duplicate, reorder, reorder-by, corrupt, corrupt-bytes, truncate, rate, queue,
-blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s,
-rates bytes a second, such as 125k.`,
+blackhole, blackhole-every, rebind. Shares are 5% or 0.05, times 40ms or 10s.
+Rates are bits a second, 512kbit or 1.5Mbit, or bytes, 64kB; queues are bytes.`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.list {

@@ -28,6 +28,6 @@ func newInspect() *cobra.Command {
 			return inspect.Systems(c.OutOrStdout(), sim.Systems())
 		},
 	}, newInspectWorld(), newInspectMemory(), newInspectShots(), newInspectClocks(), newInspectBits(),
-		newInspectWhy())
+		newInspectWhy(), newInspectPrediction())
 	return c
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/lagcomp"
 )
 
 // newInspectShots returns the command that prints shot records and draws the last of them. Its
@@ -21,7 +23,7 @@ import (
 func newInspectShots() *cobra.Command {
 	o := inspect.ShotOptions{Preview: preview.Options{Mode: "deathmatch", Rate: int(tick.DefaultRate)}}
 	c := &cobra.Command{
-		Use:   "shots [URL | FILE | preview]",
+		Use:   "shots [HOST:PORT | FILE | preview]",
 		Short: "Print shot records: the claimed view, the accepted view, hit or miss and by how much",
 		Long: `shots reads shot records from a running server (serve --shot-log), from a
 recording, which it plays again, or from a match in virtual time. Without an
@@ -54,10 +56,10 @@ func registerShotFlags(c *cobra.Command, o *inspect.ShotOptions) {
 	fl.StringVar(&o.Victim, "victim", "",
 		"only shots that hit this player, or missed it by least, by net `id`")
 	fl.StringArrayVar(&o.Verdicts, "verdict", nil,
-		"only shots with this `verdict`: hit, miss, wall, object, unseen, no-history; may be repeated")
+		"only shots with this `verdict`: "+strings.Join(lagcomp.VerdictNames(), ", ")+"; may be repeated")
 	fl.StringArrayVar(&o.Clamps, "clamp", nil,
-		"only shots whose view was clamped for this `reason`: any, rtt, acks, cap, "+
-			"backwards, ahead, span, history, no-view, nothing-sent, or none; may be repeated")
+		"only shots whose view was clamped for this `reason`: any, "+strings.Join(lagcomp.ClampNames(), ", ")+
+			"; may be repeated")
 	fl.Uint32Var(&o.From, "from", 0, "only shots of this `tick` and later; 0 for no limit")
 	fl.Uint32Var(&o.To, "to", 0, "only shots of this `tick` and before; 0 for no limit")
 	fl.Uint64Var(&o.Number, "number", 0, "only the shot with this `number`; 0 for all")

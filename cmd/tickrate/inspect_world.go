@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/inspect"
 	"github.com/tickrate/tickrate/cmd/internal/preview"
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
 )
@@ -17,15 +18,18 @@ import (
 func newInspectWorld() *cobra.Command {
 	o := inspect.WorldOptions{Preview: preview.Options{Rate: int(tick.DefaultRate)}}
 	c := &cobra.Command{
-		Use:   "world [FILE | preview]",
-		Short: "Print the kinds of entities of a match: columns, rows, capacity and bytes",
+		Use:   "world [URL | FILE | preview]",
+		Short: "Print the kinds of entities of a match, or one entity: components, and clients that see it",
 		Long: `world prints what a match holds: each kind of entity with its columns, how many
 rows it has of how many it may have, and their bytes; and the components that
 come and go on living entities. Without an argument it plays a match in virtual
-time; of a recording it plays the ticks up to --tick.
+time; of a recording it plays the ticks up to --tick. Of a running server it
+lists the entities. --entity describes one: its components field by field, and
+for each client whether it is sent the entity, or why not.
 
   tickrate inspect world --map arena-16 --players 16 --duration 10s
-  tickrate inspect world match.tkr --tick 3600`,
+  tickrate inspect world match.tkr --tick 3600
+  tickrate inspect world http://127.0.0.1:7914 --entity "bot 3"`,
 		Args: usage.AtMostOneArg("sources"),
 		RunE: func(c *cobra.Command, args []string) error {
 			source := "preview"
@@ -36,6 +40,10 @@ time; of a recording it plays the ticks up to --tick.
 		},
 	}
 	fl := c.Flags()
+	fl.StringVar(&o.Entity, "entity", "",
+		"describe this entity, by net `id` (3.1), of a server also by name or slot:N; default none")
+	fl.StringVar(&o.Secret, "http-token", "",
+		"`secret` of a server's HTTP port, if it has one; also "+serverapi.TokenVariable)
 	fl.Uint32Var(&o.Tick, "tick", 0, "of a recording: `tick` to show; 0 for its last")
 	fl.StringVar(&o.Map, "map-file", "",
 		"of a recording: `file` of its map, if it is neither built in nor generated; default none")

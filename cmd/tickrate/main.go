@@ -1,7 +1,8 @@
 // Command tickrate is the server, the load generator and the planner in one binary.
 //
 // Exit codes: 0 success, 1 the command failed, 2 the command line or a file named on it is wrong,
-// 3 bench compare found a regression, 4 the figures of swarm are void.
+// 3 a limit is exceeded (bench compare found a regression, the service level of plan failed), 4 the
+// figures of swarm or plan are void, 5 plan was interrupted, 6 plan ran out of time.
 //
 // Each file holds one command: its flags, their checks and its output. The work is done by packages
 // in cmd/internal, which several commands share, and in bench, server and client.
@@ -30,8 +31,10 @@ var version = "dev"
 const (
 	exitFailed    = 1
 	exitUsage     = 2 // the command line, or a file named on it, is wrong
-	exitRegressed = 3 // bench compare
-	exitVoid      = 4 // swarm
+	exitMissed    = 3 // bench compare, plan
+	exitVoid      = 4 // swarm, plan
+	exitStopped   = 5 // plan: by a signal
+	exitOutOfTime = 6 // plan
 )
 
 // helpColumns is the width that help wraps the text of flags at.
@@ -40,10 +43,14 @@ const helpColumns = 80
 // main runs the command line and exits with its status.
 func main() { os.Exit(run(os.Args[1:])) }
 
-// run executes one command line and returns the exit code. Interrupt and SIGTERM end the context of
-// the command, which then stops in order.
+// run executes one command line and returns the exit code. Interrupt, SIGTERM and SIGHUP end the
+// context of the command, which then stops in order; under nohup, SIGHUP stays ignored.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	end := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		end = append(end, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), end...)
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
@@ -51,7 +58,7 @@ func run(args []string) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "tickrate:", err)
+	fmt.Fprintln(os.Stderr, "tickrate:", plainError(err))
 	return exitCode(err)
 }
 
@@ -61,9 +68,15 @@ func exitCode(err error) int {
 	case err == nil:
 		return 0
 	case errors.Is(err, errRegressed):
-		return exitRegressed
+		return exitMissed
+	case errors.Is(err, errMissed):
+		return exitMissed
 	case errors.Is(err, errVoid):
 		return exitVoid
+	case errors.Is(err, errInterrupted):
+		return exitStopped
+	case errors.Is(err, errOutOfTime):
+		return exitOutOfTime
 	case usage.Is(err):
 		return exitUsage
 	}
@@ -79,6 +92,8 @@ func flagError(err error) error {
 	}
 	expected := ""
 	switch kind := invalid.GetFlag().Value.Type(); {
+	case kind == "intSlice":
+		expected = "whole numbers, such as 200,400"
 	case strings.HasPrefix(kind, "int"):
 		expected = "a whole number"
 	case strings.HasPrefix(kind, "uint"):
@@ -106,11 +121,12 @@ carries and why.
   tickrate plan --quick      find out, within a minute; then open report/index.html
   tickrate completion bash   lines for your shell that complete commands, flags and scenarios
   tickrate serve             run a lobby
-  tickrate swarm             send players to it
+  tickrate client            join it with one headless player
+  tickrate swarm             send many players to it
   tickrate sim preview       a lobby and its players in this process, in virtual time
   tickrate sim dst           lobbies with attackers and faults, checked after every tick
   tickrate fleet director    find places for players in the lobbies of many servers
-  tickrate query ADDR        ask a server what is played there
+  tickrate query ADDR        ask a server what is played there; --local lists those of this machine
   tickrate watch HOST:PORT   its score board, live in the terminal
   tickrate token             make the token that lets one player in`,
 		Version:       version,
@@ -126,7 +142,7 @@ carries and why.
 		return usage.Errorf("%w; see %s --help", flagError(err), c.CommandPath())
 	})
 	defer completeWords(root) // after all subcommands are there
-	root.AddCommand(newServe(), newSwarm(), newPlan(), newSim(), newToken(),
+	root.AddCommand(newServe(), newClient(), newSwarm(), newPlan(), newSim(), newToken(),
 		newQuery(), newWatch(), newCodec(), newMap(), newImpair(), newBench(), newInspect(), newReplay(), newFleet(),
 		newAgones())
 	refuseUnknownHelp(root)

@@ -73,7 +73,7 @@ size are those of the content pack's first hero, without its abilities. Spawn
 points are tested with its widest hero.
 
 The exit code is 0 without a problem, 1 with one, 2 for a file that is no map.`,
-		Args: usage.OneArg("one map"),
+		Args: usage.OneArg("one map"), ValidArgsFunction: completeMapArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -108,7 +108,7 @@ func newMapDraw() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "draw NAME|FILE > map.svg",
 		Short: "Draw a map from above as an SVG, with its problems marked",
-		Args:  usage.OneArg("one map"),
+		Args:  usage.OneArg("one map"), ValidArgsFunction: completeMapArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := openChecked(args[0], folder)
 			if err != nil {

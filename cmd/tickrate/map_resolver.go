@@ -4,9 +4,11 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -16,38 +18,75 @@ import (
 	"github.com/tickrate/tickrate/sim/content"
 )
 
-// mapResolver returns a function that loads maps for a running server: built-in and generated maps,
-// those of the content pack, and files below the working directory, since the names come from the
-// network. first is the initial map, which may be a file anywhere. Another content pack than own lies
-// beside it; folder is where own was read, "" for the pack of this build. One goroutine at a time may
-// call the function.
-func mapResolver(own *content.Pack, folder, first string) func(server.MapSpec) (server.LoadedMap, error) {
-	files := map[string]string{assets.MapName(first): first} // by the map's name on the wire
-	packs := newPackFinder(folder)
-	return func(c server.MapSpec) (g server.LoadedMap, err error) {
-		p := own
-		if c.Content != "" {
-			if p, err = packs.find(c.Content); err != nil {
-				return g, err
-			}
-		}
-		name := c.Map
-		if file, ok := files[name]; ok {
-			name = file
-		} else if err := reachable(p, name); err != nil {
+// mapResolver loads maps for a running server: built-in and generated maps, those of the content
+// pack, and files below the working directory, since the names come from the network. Any goroutine
+// may use it.
+type mapResolver struct {
+	own    *content.Pack
+	folder string // that own was read from; "" for the pack of this build
+
+	mu    sync.Mutex
+	packs *packFinder       // others lie beside own
+	files map[string]string // by the map's name on the wire
+}
+
+// newMapResolver returns a resolver. first is the initial map, which may be a file anywhere.
+func newMapResolver(own *content.Pack, folder, first string) *mapResolver {
+	return &mapResolver{own: own, folder: folder, packs: newPackFinder(folder),
+		files: map[string]string{assets.MapName(first): first}}
+}
+
+// load loads a map and a mode.
+func (m *mapResolver) load(c server.MapSpec) (g server.LoadedMap, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.own
+	if c.Content != "" {
+		if p, err = m.packs.find(c.Content); err != nil {
 			return g, err
 		}
-		// The mode decides the rules; the map may narrow the modes that it can be played in.
-		if g.Game, err = sim.GameForArena(p, assets.MapName(name), c.Mode); err != nil {
-			return g, err
-		}
-		if g.Arena, err = assets.MapOf(p, name); err != nil {
-			return g, err
-		}
-		g.Name = assets.MapName(name)
-		files[g.Name] = name
-		return g, nil
 	}
+	name := c.Map
+	if file, ok := m.files[name]; ok {
+		name = file
+	} else if err := reachable(p, name); err != nil {
+		return g, err
+	}
+	// The mode decides the rules; the map may narrow the modes that it can be played in.
+	if g.Game, err = sim.GameForArena(p, assets.MapName(name), c.Mode); err != nil {
+		return g, err
+	}
+	if g.Arena, err = assets.MapOf(p, name); err != nil {
+		return g, err
+	}
+	g.Name = assets.MapName(name)
+	m.files[g.Name] = name
+	return g, nil
+}
+
+// replayFlags are the flags with which tickrate replay finds a map and a content pack of this server
+// from any folder, by the names that its lobbies have for them.
+func (m *mapResolver) replayFlags(mapName, pack string) (flags []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	add := func(flag, path string) {
+		if at, err := filepath.Abs(path); err == nil {
+			flags = append(flags, flag, at)
+		}
+	}
+	if file := m.files[mapName]; file != "" {
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			add("--map", file)
+		}
+	}
+	if pack != "" {
+		if folder, err := m.packs.folder(pack); err == nil {
+			add("--content", folder)
+		}
+	} else if m.folder != "" {
+		add("--content", m.folder)
+	}
+	return flags
 }
 
 // reachable returns an error for names that a running server must not open: files outside its

@@ -122,7 +122,7 @@ func TestLifecycleFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"--snapshot-rate", "20", "--send-interval", "3"}, "exclude each other"},
-		{[]string{"--snapshot-rate", "61"}, "61 snapshots a second at 60 Hz: expected 3 to 60"},
+		{[]string{"--snapshot-rate", "61"}, "61 snapshots a second at 60 Hz: expected 3, 4, 5"},
 		{[]string{"--max-steps", "17"}, "17 steps a frame: expected 1 to 16"},
 		{[]string{"--max-batch", "5"}, "batches of 5 steps: expected 1 to 4"},
 		{[]string{"--spectators", "-1"}, "-1 spectators beside 64 players"},

@@ -120,9 +120,9 @@ func serveNaive() error {
 		mu.Lock()
 		defer mu.Unlock()
 		r := metrics.Report{Counts: map[string]uint64{}, Drops: map[string]uint64{},
-			Interval: 3, Seconds: time.Since(began).Seconds(),
-			CPUSeconds: clock.ProcessCPU().Seconds()}
-		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1000
+			Interval: 3, ElapsedMillis: 1000 * time.Since(began).Seconds(),
+			CPUMillis: 1000 * clock.ProcessCPU().Seconds()}
+		r.TickWall.P99 = float64(wall.Quantile(0.99)) / 1e6
 		for i := range metrics.NumCounts {
 			r.Counts[i.String()] = lobby.Stats.Count[i].Load()
 		}

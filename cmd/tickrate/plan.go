@@ -5,16 +5,21 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/runner"
+	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/search"
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -24,12 +29,14 @@ import (
 type planFlags struct {
 	scenarioFlags
 	remote     planAgents
+	capture    planCapture
 	out        string        // folder of the report
 	quick      bool          // shorter steps and a coarser knee
 	json       bool          // lines of JSON instead of a table
 	start, max int           // first and largest size: players, or lobbies; start 0 for an estimate
 	repeat     int           // further measurements of the knee
 	limit      time.Duration // no step begins later; 0 for the default
+	sizes      []int         // to measure in place of a search; none for a search
 }
 
 // newPlan returns the command plan, which searches for the knee, with its subcommands.
@@ -53,19 +60,37 @@ A scenario says what is played: a name (plan scenarios) or a TOML file. Flags
 override its keys:
 
   tickrate plan --scenario duels
-  tickrate plan --scenario mine.toml --slo 'p99(tick)<0.5*period && lost(input)==0 && kbps(down)<512'
-  tickrate plan predict --scenario mine.toml --concurrent 20000 --prices examples/plan/prices.toml
+  tickrate plan --scenario mine.toml --slo 'p99(tick)<8ms && kbps(down)<512'
+  tickrate plan predict --scenario mine.toml --prices examples/plan/prices.toml
+
+With --sizes, the plan measures the sizes that you name, each as often as
+--repeat says, and searches nothing: lines of bench.txt then have the same
+names in every run, for benchstat.
+
+  tickrate plan --sizes 200,400,800 --out new
+  benchstat -ignore commit old/bench.txt new/bench.txt
 
 With --agents, the players are on other machines, where tickrate swarm agent
 runs; a step waits for that many.
 
-A service level is comparisons joined by &&. Names: ` + slo.Help,
+A service level is comparisons joined by && and ||. Names:
+` + slo.Help + `
+
+Exit codes:
+  0  the knee was found, or the largest size, or each of --sizes, held
+  1  the command failed
+  2  the command line or a file named on it is wrong
+  3  the service level failed: no size held it, or one of --sizes did not
+  4  void: every step, or every measurement of one of --sizes
+  5  interrupted by a signal; the report has the finished steps
+  6  out of time (--limit) before a size failed, or before all --sizes`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
 	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
 	f.register(c)
 	f.remote.register(c)
+	f.capture.register(c.Flags())
 	fl := c.Flags()
 	fl.StringVar(&f.out, "out", "report", "`folder` for the report")
 	fl.BoolVar(&f.quick, "quick", false, "end within a minute: shorter steps, a coarser knee")
@@ -74,8 +99,12 @@ A service level is comparisons joined by &&. Names: ` + slo.Help,
 		"`number` of players in the first lobby, or of lobbies where the scenario grows those; default "+
 			"the scenario's, or the estimate of a simulated lobby")
 	fl.IntVar(&f.max, "max", 0, "largest `number` to try; default the scenario's")
-	fl.IntVar(&f.repeat, "repeat", 0, "further `measurements` of the knee; default the scenario's, 2")
-	fl.DurationVar(&f.limit, "limit", 0, "`time` after which no step begins; default 85s, quick 40s")
+	fl.IntSliceVar(&f.sizes, "sizes", nil, "`numbers` of players, or of lobbies where the scenario grows "+
+		"those, to measure in place of a search, such as 200,400,800")
+	fl.IntVar(&f.repeat, "repeat", 0,
+		"further `measurements` of the knee, or of each of --sizes; default the scenario's, 2")
+	fl.DurationVar(&f.limit, "limit", 0,
+		"`time` after which no step begins; default 85s, quick 40s, none with --sizes")
 	return c
 }
 
@@ -94,6 +123,9 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	}
 	if f.limit < 0 {
 		return fmt.Errorf("--limit %v: expected a positive duration", f.limit)
+	}
+	if typed("sizes") {
+		return f.takeSizes(c)
 	}
 	if f.limit == 0 {
 		f.limit = 85 * time.Second
@@ -119,15 +151,51 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 	return byFlag(c, f.s.Check())
 }
 
-// savePlan writes a report into the folder dir. One without steps does not replace an earlier one: a
-// plan that is interrupted at once must not cost a good report.
-func savePlan(dir string, p report.Plan) error {
-	if len(p.Steps) == 0 {
-		if _, err := os.Stat(filepath.Join(dir, report.PlanFile)); err == nil {
-			return nil
+// takeSizes checks --sizes and puts them in order. The scenario gets the largest one.
+func (f *planFlags) takeSizes(c *cobra.Command) error {
+	for _, flag := range []string{"start", "max"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("--sizes and --%s: expected one of them", flag)
 		}
 	}
-	return report.Write(dir, p)
+	slices.Sort(f.sizes)
+	f.sizes = slices.Compact(f.sizes)
+	for _, n := range f.sizes {
+		f.s = f.s.At(n)
+		f.s.Lobby.Most = max(f.s.Lobby.Most, n)
+		var broken *scenario.Error
+		switch err := f.s.Check(); {
+		case errors.As(err, &broken) && slices.Contains(flagsOf[broken.Key], "start"):
+			return fmt.Errorf("--sizes: %d: expected %s", n, broken.Want)
+		case err != nil:
+			return byFlag(c, err)
+		}
+	}
+	return nil
+}
+
+// savePlan writes a report into the folder dir. One of a plan that goes on, or was interrupted, does
+// not replace an earlier one unless it has a measurement: a plan that is interrupted at once must not
+// cost a good report. kept reports that the earlier one stays.
+func savePlan(dir string, p report.Plan) (kept bool, err error) {
+	if p.Partial && p.Voids() == len(p.Steps) {
+		if _, err := os.Stat(filepath.Join(dir, report.PlanFile)); err == nil {
+			return true, nil
+		}
+	}
+	return false, report.Write(dir, p)
+}
+
+// kneeLine is the last line of plan --json.
+type kneeLine struct {
+	Type    string             `json:"type"`
+	Version int                `json:"version"`
+	Knee    search.Knee        `json:"knee"`
+	Repeats *report.Repeats    `json:"repeats"`
+	Units   []measure.UnitCost `json:"units"`
+	Games   *report.Games      `json:"games"`
+	Partial bool               `json:"partial"`
+	Report  string             `json:"report"` // folder
 }
 
 // plan runs the search and prints a summary. The runner saves the report after every step, so that
@@ -137,6 +205,9 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err == nil {
 		err = f.defaults(c)
 	}
+	if err == nil {
+		err = f.capture.check()
+	}
 	if err != nil {
 		return usage.Error(err)
 	}
@@ -145,15 +216,20 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
+	live.Captures = f.capture.captures()
 	end, err := f.remote.open(c, &f.scenarioFlags, out, &live)
 	if err != nil {
 		return err
 	}
 	defer end()
+	kept := false // the report of an earlier plan
 	cfg := runner.PlanConfig{
-		Start: f.start, Max: f.max, Limit: f.limit, Commit: version,
+		Start: f.start, Max: f.max, Sizes: f.sizes, Limit: f.limit, Commit: version,
 		Command: "tickrate " + strings.Join(os.Args[1:], " "),
-		Save:    func(p report.Plan) error { return savePlan(f.out, p) },
+		Save: func(p report.Plan) (err error) {
+			kept, err = savePlan(f.out, p)
+			return err
+		},
 	}
 	if f.quick {
 		cfg.Tolerance = 0.15
@@ -166,10 +242,12 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	p = p.Clean()
 	if f.json {
-		return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"version": report.Version,
-			"knee": p.Knee, "repeats": p.Repeats, "units": p.Units, "games": p.Games,
-			"partial": p.Partial, "report": f.out})
+		err := json.NewEncoder(c.OutOrStdout()).Encode(kneeLine{"knee", report.Version, p.Knee, p.Repeats,
+			p.Units, p.Games, p.Partial, f.out})
+		return errors.Join(err, outcome(p))
 	}
-	printPlan(c.OutOrStdout(), f.out, p)
-	return nil
+	printPlan(&wrapper{w: c.OutOrStdout()}, p)
+	printReportPath(c.OutOrStdout(), f.out, kept)
+	f.capture.print(c.OutOrStdout(), p)
+	return outcome(p)
 }

@@ -50,6 +50,9 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	if err != nil {
 		return nil, err
 	}
+	if err := notURL("--nats-listen", f.listen); err != nil {
+		return nil, err
+	}
 	if cfg.Host, err = netip.ParseAddr(f.host); err != nil || cfg.Host.IsUnspecified() {
 		return nil, usage.Errorf("--host %q: expected an IP address of this machine", f.host)
 	}

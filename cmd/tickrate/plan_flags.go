@@ -59,7 +59,7 @@ func (f *scenarioFlags) register(c *cobra.Command) {
 	fl.StringVar(&f.scenario, "scenario", "one-lobby",
 		"`name` of a scenario (plan scenarios lists them), or a TOML file")
 	fl.StringVar(&f.slo, "slo", "", "service level, an `expression`; default "+slo.DefaultExpr)
-	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
+	fl.IntVar(&f.rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 144")
 	fl.IntVar(&f.every, "interval", 0,
 		"`ticks` between two snapshots to one client; 0 for the value nearest to 20 Hz")
 	fl.IntVar(&f.full, "full", 4,

@@ -115,7 +115,7 @@ func predict(c *cobra.Command, f predictFlags) error {
 	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom,
 		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
 	// The p99 of the tick is about the mean of the opening times its tail ratio.
-	if tick := p.Windows[0].TickMicros.Mean / 1000 * max(1, p.Windows[0].Tail); err == nil &&
+	if tick := p.Windows[0].TickMillis.Mean * max(1, p.Windows[0].Tail); err == nil &&
 		tick > level.TickLimitMillis {
 		err = fmt.Errorf("a lobby of %d does not hold the service level: p99 of its tick is about %.1f "+
 			"ms, expected at most %.1f", f.s.Lobby.Players, tick, level.TickLimitMillis)
@@ -128,7 +128,7 @@ func predict(c *cobra.Command, f predictFlags) error {
 		e.SetIndent("", "  ")
 		return e.Encode(p)
 	}
-	printPrediction(c.OutOrStdout(), p, f.headroom)
+	printPrediction(&wrapper{w: c.OutOrStdout()}, p, f.headroom)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	for _, c := range p.Windows {
 		printCost(w, p, c)
 	}
-	fmt.Fprintf(w, "memory: %.0f MB\n", p.MemoryMB)
+	fmt.Fprintf(w, "memory: %.0f MB\n", p.MemoryBytes/1e6)
 	if p.Refused != "" {
 		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
 	}
@@ -178,22 +178,22 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	hz := float64(p.Scenario.Rates.TickHz)
 	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; "+
 		"all lobbies %.2f cores\n",
-		c.Window, c.TickMicros.Mean, c.TickMicros.StdErr, c.TickMicros.Mean*hz/1e4, c.ServerCores)
+		c.Window, 1e3*c.TickMillis.Mean, 1e3*c.TickMillis.StdErr, c.TickMillis.Mean*hz/10, c.ServerCores)
 	for _, st := range c.Stages {
-		if st.Mean >= 0.02*c.TickMicros.Mean {
-			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, st.Mean, st.StdErr,
-				100*st.Mean/c.TickMicros.Mean)
+		if st.Mean >= 0.02*c.TickMillis.Mean {
+			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, 1e3*st.Mean, 1e3*st.StdErr,
+				100*st.Mean/c.TickMillis.Mean)
 		}
 	}
 	// Costs of sockets are live, since virtual time has no system calls.
 	k := c.Sockets
 	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one lobby:")
 	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n",
-		k.ReceiveMicros, k.DatagramsIn, k.Receives)
-	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", k.SendMicros,
-		k.DatagramsOut, k.Sends, 1000*k.SendMicros/max(k.DatagramsOut, 1e-9))
+		1e3*k.ReceiveMillis, k.DatagramsIn, k.Receives)
+	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", 1e3*k.SendMillis,
+		k.DatagramsOut, k.Sends, 1e6*k.SendMillis/max(k.DatagramsOut, 1e-9))
 	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n",
-		k.BesideMicros)
+		1e3*k.BesideMillis)
 	fmt.Fprintf(w,
 		"  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
 		c.BytesDown.Mean, c.BytesDown.StdErr, c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)

@@ -6,24 +6,24 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/report"
+	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/search"
 )
 
-// printPlan prints the summary of the report in the folder dir.
-func printPlan(w io.Writer, dir string, p report.Plan) {
+// printPlan prints the summary of a plan.
+func printPlan(w io.Writer, p report.Plan) {
 	printKnee(w, p)
 	if p.Games != nil {
 		printGames(w, p.Games)
-	} else if p.Units != nil {
+	} else if len(p.Units) > 0 {
 		printUnits(w, p.Units, p.SLO.SendEvery)
 	}
+	printEvents(w, p)
 	if s, ok := p.Accounted(); ok {
-		printBytes(w, s.Players, s.Bytes)
+		printBytes(w, several(s.Players, "player"), s.Bytes)
 	}
 	if p.Codecs != nil {
 		printCodecs(w, p.Codecs)
@@ -31,27 +31,20 @@ func printPlan(w io.Writer, dir string, p report.Plan) {
 	if p.Partial {
 		fmt.Fprintln(w, "partial: interrupted")
 	}
+}
+
+// printReportPath says where the report is. kept: the folder dir has the report of an earlier plan still.
+func printReportPath(w io.Writer, dir string, kept bool) {
+	if kept {
+		fmt.Fprintf(w, "nothing was measured; the report of an earlier plan stays in %s\n", dir)
+		return
+	}
 	// The absolute path can be pasted into a browser.
 	at, err := filepath.Abs(filepath.Join(dir, report.PageFile))
 	if err != nil {
 		at = filepath.Join(dir, report.PageFile)
 	}
 	fmt.Fprintf(w, "report: %s\n", at)
-}
-
-// printWrapped prints text in lines of at most 80 columns, broken at spaces. Later lines are
-// indented.
-func printWrapped(w io.Writer, text string) {
-	const columns, indent = 80, "    "
-	for utf8.RuneCountInString(text) > columns {
-		at := strings.LastIndex(string([]rune(text)[:columns+1]), " ")
-		if at <= len(indent) {
-			break // one word
-		}
-		fmt.Fprintln(w, text[:at])
-		text = indent + text[at+1:]
-	}
-	fmt.Fprintln(w, text)
 }
 
 // printKnee prints the knee, the terms of the service level that fail beyond it, and how well it
@@ -64,18 +57,26 @@ func printKnee(w io.Writer, p report.Plan) {
 	if p.Knee.Bound == search.AtLeast {
 		bound = "at least "
 	}
+	if len(p.Sizes) > 0 {
+		name = "largest size that held"
+	}
 	fmt.Fprintln(w)
 	switch {
 	case p.Knee.Players == 0 && p.Knee.Bound == search.Measured:
 		printWrapped(w, fmt.Sprintf("%s: none (%s)", name, p.Knee.Reason))
+	case p.Knee.Players == 0 && p.Knee.Below > 0:
+		printWrapped(w, fmt.Sprintf("%s: not found below %s (%s)", name, p.Growth(p.Knee.Below), p.Knee.Reason))
 	case p.Knee.Players == 0:
-		printWrapped(w, fmt.Sprintf("%s: none yet (%s)", name, p.Knee.Reason))
+		printWrapped(w, fmt.Sprintf("%s: not found (%s)", name, p.Knee.Reason))
 	default:
 		size := p.Growth(p.Knee.Players)
 		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, size, p.Knee.Reason))
 	}
 	for _, why := range p.Knee.Binding {
 		printWrapped(w, fmt.Sprintf("  at %s: %s", p.Growth(p.Knee.FirstFail), why))
+	}
+	if p.Knee.Cause != "" {
+		printWrapped(w, "  "+p.Knee.Cause)
 	}
 	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
@@ -96,6 +97,19 @@ func printKnee(w io.Writer, p report.Plan) {
 	}
 }
 
+// printEvents prints what the processor counted at the knee, or why it did not.
+func printEvents(w io.Writer, p report.Plan) {
+	if s, ok := p.AtKnee(); ok && s.Events != nil {
+		printWrapped(w, fmt.Sprintf("  %v, at %s", s.Events, several(s.Players, "player")))
+		return
+	}
+	for _, c := range p.Config {
+		if c.Name == runner.HardwareCounters {
+			printWrapped(w, "  hardware counters "+c.Value)
+		}
+	}
+}
+
 // printGames prints how many games a core carries, and where the time of a tick goes.
 func printGames(w io.Writer, g *report.Games) {
 	for _, line := range g.Words() {
@@ -103,9 +117,9 @@ func printGames(w io.Writer, g *report.Games) {
 	}
 	fmt.Fprintf(w, "  %-9s %8s %8s   µs a tick and game\n", "", "live", "alone")
 	for _, st := range g.Stages {
-		fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", st.Name, st.Live, st.Warm)
+		fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", st.Name, 1e3*st.Live, 1e3*st.Warm)
 	}
-	fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", "in all", g.TickMicros, g.WarmMicros)
+	fmt.Fprintf(w, "  %-9s %8.1f %8.1f\n", "in all", 1e3*g.TickMillis, 1e3*g.WarmMillis)
 }
 
 // printUnits prints the CPU time that the running server spent on each unit of work, such as a
@@ -113,8 +127,8 @@ func printGames(w io.Writer, g *report.Games) {
 func printUnits(w io.Writer, units []measure.UnitCost, every int) {
 	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
 	for _, u := range units {
-		fmt.Fprintf(w, "  %-8s %8.1f ns per %-25s %8.1f a tick %8.1f µs\n", u.Stage, u.Nanos, u.Unit,
-			u.Units, u.Micros)
+		fmt.Fprintf(w, "  %-8s %8.1f ns per %-25s %8.1f a tick %8.1f µs\n", u.Stage, 1e6*u.Millis, u.Unit,
+			u.Units, 1e3*u.StageMillis)
 	}
 	if every > 1 {
 		fmt.Fprintf(w, "  a connection gets a snapshot every %d ticks, and counts in pairs then\n", every)
@@ -128,6 +142,6 @@ func printCodecs(w io.Writer, all *measure.Codecs) {
 	for i, c := range all.Each {
 		bytes, time := all.Against(i)
 		fmt.Fprintf(w, "  %-12s %9.0f B/s a client %5.1f %%  tick %6.0f µs %4.0f %%\n", c.Name,
-			c.BytesPerSecond, bytes, c.TickMicros, time)
+			c.BytesPerSecond, bytes, 1e3*c.TickMillis, time)
 	}
 }

@@ -31,7 +31,15 @@ func TestPlanRefusesFiles(t *testing.T) {
 			"a.toml:2: lobby.players: expected 1 to 4096 players"},
 		{[]string{"--scenario", file("b.toml", "\n[lobby]\nplayer = 3\n")},
 			"b.toml:3: lobby.player: expected no such key"},
-		{[]string{"--scenario", "duels", "--max", "9999"}, "--max 9999: expected"},
+		{[]string{"--scenario", "duels", "--max", "9999"}, "--max 9999: expected at most 256 lobbies"},
+		{[]string{"--max", "99999"}, "--max 99999: expected at most 4096 players"},
+		{[]string{"--max", "10", "--start", "20"}, "--max 10: expected at least the size to begin with"},
+		{[]string{"--sizes", "200,5000"}, "--sizes: 5000: expected 1 to 4096 players"},
+		{[]string{"--sizes", "200,x"}, `--sizes "200,x": expected whole numbers, such as 200,400`},
+		{[]string{"--sizes", "2", "--max", "4"}, "--sizes and --max: expected one of them"},
+		{[]string{"--scenario", "duels", "--sizes", "2,300"}, "--sizes: 300: expected 1 to 256 lobbies"},
+		{[]string{"--slo", "1<2"}, "column 1: expected a measured figure, as in p99(tick) < 0.6*period"},
+		{[]string{"--slo", "p99(tick)<5s or lost(input)==0"}, "times are milliseconds: expected 5000, got 5s"},
 		{[]string{"--max", "0"}, "--max 0: expected 1 to 4096 players"},
 		{[]string{"--slo", "p99(tick)<"},
 			`service level "p99(tick)<", column 11: expected a figure or number`},
@@ -139,11 +147,11 @@ func TestPlanLobbies(t *testing.T) {
 	}
 	s := steps[0]
 	if field[float64](t, s, "players") != 6 || field[float64](t, s, "lobbies") != 2 || field[float64](t, s,
-		"memory_mb") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
+		"memory_bytes") <= 0 || field[float64](t, s, "snapshots_per_tick") <= 0 {
 		t.Errorf("%v", s)
 	}
-	if field[float64](t, s, "processes") != 1 || len(field[[]any](t, s, "loop_call_us")) != 1 ||
-		field[float64](t, p, "games.tick_us") <= 0 || field[float64](t, p, "games.warm_us") <= 0 {
+	if field[float64](t, s, "processes") != 1 || len(field[[]any](t, s, "loop_call_ms")) != 1 ||
+		field[float64](t, p, "games.tick_ms") <= 0 || field[float64](t, p, "games.warm_ms") <= 0 {
 		t.Errorf("lobbies in one process: %v, %v", s, p["games"])
 	}
 	reported := 0
@@ -176,8 +184,8 @@ func TestPredictAndVerify(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Windows) != 2 || p.Windows[0].TickMicros.Mean <= 0 || p.Windows[1].ServerCores <= 0 ||
-		p.MemoryMB <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
+	if len(p.Windows) != 2 || p.Windows[0].TickMillis.Mean <= 0 || p.Windows[1].ServerCores <= 0 ||
+		p.MemoryBytes <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
 		t.Errorf("%s", out)
 	}
 	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)

@@ -70,10 +70,10 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if f.json {
 		e := json.NewEncoder(c.OutOrStdout())
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"version": simbench.PredictionVersion, "prediction": p,
+		return e.Encode(map[string]any{"type": "verification", "version": simbench.PredictionVersion, "prediction": p,
 			"measured": live.steps, "void": live.voids, "verdicts": verdicts})
 	}
-	printVerdicts(c.OutOrStdout(), p, live, verdicts)
+	printVerdicts(&wrapper{w: c.OutOrStdout()}, p, live, verdicts)
 	return nil
 }
 
@@ -104,18 +104,18 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 			v.Measured.StdErr, 100*v.Error(), wanted)
 	}
 	// Stages below 2 % of the tick are noise on both sides.
-	fmt.Fprintln(w, "stages, µs a tick:")
+	fmt.Fprintln(w, "stages, ms a tick:")
 	for _, st := range p.Windows[0].Stages {
 		var values []float64
 		for _, step := range live.steps {
-			for _, m := range step.StageCPUMicros {
+			for _, m := range step.StageCPUMillis {
 				if m.Name == st.Name {
 					values = append(values, m.Mean)
 				}
 			}
 		}
 		m := measure.EstimateOf(values)
-		if m.Mean > 0 && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMicros.Mean {
+		if m.Mean > 0 && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMillis.Mean {
 			fmt.Fprintf(w, line, "  "+st.Name, st.Mean, st.StdErr, m.Mean, m.StdErr,
 				100*(st.Mean/m.Mean-1), "")
 		}

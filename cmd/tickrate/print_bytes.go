@@ -20,9 +20,9 @@ const (
 
 // printBytes prints the bytes that clients received by component, with the largest fields and
 // reasons of each, and the overhead of UDP and IP beneath.
-func printBytes(w io.Writer, players int, b *measure.Bytes) {
+func printBytes(w io.Writer, people string, b *measure.Bytes) {
 	fmt.Fprintf(w, "bytes down, %s: %.0f B/s and %.1f datagrams/s a client (%d sampled)\n",
-		several(players, "player"), b.PerSecond(), b.DatagramsPerSecond(), b.Clients)
+		people, b.PerSecond(), b.DatagramsPerSecond(), b.Clients)
 	if err := b.Check(); err != nil { // else every bit is accounted for
 		printWrapped(w, "  "+err.Error())
 	}

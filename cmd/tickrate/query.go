@@ -35,16 +35,29 @@ type answer struct {
 // newQuery returns the command that asks a server for its public state and prints it as text or
 // JSON.
 func newQuery() *cobra.Command {
-	var asJSON bool
+	var asJSON, here bool
 	timeout := query.Timeout
 	c := &cobra.Command{
-		Use:   "query ADDR",
+		Use:   "query ADDR | query --local",
 		Short: "Ask a server what is played there",
 		Long: `query asks a server over UDP for its name, map, rules, players and teams, in the
 Server Query Protocol (SQP) that hosters and server browsers speak. ADDR is
-host:port, the one that serve has after --query.`,
-		Args: usage.OneArg("one address"),
+host:port, the one that serve has after --query.
+
+With --local it lists the servers that this user runs on this machine, with map,
+mode and players, from the entries that they keep in a folder (serve
+--local-list). An entry of a server that was killed is recognised and removed; a
+server that runs and does not write is marked silent.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if here {
+				return usage.NoArgs(c, args)
+			}
+			return usage.OneArg("one address, or --local")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if here {
+				return queryLocal(c.OutOrStdout(), c.ErrOrStderr(), asJSON)
+			}
 			if timeout <= 0 || timeout > time.Minute {
 				return usage.Errorf("--timeout %v: expected more than 0s, at most 1m", timeout)
 			}
@@ -62,6 +75,7 @@ host:port, the one that serve has after --query.`,
 			return printReport(c.OutOrStdout(), rtt, report)
 		},
 	}
+	c.Flags().BoolVar(&here, "local", false, "list the servers of this user on this machine")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one line of JSON")
 	c.Flags().DurationVar(&timeout, "timeout", timeout, "how long to wait for the whole answer, as `1.5s`")
 	return c

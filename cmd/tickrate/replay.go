@@ -26,12 +26,14 @@ code is then 1.
 
 With --at it plays one tick many times from the state before it, and prints what
 each system of the match takes: for ticks that serve --capture has written down.
-Stages of the network are not in a recording.`,
+Stages of the network are not in a recording. replay dump plays what a lobby that
+has panicked leaves.`,
 		Args: usage.OneArg("one recording"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return playback.Run(c.Context(), c.OutOrStdout(), args[0], o)
 		},
 	}
+	c.AddCommand(newReplayDump())
 	fl := c.Flags()
 	fl.Uint32Var(&o.From, "from", 0, "first `tick` to play; 0 for the first of the file")
 	fl.Uint32Var(&o.To, "to", 0, "last `tick` to play; 0 for the last of the file")

@@ -56,11 +56,22 @@ func TestReplayCommand(t *testing.T) {
 		got.From != 300 || got.To != 500 || len(got.Players) != 8 {
 		t.Fatalf("%v: %+v", err, got)
 	}
+	for _, none := range [][]string{{"--from", "100000"}, {"--from", "100000", "--json"},
+		{"--from", "1801", "--to", "1900"}} {
+		code, out, errs := result(t, append([]string{"replay", path}, none...)...)
+		if code != 2 || out != "" || !strings.Contains(errs, "has ticks 1 to 1800: expected some of them, not --from 1") {
+			t.Errorf("%v: %d %q %q", none, code, out, errs)
+		}
+	}
 	for n, want := range map[string]string{"1800": "", "1801": "--tick 1801: ", "99999": "ends with tick 18"} {
 		if _, err := output(t, "inspect", "world", path, "--tick", n); want == "" && err != nil ||
 			want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("tick %s: %v, want %q", n, err, want)
 		}
+	}
+	out, err = output(t, "inspect", "prediction", path)
+	if err != nil || !strings.HasPrefix(out, "No prediction differed from the server's state.\n8 players, ") {
+		t.Errorf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json")
 	whole := playback.Result{}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/slo"
 )
 
@@ -29,8 +30,13 @@ type screen struct {
 
 // newScreen returns a screen that writes to w.
 func newScreen(w io.Writer, json bool) *screen {
+	return &screen{w: w, live: !json && isTerminal(w), json: json}
+}
+
+// isTerminal reports whether a person sees at once what w gets.
+func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return &screen{w: w, live: !json && ok && term.IsTerminal(int(f.Fd())), json: json}
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // left formats the time that the search may still take, empty without a limit and beyond it.
@@ -47,17 +53,27 @@ func (s *screen) left() string {
 func (s *screen) ready() bool { return s.live && time.Since(s.shown) >= 200*time.Millisecond }
 
 // note shows the current activity until the next note or row overwrites it. It is cut to one row of
-// 80 columns: only the row of the cursor can be cleared.
+// the terminal, of 80 columns at most: only the row of the cursor can be cleared.
 func (s *screen) note(format string, args ...any) {
 	if !s.ready() {
 		return
 	}
 	s.shown = time.Now()
-	const columns = 79
+	columns := s.columns() - 1
 	left := s.left()
 	text := []rune("  " + fmt.Sprintf(format, args...))
-	text = text[:min(len(text), columns-len(left))]
+	text = text[:min(len(text), max(columns-len(left), 0))]
 	fmt.Fprint(s.w, "\r\x1b[K"+string(text)+left)
+}
+
+// columns is the width of the terminal, helpColumns at most.
+func (s *screen) columns() int {
+	if f, ok := s.w.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return min(width, helpColumns)
+		}
+	}
+	return helpColumns
 }
 
 // begin prints the machine, the terms of the service level and the head of the table of steps.
@@ -65,10 +81,10 @@ func (s *screen) begin(machine string, o *slo.Objective) {
 	if s.json {
 		return
 	}
-	fmt.Fprintln(s.w, machine)
+	printWrapped(s.w, machine)
 	fmt.Fprintln(s.w, "service level:")
-	for _, term := range o.Terms() {
-		fmt.Fprintf(s.w, "  %s\n", term)
+	for _, must := range o.Terms() {
+		printWrapped(s.w, "  "+must)
 	}
 	fmt.Fprintln(s.w)
 	if s.gamesHz > 0 {
@@ -91,10 +107,17 @@ func (s *screen) clear() {
 	}
 }
 
+// stepLine is a step as a line of JSON.
+type stepLine struct {
+	Type    string `json:"type"`
+	Version int    `json:"version"`
+	measure.Step
+}
+
 // row prints a measured step: its costs, whether it holds the service level and, beneath, why not.
 func (s *screen) row(p measure.Step) {
 	if s.json {
-		_ = json.NewEncoder(s.w).Encode(p) // the report has the step too
+		_ = json.NewEncoder(s.w).Encode(stepLine{"step", report.Version, p.Finite()}) // the report has it, too
 		return
 	}
 	s.clear()
@@ -108,14 +131,16 @@ func (s *screen) row(p measure.Step) {
 	if s.gamesHz > 0 {
 		micros := 1e6 * p.ServerCores / float64(max(p.Lobbies, 1)*s.gamesHz)
 		fmt.Fprintf(s.w, "%8d %9.1f %9.2f %7.2f %7.2f %11.1f %8.1f  %s\n", p.Lobbies, micros,
-			p.LatenessMicros.P99/1000, p.ServerCores, p.SwarmCores, p.KbpsDownPerClient,
+			p.LatenessMillis.P99, p.ServerCores, p.SwarmCores, p.KbpsDownPerClient,
 			p.SnapshotAgeMillis.P99, verdict)
 	} else {
 		fmt.Fprintf(s.w, "%8d %9.2f %9.2f %9.2f %7.2f %11.1f %8.1f  %s\n", p.Players,
 			p.TickCPUMillis.P50, p.TickCPUMillis.P99, p.TickCPUMillis.P999, p.ServerCores, p.KbpsDownPerClient,
 			p.SnapshotAgeMillis.P99, verdict)
 	}
-	if why != "" {
-		printWrapped(s.w, "    "+why)
+	for _, line := range []string{why, p.Cause} {
+		if line != "" {
+			printWrapped(s.w, "    "+line)
+		}
 	}
 }

@@ -149,6 +149,10 @@ func newServe() *cobra.Command {
 	c.Flags().BoolVar(&ready, "ready", false, "print one line of JSON with the addresses once ready, "+
 		"for programs that start this one")
 	exitOnStdinEOFFlag(c, &exitOnStdinEOF)
+	c.Flags().BoolVar(&s.query.local, "local-list", true, "keep an entry with map, mode and players for tickrate "+
+		"query --local, which lists the servers of this user on this machine")
+	c.Flags().BoolVar(&s.capture.from, "capture-from-reset", false, "capture no tick before the figures of all "+
+		"lobbies are reset (POST /stats/reset?lobby=all), for programs that measure, as plan")
 	c.AddCommand(newServeConfig())
 	return c
 }
@@ -232,6 +236,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		return err
 	}
 	defer leave()
+	defer s.listLocally(h)()
 	report(c, h)
 	defer s.fleet.runAgones(h)()
 	return h.Run(ctx)
@@ -323,7 +328,8 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 		return usage.Error(err)
 	}
 	// The maps that may follow.
-	cfg.Maps = mapResolver(pack, m.content, m.arena)
+	maps := newMapResolver(pack, m.content, m.arena)
+	cfg.Maps, s.capture.maps = maps.load, maps
 	if l.Rotation, err = parseRotation(pack, m.rotate); err != nil {
 		return err
 	}
@@ -334,7 +340,8 @@ func (s *serveSettings) lobby(cfg *host.Config) error {
 		l.NearestPlayers = -1
 	}
 	l.Spectators, l.SpectateAll, l.ShotLogSize = m.spectators, m.spectateAll, s.shotLog
-	l.IdleWarn, l.IdleKick, l.SleepWhenEmpty = m.idleWarn, m.idleKick, !m.noIdleSleep
+	l.IdleWarn, l.IdleKick, l.IdlePassive = m.idleWarn, m.idleKick, m.idlePassive
+	l.SleepWhenEmpty = !m.noIdleSleep
 	l.SendInterval = n.sendInterval
 	if n.snapshotRate != 0 {
 		_, l.SendInterval, err = (host.ClockConfig{Simulation: l.Rules.Rate, Network: n.snapshotRate}).Check()
@@ -360,12 +367,20 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	if _, err := s.capture.check(s.network.echo); err != nil {
 		return err
 	}
+	if err := errors.Join(notURL("--listen", s.network.listen), notURL("--http", s.http.listen),
+		notURL("--query", s.query.listen)); err != nil {
+		return err
+	}
 	if err := checkLifetimes("--token-lifetime", s.http.tokenLifetime, s.http.sessionTimeout); err != nil {
 		return err
 	}
 	switch {
-	case m.rate < 0 || m.rate > int(tick.MaxRate):
+	case m.players < 1 && !s.network.echo: // checkEcho has another limit
+		return usage.Errorf("--players %d: expected 1 to %d", m.players, server.MaxPlayers)
+	case m.rate < int(tick.MinRate) || m.rate > int(tick.MaxRate):
 		return usage.Errorf("--rate %d: expected %d to %d", m.rate, tick.MinRate, tick.MaxRate)
+	case s.tick.maxSteps == 0 || s.tick.maxBatch == 0: // host.ClockConfig takes 0 for its defaults
+		return usage.Errorf("--max-steps %d, --max-batch %d: expected 1 or more", s.tick.maxSteps, s.tick.maxBatch)
 	case s.tick.workers < 1:
 		return usage.Errorf("--tick-workers %d: expected 1 to %d", s.tick.workers, host.MaxTickWorkers)
 	case m.lobbyWorkers < 0 || m.lobbyWorkers > host.MaxLobbyWorkers:
@@ -379,6 +394,8 @@ func (s *serveSettings) check(c *cobra.Command) error {
 	case !protocol.ValidText([]byte(s.query.name), query.MaxText):
 		return usage.Errorf("--name %q: expected at most %d bytes of printable text",
 			s.query.name, query.MaxText)
+	case m.idlePassive < 0 || m.idlePassive > maxIdle:
+		return usage.Errorf("--idle-passive %v: expected at most %v, or 0 for never", m.idlePassive, maxIdle)
 	case m.idleWarn < 0 || m.idleWarn > maxIdle || m.idleKick < 0 || m.idleKick > maxIdle:
 		return usage.Errorf("--idle-warn %v, --idle-kick %v: expected at most %v, or 0 for never",
 			m.idleWarn, m.idleKick, maxIdle)

@@ -23,6 +23,9 @@ type captureSettings struct {
 	dir  string // folder; "" for none
 	when string // limit of a tick; "" for the deadline alone
 	most int    // captures in the folder
+	from bool   // nothing is captured before a reset of the figures of all lobbies
+	// finds the maps of the lobbies again; serveSettings.config sets it
+	maps *mapResolver
 }
 
 // register adds the flags of these settings to fl.
@@ -63,7 +66,8 @@ func (s *captureSettings) start() (*capture.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := capture.New(capture.Config{Dir: s.dir, When: when, Most: s.most, Log: os.Stderr})
+	r, err := capture.New(capture.Config{Dir: s.dir, When: when, Most: s.most, Log: os.Stderr, Await: s.from,
+		ReplayFlags: s.maps.replayFlags})
 	if err != nil {
 		return nil, err
 	}

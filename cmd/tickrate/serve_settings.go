@@ -57,6 +57,7 @@ type matchSettings struct {
 	seed                          uint64
 	rotate                        []string      // MAP or MAP=MODE
 	idleWarn, idleKick            time.Duration // 0 for never
+	idlePassive                   time.Duration // 0 for never
 	drainFor                      time.Duration // 0: SIGTERM ends the server at once
 }
 
@@ -95,8 +96,12 @@ type httpSettings struct {
 	sessionTimeout time.Duration // silence that ends a session, -1s for never
 }
 
-// querySettings are the settings of server queries: host:port, "" for none, and the server's name.
-type querySettings struct{ listen, name string }
+// querySettings are the settings of server queries.
+type querySettings struct {
+	listen string // host:port; "" for none
+	name   string // of the server
+	local  bool   // keeps an entry in the list of this machine
+}
 
 // consoleSettings are the settings of the console.
 type consoleSettings struct {
@@ -112,6 +117,7 @@ var settingKeys = []struct{ key, flag string }{
 	{"match.lobbies", "lobbies"}, {"match.lobby_workers", "lobby-workers"},
 	{"match.rate", "rate"}, {"match.seed", "seed"}, {"match.killcam", "killcam"},
 	{"match.idle_warn", "idle-warn"}, {"match.idle_kick", "idle-kick"},
+	{"match.idle_passive", "idle-passive"},
 	{"match.no_idle_sleep", "no-idle-sleep"}, {"match.drain_for", "drain-for"},
 
 	{"network.listen", "listen"}, {"network.public_addr", "public-addr"}, {"network.socket", "socket"},
@@ -198,7 +204,7 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 		"most `spectators`, in slots of their own; their tokens say so; 0 for none")
 	fl.BoolVar(&m.spectateAll, "spectate-all", false,
 		"show spectators all players, and not only what the player sees that they follow")
-	fl.IntVar(&m.rate, "rate", int(tick.DefaultRate), "ticks a second, in `Hz`, 20 to 128")
+	fl.IntVar(&m.rate, "rate", int(tick.DefaultRate), "ticks a second, in `Hz`, 20 to 144")
 	fl.Uint64Var(&m.seed, "seed", 1, "`seed` of all random draws of the match")
 	fl.StringVar(&m.killcam, "killcam", "auto",
 		"`when` to send killcams to clients that ask: on, off, auto (in lobbies of at most 64 "+
@@ -207,6 +213,9 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 		"idle `time` after which a player is warned; 0 for never")
 	fl.DurationVar(&m.idleKick, "idle-kick", 3*time.Minute,
 		"idle `time` after which a player is kicked; 0 for never")
+	fl.DurationVar(&m.idlePassive, "idle-passive", 10*time.Minute,
+		"`time` after which a player is kicked that gives input but goes nowhere, hits nobody and does not aim; "+
+			"0 for never")
 	fl.BoolVar(&m.noIdleSleep, "no-idle-sleep", false,
 		"play ticks while the lobby is empty; otherwise the match stands still then")
 	fl.DurationVar(&m.drainFor, "drain-for", 0,

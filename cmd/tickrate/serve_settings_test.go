@@ -13,7 +13,7 @@ import (
 )
 
 // processFlags are flags of serve about the process, which are no settings.
-var processFlags = []string{"config", "exit-on-stdin-eof", "help", "ready"}
+var processFlags = []string{"capture-from-reset", "config", "exit-on-stdin-eof", "help", "local-list", "ready"}
 
 // serveFlags returns the flags of a fresh serve.
 func serveFlags() *pflag.FlagSet {
@@ -41,8 +41,8 @@ func TestServeSettingsHaveFlagsAndKeys(t *testing.T) {
 			t.Errorf("--%s has no key", f.Name)
 		}
 	})
-	if len(settingKeys) > 60 {
-		t.Errorf("%d settings: expected at most 60", len(settingKeys))
+	if len(settingKeys) > 61 {
+		t.Errorf("%d settings: expected at most 61", len(settingKeys))
 	}
 }
 

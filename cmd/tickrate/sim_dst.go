@@ -1,10 +1,11 @@
-// The command sim dst: deterministic simulation tests of one seed, a range, or as many as fit into
-// a time. The simulator is bench/dst.
+// The command sim dst: deterministic simulation tests. The simulator is bench/dst; many seeds are
+// played in sim_dst_many.go.
 
 package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -22,7 +23,9 @@ type dstFlags struct {
 	codec   string        // of snapshots, as schema.ParseCodec reads it
 	list    bool          // lists the faults of the seed and stops
 	seeds   string        // range of seeds, A..B
-	forTime time.Duration // plays seed after seed
+	random  uint64        // draws as many seeds
+	forTime time.Duration // draws seeds for this time
+	base    uint64        // of the seeds that are drawn
 	shrink  int           // most runs to reduce a failing case
 }
 
@@ -49,14 +52,17 @@ A seed that violates an invariant is reduced to a smaller case and printed as
 the command that repeats it. Otherwise dst prints a hash of the final state: two
 runs of one seed print the same hash.
 
+  tickrate sim dst                       one seed, drawn at random
+  tickrate sim dst --for 8h              as many random seeds as fit into the time
+  tickrate sim dst --random 200          as many random seeds
+  tickrate sim dst --random 200 --base 7 the same seeds again: the base is printed
   tickrate sim dst --seeds 1..200        a range of seeds
-  tickrate sim dst --for 8h              as many seeds as fit, starting from one given by the clock
   tickrate sim dst --seed 12 --until 34s one seed, up to an instant`,
 		Args: usage.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.run(c) },
 	}
 	fl := c.Flags()
-	fl.Uint64Var(&f.Seed, "seed", 1, "`seed` to run")
+	fl.Uint64Var(&f.Seed, "seed", 0, "`seed` to run; default one drawn at random")
 	fl.DurationVar(&f.Until, "until", 0,
 		"virtual `time` at which the run stops, such as 12.5s; 0 is all of the run")
 	fl.IntVar(&f.Lobbies, "lobbies", 0,
@@ -65,7 +71,10 @@ runs of one seed print the same hash.
 	fl.StringVar(&f.without, "without", "",
 		"leave out the faults with these `numbers`, such as 1-3,7 (see --list); default none")
 	fl.StringVar(&f.seeds, "seeds", "", "run a range of seeds, `A..B`; default none")
-	fl.DurationVar(&f.forTime, "for", 0, "run seed after seed for this `duration`, such as 10m")
+	fl.Uint64Var(&f.random, "random", 0, "run `n` seeds drawn at random; default none")
+	fl.DurationVar(&f.forTime, "for", 0, "run seeds drawn at random for this `duration`, such as 10m; default none")
+	fl.Uint64Var(&f.base, "base", 0,
+		"`number` that the seeds of --random and --for are drawn from; default one drawn at random")
 	fl.IntVar(&f.shrink, "shrink", 60, "most `runs` spent on reducing a failing case")
 	fl.StringVar(&f.codec, "codec", schema.Huffman.String(), "`codec` of snapshots, as of serve")
 	fl.BoolVar(&f.list, "list", false, "list the faults of the seed and stop")
@@ -86,35 +95,41 @@ func (f *dstFlags) run(c *cobra.Command) error {
 		return usage.Error(err)
 	}
 	typed := c.Flags().Changed
-	one, many, timed := typed("seed"), typed("seeds"), typed("for")
+	chosen := 0
+	for _, name := range []string{"seed", "seeds", "random", "for"} {
+		if typed(name) {
+			chosen++
+		}
+	}
+	drawn := typed("random") || typed("for")
+	single := chosen == 0 || typed("seed")
 	switch {
-	case one && (many || timed) || many && timed:
-		return usage.Errorf("--seed, --seeds and --for: expected one of them")
-	case !many && !timed && f.list:
+	case chosen > 1:
+		return usage.Errorf("--seed, --seeds, --random and --for: expected one of them")
+	case typed("base") && !drawn:
+		return usage.Errorf("--base needs --random or --for")
+	case f.shrink < 0:
+		return usage.Errorf("--shrink %d: expected 0 or more", f.shrink)
+	case !typed("seed") && (f.Until != 0 || f.Clients != 0 || f.Without != nil || f.list):
+		return usage.Errorf("--until, --clients, --without and --list need --seed")
+	case f.list:
 		return listFaults(c, f.Case)
-	case !many && !timed:
+	case single && !typed("seed"):
+		f.Seed = rand.Uint64()
+		fallthrough
+	case single:
 		return playOne(c, f.Case, f.shrink)
 	case f.Lobbies < 0 || f.Lobbies > dst.MaxLobbies:
 		return usage.Errorf("--lobbies %d: expected 1 to %d, or 0 for one lobby without a host",
 			f.Lobbies, dst.MaxLobbies)
-	case f.Until != 0 || f.Clients != 0 || f.Without != nil || f.list:
-		return usage.Errorf("--until, --clients, --without and --list need --seed")
+	case drawn:
+		return f.playDrawn(c)
 	}
-	from, to, err := span(f.seeds)
-	if err != nil {
-		return usage.Error(err)
-	}
-	if timed { // seeds that earlier runs have not played
-		from, to = uint64(time.Now().Unix())<<16, ^uint64(0)
-	}
-	return f.playMany(c, from, to)
+	return f.playRange(c)
 }
 
-// span parses a range of seeds, A..B, both included. An empty text is 0, 0.
+// span parses a range of seeds, A..B, both included.
 func span(text string) (from, to uint64, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
 	a, b, _ := strings.Cut(text, "..")
 	if _, err = fmt.Sscanf(a+" "+b, "%d %d", &from, &to); err != nil || to < from {
 		return 0, 0, fmt.Errorf("--seeds %q: expected A..B, such as 1..200", text)
@@ -156,54 +171,4 @@ func playOne(cmd *cobra.Command, c dst.Case, shrink int) error {
 // real time only.
 func speed(virtual, spent time.Duration) string {
 	return fmt.Sprintf("%.0f x real time", virtual.Seconds()/max(spent.Seconds(), 1e-3))
-}
-
-// cases are what a seed of many plays: one lobby, and for one seed in four a host with several. With
-// --lobbies it is the host alone.
-func (f *dstFlags) cases(seed uint64) []dst.Case {
-	one, host := dst.Case{Seed: seed, Codec: f.Codec}, dst.Case{Seed: seed, Lobbies: f.Lobbies, Codec: f.Codec}
-	if f.Lobbies > 0 {
-		return []dst.Case{host}
-	}
-	host.Lobbies = dst.MaxLobbies
-	return []dst.Case{one, host}[:1+(seed%4+1)/4]
-}
-
-// playMany plays the seeds from..to, until forTime has passed (0 for no limit) or the command's
-// context ends. It prints each violation, reduced, and goes on; progress goes to standard error.
-func (f *dstFlags) playMany(cmd *cobra.Command, from, to uint64) error {
-	began, reported, n, broken := time.Now(), time.Now(), 0, 0
-	played := time.Duration(0)
-	for seed := from; ; seed++ {
-		violated := false
-		for _, c := range f.cases(seed) {
-			r, err := dst.Run(c)
-			if err != nil {
-				return err
-			}
-			played += c.Duration()
-			if r.Violation != nil { // go on: other seeds may break other invariants
-				violated = true
-				fmt.Fprintln(cmd.OutOrStdout(), dst.Shrink(r.Violation, f.shrink).Error())
-			}
-		}
-		if n++; violated {
-			broken++
-		}
-		// The last seed of a time limit is played to its end.
-		over := seed == to || f.forTime > 0 && time.Since(began) >= f.forTime || cmd.Context().Err() != nil
-		if over || time.Since(reported) > 10*time.Second {
-			reported = time.Now()
-			spent := time.Since(began)
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d seeds from %d on in %v, %s, %d with violations\n",
-				n, from, spent.Round(time.Second), speed(played, spent), broken)
-		}
-		if over {
-			break
-		}
-	}
-	if broken > 0 {
-		return fmt.Errorf("%d of %d seeds violate an invariant", broken, n)
-	}
-	return nil
 }

@@ -6,10 +6,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/dst"
 	"github.com/tickrate/tickrate/bench/dst/mutation"
 )
 
@@ -42,12 +44,21 @@ func TestDSTUse(t *testing.T) {
 		{"--seed 3 --clients 99", "99 clients: expected 1 to"},
 		{"--seed 3 --without 3-1", `--without: "3-1"`},
 		{"--seed 3 --without 5000", "fault 5000: expected 0 to"},
-		{"--seed 3 --seeds 1..2", "--seed, --seeds and --for"},
-		{"--seeds 1..2 --for 1s", "--seed, --seeds and --for"},
+		{"--seed 3 --seeds 1..2", "--seed, --seeds, --random and --for"},
+		{"--seeds 1..2 --for 1s", "--seed, --seeds, --random and --for"},
+		{"--random 3 --for 1s", "--seed, --seeds, --random and --for"},
+		{"--random 0", "--random 0: expected at least 1"},
+		{"--for 0s", "--for 0s: expected a positive duration"},
+		{"--seeds 1..2 --base 4", "--base needs --random or --for"},
+		{"--base 4", "--base needs --random or --for"},
+		{"--until 1s", "need --seed"},
+		{"--random 2 --lobbies 6", "--lobbies 6: expected 1 to 5"},
 		{"--seeds 2..1", `--seeds "2..1": expected A..B`},
 		{"--seeds 7", `--seeds "7": expected A..B`},
 		{"--seeds 1..2 --until 1s", "need --seed"},
 		{"--seed 3 more", "more"},
+		{"--for=-5s", "--for -5s: expected a positive duration"},
+		{"--seed 3 --shrink -1", "--shrink -1: expected 0 or more"},
 		{"--sed 3", "--sed"},
 	} {
 		code, out, errs := result(t, append([]string{"sim", "dst"}, strings.Fields(c.flags)...)...)
@@ -57,16 +68,57 @@ func TestDSTUse(t *testing.T) {
 	}
 }
 
-// A range of seeds is counted.
+// Without flags dst plays one seed, another each time.
+func TestDSTDrawsASeed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays two virtual minutes")
+	}
+	says := regexp.MustCompile(`^--seed (\d+): no violation, final state [0-9a-f]{16}, \d+ x real time\n$`)
+	var seeds [2]string
+	for i := range seeds {
+		code, out, errs := result(t, "sim", "dst")
+		found := says.FindStringSubmatch(out)
+		if code != 0 || found == nil || errs != "" {
+			t.Fatalf("exit code %d, %q, %q", code, out, errs)
+		}
+		seeds[i] = found[1]
+	}
+	if seeds[0] == seeds[1] {
+		t.Errorf("twice seed %s", seeds[0])
+	}
+}
+
+// Many seeds are counted, with the time that their lobbies played. One base draws the same seeds again.
 func TestDSTMany(t *testing.T) {
 	if testing.Short() {
 		t.Skip("plays two virtual minutes")
 	}
-	says := regexp.MustCompile(`^2 seeds from 2 on in \S+, \d+ x real time, 0 with violations\n$`)
-	if code, out, errs := result(t, "sim", "dst", "--seeds", "2..3"); code != 0 ||
+	const rest = ` in \S+, 0\.03 lobby-hours, \d+ x real time, 0 with violations\n$`
+	says := regexp.MustCompile(`^2 seeds from 1 on` + rest)
+	if code, out, errs := result(t, "sim", "dst", "--seeds", "1..2"); code != 0 ||
 		out != "" || !says.MatchString(errs) {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
+	base := "1"
+	for ; ; base += "1" { // of two seeds without a host
+		if draw := dst.Seeds(number(t, base)); draw()%4 != 3 && draw()%4 != 3 {
+			break
+		}
+	}
+	says = regexp.MustCompile(`^seeds are drawn with --base ` + base + `\n2 seeds drawn with --base ` + base + rest)
+	if code, out, errs := result(t, "sim", "dst", "--random", "2", "--base", base); code != 0 ||
+		out != "" || !says.MatchString(errs) {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+}
+
+func number(t *testing.T, text string) uint64 {
+	t.Helper()
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // again matches the command that repeats a violation.

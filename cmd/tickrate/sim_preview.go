@@ -39,7 +39,7 @@ differs.
 	fl.StringVar(&o.Mode, "mode", "deathmatch", assets.ModeUsage)
 	fl.StringVar(&o.Content, "content", "", assets.ContentUsage)
 	fl.DurationVar(&o.Duration, "duration", time.Minute, "`length` of the match, 1s to 10h")
-	fl.IntVar(&o.Rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 128")
+	fl.IntVar(&o.Rate, "rate", int(tick.DefaultRate), "simulation rate in `Hz`, 20 to 144")
 	fl.DurationVar(&o.Delay, "delay", 0, "one-way `delay` of each link, 0 to 1s")
 	fl.Float64Var(&o.Loss, "loss", 0, "`share` of datagrams lost on each link, 0 to 0.5")
 	fl.BoolVar(&o.RealTime, "real-time", false,

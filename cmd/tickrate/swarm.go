@@ -4,17 +4,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
+	"github.com/tickrate/tickrate/cmd/internal/inspect"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 )
 
@@ -28,6 +32,9 @@ type swarmFlags struct {
 	json      bool
 	hugePages bool // moves the players' memory into pages of 2 MiB
 	netgraph  int  // number of the player whose netgraph is followed; -1 for none
+	// number of the player whose corrections are followed; -1 for none
+	corrections int
+	asked       int // players, with those that the server then refused
 }
 
 // swarmPlay says how many clients play, how, and for how long.
@@ -35,10 +42,11 @@ type swarmPlay struct {
 	players, spectators int
 	full                int           // players that decode whole snapshots
 	decode              client.Decode // of the other players
-	rate                int           // commands a second
+	rate                int           // commands a second; 0: the server's tick rate
 	duration            time.Duration // measured; 0 until interrupted
 	warmup              time.Duration // played before measuring
 	arrival             time.Duration // over which the players connect
+	link                string        // profile of each player's link
 	chatEvery           time.Duration // mean between two chat lines of a player; 0 for none
 	seed                uint64        // of all decisions
 }
@@ -72,6 +80,11 @@ address of each and the key.
 
   tickrate swarm --players 6000 --full 1000 --http 127.0.0.1:7914 --http 127.0.0.1:7924
 
+Each player can have a bad link (--link), which is played in the swarm itself, up
+and down, seeded by the player's number; tickrate impair is the same as a proxy.
+
+  tickrate swarm --players 64 --link mobile
+
 The first players (--full) decode whole snapshots. --decode is how much the
 others decode:
 
@@ -98,6 +111,12 @@ A fleet's director gives each player a place on one host or several:
 	c.AddCommand(newSwarmAgent())
 	f.play.register(c)
 	f.tokens.register(c)
+	f.register(c)
+	return c
+}
+
+// register adds the flags that swarm and client share, beside those of play and tokens.
+func (f *swarmFlags) register(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.hugePages, "huge-pages", true, "move the players' memory into pages of 2 MiB once "+
 		"all have joined: less CPU per player; takes a second or two for each GB")
@@ -109,8 +128,8 @@ A fleet's director gives each player a place on one host or several:
 	fl.BoolVar(&f.json, "json", false, "print the figures as JSON")
 	fl.IntVar(&f.netgraph, "netgraph", -1,
 		"print the connection quality of the player of this `number` every second, from 0; -1 for none")
-	fl.Lookup("netgraph").NoOptDefVal = "0"
-	return c
+	fl.IntVar(&f.corrections, "corrections", -1, "print where the server's state differed from what the "+
+		"player of this `number` predicted, from 0; -1 for none. See tickrate inspect prediction")
 }
 
 // register adds the flags of p to c.
@@ -125,7 +144,7 @@ func (p *swarmPlay) register(c *cobra.Command) {
 		"`number` of players that decode whole snapshots, at least one for each lobby")
 	fl.TextVar(&p.decode, "decode", client.DecodeOwn,
 		"`amount` that the other players decode: full, own or acks")
-	fl.IntVar(&p.rate, "rate", int(tick.DefaultRate), "command rate in `Hz`; use the server's tick rate")
+	fl.IntVar(&p.rate, "rate", 0, "tick rate in `Hz` that the server must have; 0 for any")
 	fl.DurationVar(&p.duration, "duration", 10*time.Second, "measured `time`; 0 until interrupted")
 	fl.DurationVar(&p.warmup, "warmup", 2*time.Second,
 		"`time` to play before measuring, after all have joined, without figures")
@@ -133,7 +152,14 @@ func (p *swarmPlay) register(c *cobra.Command) {
 		"`time` over which the players connect, one after another; 0 for all at once")
 	fl.DurationVar(&p.chatEvery, "chat-every", 0,
 		"mean `time` between two chat lines of a player; 0 for none")
-	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions")
+	p.registerSeed(fl)
+}
+
+// registerSeed adds the flags of what is drawn by the seed.
+func (p *swarmPlay) registerSeed(fl *pflag.FlagSet) {
+	fl.Uint64Var(&p.seed, "seed", 1, "`seed` of all decisions, and of the links")
+	fl.StringVar(&p.link, "link", "clean", "`profile` of each player's link, both ways: clean, wifi, mobile, bad, "+
+		"hell, or settings as of tickrate impair, such as delay=40ms,loss=2%")
 }
 
 // check returns an error for values out of range; lobbies is the number of lobbies, 0 for one.
@@ -143,8 +169,9 @@ func (p *swarmPlay) check(lobbies int) error {
 		return fmt.Errorf("%d players: expected 1 to %d for each lobby", p.players, server.MaxPlayers)
 	case p.spectators < 0 || p.spectators > server.MaxPlayers:
 		return fmt.Errorf("%d spectators: expected 0 to %d", p.spectators, server.MaxPlayers)
-	case !tick.Rate(p.rate).Valid() || p.rate > 1000:
-		return fmt.Errorf("rate %d Hz: expected %d to %d", p.rate, tick.MinRate, tick.MaxRate)
+	case p.rate != 0 && (!tick.Rate(p.rate).Valid() || p.rate > 1000):
+		return fmt.Errorf("--rate %d: expected %d to %d Hz, or 0 for the server's", p.rate, tick.MinRate,
+			tick.MaxRate)
 	}
 	for _, d := range []struct {
 		flag  string
@@ -160,7 +187,19 @@ func (p *swarmPlay) check(lobbies int) error {
 			return fmt.Errorf("--%s %v: expected 0 to %v", d.flag, d.value, d.most)
 		}
 	}
-	return nil
+	_, err := p.profile()
+	return err
+}
+
+// profile is the profile of the players' links.
+func (p *swarmPlay) profile() (link impair.Profile, err error) {
+	if link, err = impair.ParseProfile(p.link); err != nil {
+		return link, fmt.Errorf("--link: %w", err)
+	}
+	if link.Rebind != 0 {
+		return link, fmt.Errorf("--link %s: rebind needs a socket for each address: tickrate impair has it", p.link)
+	}
+	return link, nil
 }
 
 // swarmSetup is a swarm that is ready to open.
@@ -194,8 +233,13 @@ func (f *swarmFlags) setup(c *cobra.Command) (*swarmSetup, error) {
 		return nil, err
 	}
 	p := &f.play
+	link, err := p.profile()
+	if err != nil {
+		return nil, usage.Error(err)
+	}
 	cfg := swarm.Config{
-		Players: p.players + p.spectators, Full: p.full, Decode: p.decode,
+		Link:    link,
+		Players: p.players + p.spectators, FirstSpectator: p.players, Full: min(p.full, p.players), Decode: p.decode,
 		Seed: p.seed, Rate: tick.Rate(p.rate), ChatEvery: p.chatEvery, Arrival: p.arrival,
 		Models: models, Content: pack, Brain: move.Brain, Token: tokens,
 		Choose: f.tokens.nearest || f.tokens.match.director != "", // which may name another host for each player
@@ -219,11 +263,20 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 	if f.netgraph < -1 || f.netgraph >= f.play.players {
 		return usage.Errorf("--netgraph %d: expected a player, 0 to %d", f.netgraph, f.play.players-1)
 	}
+	if f.corrections < -1 || f.corrections >= f.play.players {
+		return usage.Errorf("--corrections %d: expected a player, 0 to %d", f.corrections, f.play.players-1)
+	}
 	setup, err := f.setup(c)
 	if err != nil {
 		return err
 	}
 	setMinProcs(swarmProcs)
+	if f.corrections >= 0 {
+		setup.cfg.Corrections = inspect.CorrectionLog
+	}
+	f.asked = f.play.players
+	refused := refusedClients{asked: f.asked, w: c.ErrOrStderr()}
+	setup.cfg.Refused = refused.add
 	s, err := swarm.Open(setup.cfg)
 	if err != nil {
 		return err
@@ -237,12 +290,28 @@ func runSwarm(c *cobra.Command, f swarmFlags) error {
 		return fmt.Errorf("%w; is tickrate serve running at %v%s with room for %s?",
 			err, joinAddresses(setup.cfg.Servers), setup.terms, f.play.people())
 	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s have joined, moving by %s%s\n",
+	f.play.players, f.play.spectators = f.play.players-refused.players, f.play.spectators-refused.spectators
+	if err := f.play.takeRate(s); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "joined: %s, moving by %s%s\n",
 		f.play.people(), setup.movement, fetched(s))
 	if err := s.Run(c.Context(), f.play.warmup, nil); err != nil {
 		return err
 	}
-	return measureSwarm(c, f, s)
+	return errors.Join(measureSwarm(c, f, s), refused.err())
+}
+
+// takeRate makes the server's tick rate that of the swarm, and refuses another --rate.
+func (p *swarmPlay) takeRate(s *swarm.Swarm) error {
+	rate := s.ServerRate()
+	if p.rate != 0 && p.rate != int(rate) {
+		return usage.Errorf("--rate %d: the server plays %d ticks a second, and its clients with it: "+
+			"leave --rate out, or start tickrate serve --rate %d", p.rate, rate, p.rate)
+	}
+	p.rate = int(rate)
+	s.SetRate(rate)
+	return nil
 }
 
 // measureSwarm plays for the measured time and prints the figures.
@@ -252,14 +321,18 @@ func measureSwarm(c *cobra.Command, f swarmFlags, s *swarm.Swarm) error {
 	if d == 0 {
 		d = 1 << 62 // until the context ends
 	}
-	graphs, follow := newGraphs(s, f.play.players), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
+	graphs, follow := newGraphs(s, f.asked), followNetgraph(c.ErrOrStderr(), s, f.netgraph)
+	corrected := followCorrections(c.ErrOrStderr(), s, f.corrections)
 	out, begin := newScreen(c.ErrOrStderr(), f.json), time.Now()
 	err := s.Run(c.Context(), d, func() bool {
+		if corrected != nil && corrected() {
+			return true
+		}
 		if follow != nil {
 			return follow() // in place of the progress
 		}
 		if out.ready() {
-			out.note("%s", progress(&s.Figures, f.play.players, time.Since(begin), d))
+			out.note("%s", progress(&s.Figures, f.play.clients(), time.Since(begin), d))
 		}
 		return false
 	})

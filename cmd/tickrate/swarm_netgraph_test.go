@@ -39,8 +39,8 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.out), &figures); err != nil || len(figures.Netgraphs) != 2 {
 		t.Fatalf("%v: %d netgraphs in\n%s", err, len(figures.Netgraphs), s.out)
 	}
-	for _, name := range []string{"rtt_ns", "jitter_ns", "loss", "buffer_ticks",
-		"interp_ns", "mispredictions", "down_bytes", "up_bytes"} {
+	for _, name := range []string{"rtt_ms", "jitter_ms", "loss", "buffer_ticks",
+		"interp_ms", "mispredictions", "down_bytes", "up_bytes"} {
 		if _, ok := figures.Netgraphs[1][name]; !ok {
 			t.Errorf("a netgraph has no %s", name)
 		}

@@ -17,11 +17,13 @@ import (
 	"github.com/tickrate/tickrate/client"
 )
 
-// swarmSummary is the output of swarm --json. Keys name their units.
+// swarmSummary is the output of swarm --json. Keys name their units; see docs/json.md.
 type swarmSummary struct {
+	Type           string  `json:"type"` // "swarm"
 	Version        int     `json:"version"`
-	Players        int     `json:"players"`
-	Seconds        float64 `json:"seconds"`          // measured, without the warm-up
+	Players        int     `json:"players"` // that have joined
+	Spectators     int     `json:"spectators"`
+	Elapsed        float64 `json:"elapsed_ms"`       // measured, without the warm-up
 	TicksPerPlayer float64 `json:"ticks_per_player"` // commands that a player issued
 	KbpsDown       float64 `json:"kbps_down_per_client"`
 	KbpsUp         float64 `json:"kbps_up_per_client"`
@@ -38,18 +40,20 @@ type swarmSummary struct {
 	ByBackup   float64   `json:"swarm_backup_share"`
 	RunDelay   *runDelay `json:"swarm_run_delay"` // null where the system does not report it
 	CPU        float64   `json:"swarm_cores"`     // CPU time by elapsed time
-	CPUPerTick float64   `json:"swarm_us_per_client_tick"`
+	CPUPerTick float64   `json:"swarm_ms_per_client_tick"`
 	Void       string    `json:"void,omitempty"` // reason why the figures are worthless
 
 	Choice *swarmChoice `json:"choice,omitempty"` // of players whose tokens name several servers
 
-	Netgraphs []client.Netgraph `json:"netgraphs"` // of the first players, over the whole run
+	Link *swarmLink `json:"link,omitempty"` // of --link; it has done so since the start
+
+	Netgraphs []netgraphFigures `json:"netgraphs"` // of the first players, over the whole run
 
 	Bytes *measure.Bytes `json:"bytes"` // received by a sample of the players, by purpose
 }
 
 // summaryVersion is the version of the JSON of a swarmSummary.
-const summaryVersion = 2
+const summaryVersion = 3
 
 // runDelay is the time in which the swarm was runnable and the machine ran something else, and the
 // lateness of its sends without that time.
@@ -88,56 +92,64 @@ func runDelayOf(g *swarm.Figures) *runDelay {
 // millis converts nanoseconds to milliseconds.
 func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 
-// summarize collects the figures of s for the output. players counts those that play: spectators
-// are in the swarm's sums but not in its means.
-func summarize(s *swarm.Swarm, players int, graphs []client.Netgraph) swarmSummary {
-	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(players)
+// summarize collects the figures of s for the output. Ticks are those of players; bytes and CPU time
+// are divided by all clients, which spectators are, too.
+func summarize(s *swarm.Swarm, p *swarmPlay, graphs []client.Netgraph) swarmSummary {
+	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(p.clients())
 	return swarmSummary{
-		Version: summaryVersion, Players: players, Seconds: sec, TicksPerPlayer: float64(g.Ticks) / n,
-		KbpsDown: float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
+		Type: "swarm", Version: summaryVersion, Players: p.players, Spectators: p.spectators,
+		Elapsed:        1000 * sec,
+		TicksPerPlayer: float64(g.Ticks) / float64(max(p.players, 1)),
+		KbpsDown:       float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
 		AgeP50: millis(g.Age.Quantile(0.5)), AgeP99: millis(g.Age.Quantile(0.99)),
 		RTTP50: millis(g.RTT.Quantile(0.5)), RTTP99: millis(g.RTT.Quantile(0.99)),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said,
 		LateP999: millis(g.Late.Quantile(0.999)), OnSchedule: g.OnSchedule(),
 		ByBackup: float64(g.ByBackup) / float64(max(g.Passes, 1)), RunDelay: runDelayOf(g),
-		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e6 / float64(max(g.Ticks, 1)),
-		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: graphs,
+		CPU: g.CPU.Seconds() / sec, CPUPerTick: g.CPU.Seconds() * 1e3 / (sec * float64(p.rate) * n),
+		Void: g.Void(), Bytes: runner.Account(g), Netgraphs: netgraphsOf(graphs),
 	}
 }
 
 // printFigures prints the figures of s as text, or as JSON if f says so. Figures of a swarm that
 // missed its own schedule are printed and marked VOID; the error is errVoid.
 func printFigures(w io.Writer, s *swarm.Swarm, f swarmFlags, graphs []client.Netgraph) error {
-	out := summarize(s, f.play.players, graphs)
-	out.Choice = choiceOf(choices(s, f.play.players))
+	out := summarize(s, &f.play, graphs)
+	out.Choice, out.Link = choiceOf(choices(s, f.asked)), linkOf(s, f.play.link)
 	if f.json {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return errors.Join(e.Encode(out), out.void())
 	}
+	w = &wrapper{w: w}
+	sec := out.Elapsed / 1000
 	if out.Void != "" {
 		printVoid(w, out.Void)
 	}
-	fmt.Fprintf(w, "%s, %.1f s, %.1f of %.0f ticks each\n", several(out.Players, "player"), out.Seconds,
-		out.TicksPerPlayer, out.Seconds*float64(f.play.rate))
+	fmt.Fprintf(w, "%s, %.1f s, %.1f of %.0f ticks a player\n", f.play.people(), sec,
+		out.TicksPerPlayer, sec*float64(f.play.rate))
 	fmt.Fprintf(w, "  down %8.1f kbit/s a client    up %8.1f kbit/s a client\n", out.KbpsDown, out.KbpsUp)
 	fmt.Fprintf(w, "  snapshot age  p50 %6.1f ms   p99 %6.1f ms\n", out.AgeP50, out.AgeP99)
-	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms\n", out.RTTP50, out.RTTP99)
+	fmt.Fprintf(w, "  round trip    p50 %6.1f ms   p99 %6.1f ms, with the wait for a tick\n",
+		out.RTTP50, out.RTTP99)
 	out.Choice.print(w)
+	out.Link.print(w)
 	fmt.Fprintf(w, "  %s, %s\n", several(int(out.Shots), "shot"),
 		several(int(out.Mispredictions), "misprediction"))
-	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a player and tick,\n"+
+	fmt.Fprintf(w, "  the swarm itself: %.2f of a core, %.1f µs a client and tick,\n"+
 		"    sends late by %.2f ms at p99.9 (limit %.0f ms, %s)\n",
-		out.CPU, out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
+		out.CPU, 1e3*out.CPUPerTick, out.LateP999, millis(swarm.MaxLate), keptOr(out.OnSchedule, "missed"))
 	if out.ByBackup > 0 {
 		fmt.Fprintf(w, "  %.2f %% of its passes were played by its backup thread, because the first\n"+
 			"    was stalled\n", 100*out.ByBackup)
 	}
-	printRunDelay(w, out.RunDelay, out.Seconds)
+	printRunDelay(w, out.RunDelay, sec)
 	const indent = "    "
-	graph := strings.ReplaceAll(graphs[0].String(), " (", "  (") // the shares are a group, too
-	fmt.Fprintf(w, "  player 0:\n%s%s\n", indent, filled(strings.Split(graph, "  "), "  ", indent))
-	printBytes(w, f.play.players, out.Bytes)
+	if len(graphs) > 0 {
+		graph := strings.ReplaceAll(graphs[0].String(), " (", "  (") // the shares are a group, too
+		fmt.Fprintf(w, "  the first player:\n%s%s\n", indent, filled(strings.Split(graph, "  "), "  ", indent))
+	}
+	printBytes(w, f.play.people(), out.Bytes)
 	return out.void()
 }
 
@@ -212,11 +224,17 @@ func keptOr(kept bool, missed string) string {
 
 // people formats the numbers of players and spectators.
 func (p *swarmPlay) people() string {
-	if p.spectators == 0 {
+	switch {
+	case p.spectators == 0:
 		return several(p.players, "player")
+	case p.players == 0:
+		return several(p.spectators, "spectator")
 	}
 	return several(p.players, "player") + " and " + several(p.spectators, "spectator")
 }
+
+// clients is the number of players and spectators.
+func (p *swarmPlay) clients() int { return p.players + p.spectators }
 
 // joinAddresses formats addresses as a list of words.
 func joinAddresses(at []netip.AddrPort) string {

@@ -72,7 +72,7 @@ func mintTokens(key netcode.Key, m netcode.Mint) (*tokenSource, error) {
 
 // tokenRequest is a request for a token to the HTTP port of a server.
 type tokenRequest struct {
-	addr   string // host:port
+	addr   string // host:port or URL
 	secret string // "" for none
 	as     role
 	lobby  int64 // -1: the server chooses
@@ -123,7 +123,8 @@ const maxReply = 16 << 10
 
 // send asks once. again means that the same request may succeed a second later.
 func (r *tokenRequest) send(ctx context.Context, c *http.Client) (raw []byte, again bool, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.addr+"/v1/connect", r.body())
+	base := serverapi.Base(r.addr)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/connect", r.body())
 	if err != nil {
 		return nil, false, usage.Errorf("--http %s: expected host:port", r.addr)
 	}
@@ -138,8 +139,8 @@ func (r *tokenRequest) send(ctx context.Context, c *http.Client) (raw []byte, ag
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return nil, false, fmt.Errorf("no answer at http://%s; is tickrate serve running? "+
-			"--http says where", r.addr)
+		return nil, false, fmt.Errorf("no answer at %s; is tickrate serve running? "+
+			"--http says where", base)
 	case err != nil:
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
 	}
@@ -149,18 +150,18 @@ func (r *tokenRequest) send(ctx context.Context, c *http.Client) (raw []byte, ag
 		return nil, false, fmt.Errorf("ask for a token: %w", err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, resp.StatusCode == http.StatusTooManyRequests, refused(r.addr, resp.StatusCode, body)
+		return nil, resp.StatusCode == http.StatusTooManyRequests, refused(base, resp.StatusCode, body)
 	}
 	var reply httpapi.ConnectReply
 	if err := json.Unmarshal(body, &reply); err != nil || len(reply.Token) != netcode.TokenSize {
-		return nil, false, fmt.Errorf("http://%s/v1/connect: the answer holds no token; "+
-			"is this tickrate serve?", r.addr)
+		return nil, false, fmt.Errorf("%s/v1/connect: the answer holds no token; "+
+			"is this tickrate serve?", base)
 	}
 	return reply.Token, false, nil
 }
 
 // refused returns the error for a server that gives no token, with its reason if it has one.
-func refused(addr string, status int, body []byte) error {
+func refused(base string, status int, body []byte) error {
 	var reply struct {
 		Error string `json:"error"`
 	}
@@ -168,10 +169,10 @@ func refused(addr string, status int, body []byte) error {
 	// The status tells whether a secret is missing; all else is in the server's own words.
 	switch {
 	case status == http.StatusUnauthorized:
-		return fmt.Errorf("http://%s wants a secret for tokens: give the server's with --http-token or "+
-			"%s", addr, serverapi.TokenVariable)
+		return fmt.Errorf("%s wants a secret for tokens: give the server's with --http-token or "+
+			"%s", base, serverapi.TokenVariable)
 	case reply.Error != "":
-		return fmt.Errorf("http://%s gives no token: %s", addr, strings.TrimSpace(reply.Error))
+		return fmt.Errorf("%s gives no token: %s", base, strings.TrimSpace(reply.Error))
 	}
-	return fmt.Errorf("http://%s/v1/connect: status %d; is this tickrate serve?", addr, status)
+	return fmt.Errorf("%s/v1/connect: status %d; is this tickrate serve?", base, status)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/fleet/director"
 	"github.com/tickrate/tickrate/netio/netcode"
@@ -22,7 +23,7 @@ import (
 
 // matchRequest is what a swarm asks a director for.
 type matchRequest struct {
-	director string // host:port; "" for no director
+	director string // host:port or URL; "" for no director
 	secret   string // "" for none
 	mapName  string
 	mode     string
@@ -74,7 +75,8 @@ func (r *matchRequest) send(ctx context.Context, c *http.Client, ask director.As
 	if err != nil {
 		return nil, false, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+r.director+"/v1/match", bytes.NewReader(text))
+	base := serverapi.Base(r.director)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/v1/match", bytes.NewReader(text))
 	if err != nil {
 		return nil, false, usage.Errorf("--director %s: expected host:port", r.director)
 	}
@@ -100,10 +102,10 @@ func (r *matchRequest) send(ctx context.Context, c *http.Client, ask director.As
 	case resp.StatusCode == http.StatusOK && len(reply.Tokens) == 1 && len(reply.Tokens[0].Token) == netcode.TokenSize:
 		return reply.Tokens[0].Token, false, nil
 	case resp.StatusCode == http.StatusServiceUnavailable && reply.Error != "":
-		return nil, true, fmt.Errorf("http://%s has no place: %s", r.director, reply.Error)
+		return nil, true, fmt.Errorf("%s has no place: %s", base, reply.Error)
 	case reply.Error != "":
-		return nil, false, fmt.Errorf("http://%s gives no place: %s", r.director, reply.Error)
+		return nil, false, fmt.Errorf("%s gives no place: %s", base, reply.Error)
 	}
-	return nil, false, fmt.Errorf("http://%s/v1/match: status %d; is this tickrate fleet director?", r.director,
+	return nil, false, fmt.Errorf("%s/v1/match: status %d; is this tickrate fleet director?", base,
 		resp.StatusCode)
 }

@@ -34,10 +34,7 @@ port. The server counts, so a player that joins late or is out of sight is there
 Where output is no terminal, it prints one table and ends.`,
 		Args: usage.OneArg("one address"),
 		RunE: func(c *cobra.Command, args []string) error {
-			base, out := args[0], c.OutOrStdout()
-			if !strings.Contains(base, "://") {
-				base = "http://" + base
-			}
+			out := c.OutOrStdout()
 			f, isFile := out.(*os.File)
 			live := !once && isFile && term.IsTerminal(int(f.Fd()))
 			of := ""
@@ -50,7 +47,7 @@ Where output is no terminal, it prints one table and ends.`,
 			}
 			return watch(c.Context(), out, high, live,
 				func(ctx context.Context, each func(*dash.About, *dash.Frame) bool) error {
-					return serverapi.Frames(ctx, base, of, secret, each)
+					return serverapi.Frames(ctx, args[0], of, secret, each)
 				})
 		},
 	}
@@ -75,14 +72,15 @@ func watch(ctx context.Context, w io.Writer, high func() int, live bool,
 	frames func(context.Context, func(*dash.About, *dash.Frame) bool) error) error {
 	err := frames(ctx, func(about *dash.About, f *dash.Frame) bool {
 		rows := board(about, f)
-		if live {
-			fmt.Fprint(w, "\x1b[H\x1b[J") // to the upper left, and clear what is below
-		}
 		if most := high(); most > 0 && len(rows) > most-1 {
 			left := len(rows) - (most - 2)
 			rows = append(rows[:max(most-2, 0)], fmt.Sprintf("and %d more", left))
 		}
-		_, err := fmt.Fprintln(w, strings.Join(rows, "\n"))
+		text := strings.Join(rows, "\n") + "\n"
+		if live { // over the last one, without a moment in which the screen is empty
+			text = "\x1b[H" + strings.ReplaceAll(text, "\n", "\x1b[K\n") + "\x1b[J"
+		}
+		_, err := io.WriteString(w, text)
 		return err == nil && live
 	})
 	if live && errors.Is(err, context.Canceled) {

@@ -143,6 +143,15 @@ func NewGrid(c Config) *Grid {
 	return g
 }
 
+// SetViewDistance changes Config.ViewDistance, 0 for no limit. Call it between two snapshots.
+func (g *Grid) SetViewDistance(cells int) {
+	if cells == 0 {
+		cells = math.MaxInt16
+	}
+	g.cfg.ViewDistance = cells
+	g.discs.far = newDisc(cells, max(g.cfg.Wide, g.cfg.Deep))
+}
+
 // Config is the grid's configuration, with its defaults.
 func (g *Grid) Config() Config { return g.cfg }
 

@@ -13,69 +13,88 @@ const maxDiffs = 8
 // nothing if they are the same: "player.yaw: wrap 4096 here, wrap 2048 there; player.aim: only
 // there". It names the models only if the schemas agree. Both sets must be as ParseSet returns
 // them, or pass it.
-func (s Set) Diff(o Set) string {
-	var all []string
+func (s Set) Diff(o Set) string { return list(s.differences(o)) }
+
+// difference is one thing in that two sets differ.
+type difference struct {
+	at   string // "player.yaw", "schema player" or "model"
+	says string
+}
+
+func (s Set) differences(o Set) (all []difference) {
 	for _, a := range s.Schemas {
 		if i := slices.IndexFunc(o.Schemas, func(b Schema) bool { return a.Name == b.Name }); i >= 0 {
 			all = append(all, diff(a, o.Schemas[i])...)
 		} else {
-			all = append(all, "schema "+a.Name+": only here")
+			all = append(all, difference{"schema " + a.Name, "only here"})
 		}
 	}
 	for i, b := range o.Schemas {
 		if !slices.ContainsFunc(s.Schemas, func(a Schema) bool { return a.Name == b.Name }) {
-			all = append(all, "schema "+b.Name+": only there")
+			all = append(all, difference{"schema " + b.Name, "only there"})
 		} else if len(s.Schemas) == len(o.Schemas) && s.Schemas[i].Name != b.Name {
-			all = append(all, fmt.Sprintf("schema %d: %s here, %s there", i, s.Schemas[i].Name, b.Name))
+			all = append(all, difference{fmt.Sprintf("schema %d", i),
+				fmt.Sprintf("%s here, %s there", s.Schemas[i].Name, b.Name)})
 		}
 	}
 	if len(all) == 0 && s.Model != o.Model {
-		all = append(all, fmt.Sprintf("model: %016x here, %016x there", s.Model, o.Model))
+		all = append(all, difference{"model", fmt.Sprintf("%016x here, %016x there", s.Model, o.Model)})
 	}
-	return list(all)
+	return all
 }
 
-func list(all []string) string {
-	if n := len(all); n > maxDiffs {
-		all = append(all[:maxDiffs:maxDiffs], fmt.Sprintf("and %d more", n-maxDiffs))
+func list(all []difference) string {
+	n := min(len(all), maxDiffs)
+	lines := make([]string, 0, maxDiffs+1)
+	for _, d := range all[:n] {
+		lines = append(lines, d.at+": "+d.says)
 	}
-	return strings.Join(all, "; ")
+	if n < len(all) {
+		lines = append(lines, fmt.Sprintf("and %d more", len(all)-n))
+	}
+	return strings.Join(lines, "; ")
 }
 
-func diff(a, b Schema) (all []string) {
-	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+func diff(a, b Schema) (all []difference) {
+	say := func(at, format string, args ...any) {
+		all = append(all, difference{at, fmt.Sprintf(format, args...)})
+	}
 	if a.Name != b.Name {
-		say("schema: %s here, %s there", a.Name, b.Name)
+		say("schema", "%s here, %s there", a.Name, b.Name)
 	}
 	if a.Single != b.Single {
-		say("%s: %s here, %s there", a.Name, rows(a), rows(b))
+		say(a.Name, "%s here, %s there", rows(a), rows(b))
 	}
 	var here, there []string // what both have, in their orders
 	for _, f := range a.Fields {
+		at := a.Name + "." + f.Name
 		i := slices.IndexFunc(b.Fields, func(g Field) bool { return f.Name == g.Name })
 		if i < 0 {
-			say("%s.%s: only here", a.Name, f.Name)
+			say(at, "only here")
 			continue
 		}
 		here = append(here, f.Name)
 		g := b.Fields[i]
 		if m, n := f.measure(), g.measure(); m != n {
-			say("%s.%s: %s here, %s there", a.Name, f.Name, orAny(m), orAny(n))
+			say(at, "%s here, %s there", orAny(m), orAny(n))
 		}
 		if f.Predict != g.Predict {
-			say("%s.%s: predict %v here, %v there", a.Name, f.Name, f.Predict, g.Predict)
+			say(at, "predict %v here, %v there", f.Predict, g.Predict)
+		}
+		if f.Spawn != g.Spawn {
+			say(at, "spawn %v here, %v there", f.Spawn, g.Spawn)
 		}
 	}
 	for _, g := range b.Fields {
 		if slices.Contains(here, g.Name) {
 			there = append(there, g.Name)
 		} else {
-			say("%s.%s: only there", b.Name, g.Name)
+			say(b.Name+"."+g.Name, "only there")
 		}
 	}
 	for i := range here {
 		if here[i] != there[i] {
-			say("%s: %s comes before %s here, after it there", a.Name, here[i], there[i])
+			say(a.Name, "%s comes before %s here, after it there", here[i], there[i])
 			break
 		}
 	}

@@ -5,7 +5,7 @@
 //
 // Rows are int32, already quantised. The package knows nothing of entities, frames or baselines: a
 // Coder codes one value against another. Schemas and models have hashes, which two ends compare in
-// a handshake; if they differ, a Set's text and Diff name the field.
+// a handshake; if they differ, Set.Match names the field.
 //
 // # Schemas from structs
 //

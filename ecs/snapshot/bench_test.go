@@ -47,7 +47,7 @@ func newCrowd(baselines int, lossy bool) *crowd {
 	c.encoder = NewEncoder(c.model, crowdSlots)
 	groups := c.ring.Groups()
 	for i := range crowdClients {
-		k := NewTracker(groups, 1)
+		k := NewTracker(groups*GroupRows, 1)
 		for t := tick.Tick(1); t <= crowdTicks; t++ {
 			k.Advance(t)
 		}
@@ -450,7 +450,7 @@ func doesNotAllocate(t *testing.T, codec schema.Codec, see []uint64) {
 		}
 		out.Acked(now)
 	}
-	c.trackers[0] = NewTracker(c.ring.Groups(), 1) // the decoder's: it starts with nothing
+	c.trackers[0] = NewTracker(crowdSlots, 1) // the decoder's: it starts with nothing
 	for range 100 {
 		step()
 	}

@@ -74,7 +74,7 @@ func (p *Packer) Sum(s *Checksums, first, count int) (sum uint32) {
 // CheckedSection is Section for a section sent with a checksum. If it decodes to other rows than
 // the sender has, the error is ErrSum and nothing is kept.
 func (d *Decoder) CheckedSection(t tick.Tick, src []byte, sum uint32) error {
-	if err := d.read(t, src); err != nil {
+	if err := d.schema.name(d.read(t, src)); err != nil {
 		return err
 	}
 	if d.sum() != sum {

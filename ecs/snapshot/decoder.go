@@ -17,6 +17,7 @@ type Decoder struct {
 	frames [Window]*Frame
 	newest []tick.Tick // by slot
 	last   tick.Tick   // newest of all
+	schema schemaErrors
 }
 
 // NewDecoder returns a decoder for frames of up to slots slots that come every interval ticks.
@@ -30,14 +31,15 @@ func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 	for i := range d.frames {
 		d.frames[i] = &frames[i]
 	}
-	d.newest = make([]tick.Tick, d.stage.Slots())
+	d.newest, d.schema = make([]tick.Tick, d.stage.Slots()), newSchemaErrors(m)
 	return d
 }
 
 // Section decodes the runs that fill src up to its padding, of the snapshot of tick t: all of them
-// or, on an error, none. Groups ascend. Rows that are held already are read and ignored.
+// or, on an error, none. Groups ascend. Rows that are held already are read and ignored. An error
+// that looks like another schema at the sender is a *SchemaError.
 func (d *Decoder) Section(t tick.Tick, src []byte) error {
-	if err := d.read(t, src); err != nil {
+	if err := d.schema.name(d.read(t, src)); err != nil {
 		return err
 	}
 	d.commit(t)

@@ -79,7 +79,7 @@ func TestWhoIsGoneStaysGone(t *testing.T) {
 			f.Set(slot, id, []int32{0})
 		}
 		e.Begin(f, ring)
-		k := NewTracker(1, 1)
+		k := NewTracker(2*GroupRows, 1)
 		k.Advance(at)
 		var p Packer
 		p.Begin(e, k, 0, 1)

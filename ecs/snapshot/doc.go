@@ -36,7 +36,8 @@
 //	    packer.Begin(encoder, tracker, 0, ring.Groups())
 //	    for !packer.Done() { payload, first, count = packer.Next(payload, budget) }
 //
-// A client calls Decoder.Section for each datagram and acknowledges it only if that succeeded.
+// A client calls Decoder.Section for each datagram and acknowledges it only if that succeeded. Both
+// ends must have the same model: compare them before the first snapshot, by schema.Set.Match.
 //
 // For n slots, f fields, groups of b bytes at most (MaxGroupBytes), a ring of r frames and c
 // clients a server takes about

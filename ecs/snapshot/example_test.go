@@ -14,7 +14,7 @@ func Example() {
 
 	ring := snapshot.NewRing(s, 64, snapshot.Window, 1) // server
 	encoder := snapshot.NewEncoder(model, 64)
-	tracker := snapshot.NewTracker(4, 1)
+	tracker := snapshot.NewTracker(64, 1)
 	decoder := snapshot.NewDecoder(model, 64, 1) // client
 
 	var packer snapshot.Packer

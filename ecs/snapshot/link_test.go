@@ -158,7 +158,7 @@ func newLifeModelOf(m *schema.Model, seed uint64, slots, clients int, interval t
 	for i := range clients {
 		l.clients = append(l.clients, &lifeClient{
 			profile: p, phase: tick.Tick(i) % interval,
-			tracker: NewTracker((slots+GroupRows-1)/GroupRows, interval), decoder: NewDecoder(m, slots, interval),
+			tracker: NewTracker(slots, interval), decoder: NewDecoder(m, slots, interval),
 		})
 	}
 	return l
@@ -422,7 +422,7 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 		var sides [2]side
 		for i := range sides {
 			sides[i] = side{ring: NewRing(playerSchema, slots, Window, 1), e: NewEncoder(m, slots),
-				k: NewTracker((slots+GroupRows-1)/GroupRows, 1), cost: make([]uint16, 192)}
+				k: NewTracker(slots, 1), cost: make([]uint16, 192)}
 		}
 		hidden, size := 0, 0
 		for now := tick.Tick(1); now <= 150; now++ {

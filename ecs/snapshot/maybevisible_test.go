@@ -35,7 +35,7 @@ func TestToldEqualsTwin(t *testing.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 4))
 		w := newWorld(playerSchema, slots, rng.Uint64(), 0.7, 0.02, 0.03)
 		ring := NewRing(playerSchema, slots, Window, 1)
-		e, k := NewEncoder(m, slots), NewTracker(groups, 1)
+		e, k := NewEncoder(m, slots), NewTracker(groups*GroupRows, 1)
 		k.Reserve()
 		sees, full := newSomeSlots(rng, slots, 0.6, 0.1), []uint64{^uint64(0), ^uint64(0)}
 		twin := slowTold{make([]tick.Tick, slots), make([]tick.Tick, slots)}

@@ -48,7 +48,7 @@ func TestMemoryOfAThousand(t *testing.T) {
 	tracker := measure(func() any {
 		all := make([]*Tracker, 0, clients)
 		for range clients {
-			k := NewTracker((slots+GroupRows-1)/GroupRows, 1)
+			k := NewTracker(slots, 1)
 			k.beginRows()
 			all = append(all, k)
 		}

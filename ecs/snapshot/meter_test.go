@@ -469,7 +469,7 @@ func TestMeterOnDamage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	w := newWorld(playerSchema, 60, 4, 0.7, 0.05, 0.05)
 	ring := recorded(playerSchema, 60, 6, w)
-	d, e, k := NewDecoder(m, 60, 1), NewEncoder(m, 60), NewTracker(4, 1)
+	d, e, k := NewDecoder(m, 60, 1), NewEncoder(m, 60), NewTracker(64, 1)
 	for b := tick.Tick(1); b < 6; b++ {
 		mustSection(t, d, ring.At(b), nil, m)
 	}
@@ -613,7 +613,7 @@ func (n *naiveMeter) owner(age byte, base, row []int32) {
 func TestMeterAllocatesNothing(t *testing.T) {
 	m := schema.DefaultModel(playerSchema)
 	ring := recorded(playerSchema, 200, 6, newWorld(playerSchema, 200, 4, 0.7, 0.05, 0.05))
-	d, e, k, meter := NewDecoder(m, 200, 1), NewEncoder(m, 200), NewTracker(13, 1), NewMeter(playerSchema)
+	d, e, k, meter := NewDecoder(m, 200, 1), NewEncoder(m, 200), NewTracker(200, 1), NewMeter(playerSchema)
 	e.Begin(ring.At(6), ring)
 	k.Advance(6)
 	var p Packer

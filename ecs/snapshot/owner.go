@@ -220,19 +220,26 @@ func (o *OwnerWriter) Acked(t tick.Tick) {
 
 // OwnerReader receives a client's own row.
 type OwnerReader struct {
-	got  ownerRows
-	next []int32
+	got    ownerRows
+	next   []int32
+	schema schemaErrors
 }
 
 // NewOwnerReader returns the other end of NewOwnerWriter.
 func NewOwnerReader(m *schema.Model, interval tick.Tick) *OwnerReader {
-	return &OwnerReader{got: newOwnerRows(m, interval), next: make([]int32, len(m.Coders()))}
+	return &OwnerReader{got: newOwnerRows(m, interval), next: make([]int32, len(m.Coders())),
+		schema: newSchemaErrors(m)}
 }
 
 // Parse reads the row of tick t and returns what follows. The row belongs to the reader and is
-// valid until one a window newer arrives. Errors are ErrRun, ErrNoBaseline, ErrStale and ErrBlock;
-// they change nothing.
+// valid until one a window newer arrives. Errors are ErrRun, ErrNoBaseline, ErrStale and ErrBlock, or
+// a *SchemaError; they change nothing.
 func (o *OwnerReader) Parse(t tick.Tick, src []byte) (row []int32, rest []byte, err error) {
+	row, rest, err = o.parse(t, src)
+	return row, rest, o.schema.name(err)
+}
+
+func (o *OwnerReader) parse(t tick.Tick, src []byte) (row []int32, rest []byte, err error) {
 	i, kept, held := o.got.at(t)
 	if t == 0 || o.got.ticks[i] > t {
 		return nil, src, ErrStale

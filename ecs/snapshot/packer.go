@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -106,6 +107,9 @@ func (p *Packer) start(e *Encoder, k *Tracker) {
 	}
 	if e.ring.Span() < MaxAge*k.interval {
 		panic("snapshot: ring too short for the baselines that a tracker names")
+	}
+	if slots := k.groups * GroupRows; e.frame.Slots() > slots {
+		panic(fmt.Sprintf("snapshot: frame of %d slots, tracker has room for %d", e.frame.Slots(), slots))
 	}
 	p.encoder, p.interval, p.next = e, k.interval, 0
 	p.first, p.end = 0, e.inUse

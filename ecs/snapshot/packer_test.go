@@ -42,7 +42,7 @@ func TestWorstGroupStaysInBound(t *testing.T) {
 		}
 		w.capture(ring.Begin(now))
 	}
-	e, d, k := NewEncoder(m, GroupRows), NewDecoder(m, GroupRows, 1), NewTracker(1, 1)
+	e, d, k := NewEncoder(m, GroupRows), NewDecoder(m, GroupRows, 1), NewTracker(GroupRows, 1)
 	bound := MaxGroupBytes(m)
 	var p Packer
 	for now := tick.Tick(1); now <= 2; now++ {
@@ -80,7 +80,7 @@ func TestPackerFillsDatagrams(t *testing.T) {
 	e := NewEncoder(m, slots)
 	rapid.Check(t, func(t *rapid.T) {
 		e.Begin(now, ring)
-		k, d := NewTracker(groups, 1), NewDecoder(m, slots, 1)
+		k, d := NewTracker(groups*GroupRows, 1), NewDecoder(m, slots, 1)
 		for at := tick.Tick(1); at < ticks; at++ {
 			k.Advance(at)
 			if rapid.Bool().Draw(t, "heard") {
@@ -137,7 +137,7 @@ func TestBeginWithin(t *testing.T) {
 	begun, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		e.Begin(ring.At(ticks), ring)
-		k := NewTracker(groups, 1)
+		k := NewTracker(groups*GroupRows, 1)
 		for at := tick.Tick(1); at < ticks; at++ {
 			k.Advance(at)
 			first, count := 0, groups

@@ -16,7 +16,7 @@ func TestPartsByTurns(t *testing.T) {
 	m := schema.DefaultModel(playerSchema)
 	w := newWorld(playerSchema, slots, 4, 0.9, 0.02, 0)
 	ring, e := NewRing(playerSchema, slots, Window*interval, 1), NewEncoder(m, slots)
-	d, k := NewDecoder(m, slots, interval), NewTracker((slots+GroupRows-1)/GroupRows, interval)
+	d, k := NewDecoder(m, slots, interval), NewTracker(slots, interval)
 	var p Packer
 	picked := make([]uint64, (slots+63)/64)
 	for slot := 3; slot < slots; slot += 19 {

@@ -111,3 +111,18 @@ func (o *OwnerWriter) PrefetchAppend(t tick.Tick) {
 
 // usualOwnerAge is the age in intervals of the baselines of most owner rows, at most.
 const usualOwnerAge = 2
+
+// Prefetch loads the fields that Parse reads first into the cache.
+func (o *OwnerReader) Prefetch() {
+	prefetch.Bytes(unsafe.Pointer(o), unsafe.Offsetof(o.got)+unsafe.Offsetof(o.got.ticks))
+}
+
+// PrefetchParse loads what Parse reads and writes for the row of the interval after tick t into the
+// cache, if that is the newest. It reads fields that Prefetch loads.
+func (o *OwnerReader) PrefetchParse(t tick.Tick) {
+	at, n := int(t/o.got.interval+1)&(Window-1), len(o.next)
+	prefetch.Bytes(unsafe.Pointer(&o.got.ticks[at]), 1)
+	newest := max(0, at-usualOwnerAge)
+	prefetch.Bytes(unsafe.Pointer(&o.got.values[newest*n]), uintptr((at-newest+1)*n)*4)
+	prefetch.Bytes(unsafe.Pointer(&o.next[0]), uintptr(n)*4)
+}

@@ -242,7 +242,7 @@ func TestRowsEqualNaive(t *testing.T) {
 			w := newWorld(s, slots, rng.Uint64(), 0.7, 0.02, 0.02)
 			ring := NewRing(s, slots, Window*int(interval), 1)
 			groups := (slots + GroupRows - 1) / GroupRows
-			e, k, twin, d := NewEncoder(m, slots), NewTracker(groups, interval), newSlowLedger(), NewDecoder(m, slots, interval)
+			e, k, twin, d := NewEncoder(m, slots), NewTracker(groups*GroupRows, interval), newSlowLedger(), NewDecoder(m, slots, interval)
 			sees := newSomeSlots(rng, slots, share, rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "flips"))
 			picks := newSomeSlots(rng, slots, 0.6, 0.5)
 			cost, budget := make([]uint16, (slots+63)/64*64), RunBytes+MaxGroupBytes(m)
@@ -346,7 +346,7 @@ func TestBeginRowsWithin(t *testing.T) {
 		w := newWorld(playerSchema, slots, rng.Uint64(), 0.7, 0.02, 0.02)
 		ring := NewRing(playerSchema, slots, Window, 1)
 		groups := (slots + GroupRows - 1) / GroupRows
-		e, k, d := NewEncoder(m, slots), NewTracker(groups, 1), NewDecoder(m, slots, 1)
+		e, k, d := NewEncoder(m, slots), NewTracker(groups*GroupRows, 1), NewDecoder(m, slots, 1)
 		sees := newSomeSlots(rng, slots, rapid.SampledFrom([]float64{0.05, 0.5, 0.95}).Draw(t, "share"), rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "flips"))
 		sees.open = rapid.IntRange(0, slots).Draw(t, "open")
 		cost, budget := make([]uint16, (slots+63)/64*64), RunBytes+MaxGroupBytes(m)
@@ -415,7 +415,7 @@ func TestRowsAfterForgetting(t *testing.T) {
 		{"Reset", (*Tracker).Reset, 0},
 	} {
 		w := newWorld(playerSchema, 64, 5, 1, 0, 0)
-		ring, e, k := NewRing(playerSchema, 64, Window, 1), NewEncoder(m, 64), NewTracker(4, 1)
+		ring, e, k := NewRing(playerSchema, 64, Window, 1), NewEncoder(m, 64), NewTracker(64, 1)
 		var p Packer
 		pack := func(now tick.Tick, see uint64) (rows, bytes, count int) {
 			w.capture(ring.Begin(now))
@@ -447,7 +447,7 @@ func TestIdleRowsCostNextToNothing(t *testing.T) {
 	const slots = 1024
 	m := schema.DefaultModel(playerSchema)
 	w := newWorld(playerSchema, slots, 5, 1, 0, 0)
-	ring, e, k := NewRing(playerSchema, slots, Window, 1), NewEncoder(m, slots), NewTracker(slots/GroupRows, 1)
+	ring, e, k := NewRing(playerSchema, slots, Window, 1), NewEncoder(m, slots), NewTracker(slots, 1)
 	var p Packer
 	for now := tick.Tick(1); now <= 2; now++ {
 		w.capture(ring.Begin(now))

@@ -61,7 +61,7 @@ func TestSawEqualsTwin(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		const slots, interval = 70, 3
 		w := newWorld(playerSchema, slots, seed, 0.7, 0.02, 0)
-		ring, e, k := NewRing(playerSchema, slots, Window*interval+1, 1), NewEncoder(schema.Train(playerSchema, schema.NewCounts(playerSchema)), slots), NewTracker((slots+15)/16, interval)
+		ring, e, k := NewRing(playerSchema, slots, Window*interval+1, 1), NewEncoder(schema.Train(playerSchema, schema.NewCounts(playerSchema)), slots), NewTracker(slots, interval)
 		d := NewDecoder(schema.Train(playerSchema, schema.NewCounts(playerSchema)), slots, interval)
 		var p Packer
 		var sums Checksums
@@ -160,7 +160,7 @@ func TestNobodyStaysBehindBlocks(t *testing.T) {
 		w := newWorld(playerSchema, slots, rng.Uint64(), 0.7, 0.02, 0.03)
 		ring := NewRing(playerSchema, slots, Window, 1)
 		groups := (slots + GroupRows - 1) / GroupRows
-		e, k, d := NewEncoder(m, slots), NewTracker(groups, 1), NewDecoder(m, slots, 1)
+		e, k, d := NewEncoder(m, slots), NewTracker(groups*GroupRows, 1), NewDecoder(m, slots, 1)
 		if rapid.Bool().Draw(t, "accounts") {
 			k.Reserve()
 		}

@@ -13,7 +13,7 @@ func TestStoredNamesNoBaseline(t *testing.T) {
 	const slots = 100
 	m := schema.DefaultModel(playerSchema).With(schema.Stored)
 	w := newWorld(playerSchema, slots, 8, 0.7, 0.05, 0)
-	ring, e, k, d := NewRing(playerSchema, slots, Window, 1), NewEncoder(m, slots), NewTracker(7, 1), NewDecoder(m, slots, 1)
+	ring, e, k, d := NewRing(playerSchema, slots, Window, 1), NewEncoder(m, slots), NewTracker(slots, 1), NewDecoder(m, slots, 1)
 	var p Packer
 	see := []uint64{^uint64(0), 0x5555}
 	for now := tick.Tick(1); now <= 40; now++ {

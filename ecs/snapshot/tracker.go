@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -73,12 +74,14 @@ type Tracker struct {
 	sent    [Window]tick.Tick // by interval: the tick sent then
 }
 
-// NewTracker returns a tracker for up to groups groups and a client that gets a snapshot every
-// interval ticks.
-func NewTracker(groups int, interval tick.Tick) *Tracker {
-	if groups <= 0 || groups > MaxGroups || interval == 0 {
-		panic("snapshot: tracker without groups or interval")
+// NewTracker returns a tracker for frames of up to slots slots and a client that gets a snapshot
+// every interval ticks. A Packer panics if the encoder's frame has more slots.
+func NewTracker(slots int, interval tick.Tick) *Tracker {
+	if slots <= 0 || slots > MaxGroups*GroupRows || interval == 0 {
+		panic(fmt.Sprintf("snapshot: tracker of %d slots every %d ticks, want 1 to %d slots and at least 1 tick",
+			slots, interval, MaxGroups*GroupRows))
 	}
+	groups := (slots + GroupRows - 1) / GroupRows
 	words := (groups + 63) / 64
 	k := &Tracker{interval: interval, groups: groups, words: words, acked: make([]uint64, Window*words)}
 	if k.rest = k.one[:]; words > 1 {

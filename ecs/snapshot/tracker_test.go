@@ -54,7 +54,7 @@ func TestTrackerEqualsTwin(t *testing.T) {
 		groups := rapid.SampledFrom([]int{1, 7, 63, 64, 65, 130}).Draw(t, "groups")
 		interval := tick.Tick(rapid.IntRange(1, 4).Draw(t, "interval"))
 		phase := tick.Tick(rapid.IntRange(0, int(interval)-1).Draw(t, "phase"))
-		k := NewTracker(groups, interval)
+		k := NewTracker(groups*GroupRows, interval)
 		twin := &slowTracker{interval: interval, sent: map[tick.Tick]bool{}, acked: map[tick.Tick]map[int]bool{}}
 		now := phase
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
@@ -115,7 +115,7 @@ func TestSetsOfBaselines(t *testing.T) {
 	const interval, now = 3, 600
 	sets := map[Baselines]bool{}
 	for range 20_000 {
-		k := NewTracker(1, interval)
+		k := NewTracker(GroupRows, interval)
 		newest, step := 1+rng.IntN(8), 1+rng.IntN(6)
 		for age := MaxAge + 8; age > 0; age-- {
 			sent := age == newest || age == newest+step || age > newest+step && rng.IntN(5) > 0
@@ -141,7 +141,7 @@ func TestSetsOfBaselines(t *testing.T) {
 }
 
 func TestRunsAreAsLongAsTheyCanBe(t *testing.T) {
-	k := NewTracker(130, 1)
+	k := NewTracker(130*GroupRows, 1)
 	for now := tick.Tick(1); now <= 5; now++ {
 		k.Advance(now)
 	}

@@ -76,7 +76,7 @@ func TestOmitUnchangedEqualsTwin(t *testing.T) {
 		loss := rapid.SampledFrom([]float64{0, 0.1, 0.5}).Draw(t, "loss")
 		w := newWorld(playerSchema, slots, rng.Uint64(), 0.7, 0.01, 0.01)
 		ring := NewRing(playerSchema, slots, Window*int(interval), 1)
-		e, k := NewEncoder(m, slots), NewTracker(groups, interval)
+		e, k := NewEncoder(m, slots), NewTracker(groups*GroupRows, interval)
 		k.SingleBaseline()
 		sees, picks := newSomeSlots(rng, slots, 0.9, 0.01), newSomeSlots(rng, slots, 0.5, 0.3)
 		cost := make([]uint16, (slots+63)/64*64)

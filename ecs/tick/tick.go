@@ -5,16 +5,16 @@ package tick
 import "time"
 
 // Tick numbers the fixed steps of a match. The first step is 1; 0 means "none". The type wraps
-// after a year at 128 Hz.
+// after 345 days at 144 Hz.
 type Tick uint32
 
-// Rate is a number of ticks a second. The simulation takes 20 to 128.
+// Rate is a number of ticks a second. The simulation takes 20 to 144.
 type Rate uint16
 
 // Rates a lobby may run at, in hertz.
 const (
 	MinRate     Rate = 20
-	MaxRate     Rate = 128
+	MaxRate     Rate = 144
 	DefaultRate Rate = 60
 )
 

@@ -14,7 +14,7 @@ type Capacity struct {
 }
 
 // planVersion is the version of the plan.json that ReadPlan knows.
-const planVersion = 2
+const planVersion = 3
 
 // maxPlan is the longest plan that is read, in bytes.
 const maxPlan = 16 << 20
@@ -23,6 +23,7 @@ const maxPlan = 16 << 20
 // of the servers of the fleet: a plan of another one is refused; "" takes any.
 func ReadPlan(from io.Reader, build string) (c Capacity, err error) {
 	var plan struct {
+		Type    string
 		Version int
 		Commit  string
 		Machine struct {
@@ -35,6 +36,8 @@ func ReadPlan(from io.Reader, build string) (c Capacity, err error) {
 		return c, fmt.Errorf("not a plan.json: %w", err)
 	}
 	switch {
+	case plan.Type != "plan" && plan.Version >= planVersion:
+		return c, fmt.Errorf("not a plan.json: it has the type %.80q", plan.Type)
 	case plan.Version != planVersion:
 		return c, fmt.Errorf("a plan of version %d: expected %d", plan.Version, planVersion)
 	case build != "" && plan.Commit != build:

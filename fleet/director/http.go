@@ -20,6 +20,7 @@ const (
 
 // Stats is the answer of GET /stats.
 type Stats struct {
+	Type       string            `json:"type"` // "stats-director"
 	Version    int               `json:"version"`
 	Hosts      int               `json:"hosts"`     // with a lease
 	Available  int               `json:"available"` // of these, below their limit of load and not draining
@@ -35,8 +36,8 @@ type Stats struct {
 	Announced  uint64            `json:"announced"`
 	Refused    map[string]uint64 `json:"refused"` // announcements, by reason
 	ServiceMax struct {
-		Busy   float64 `json:"busy"`
-		TickUS float64 `json:"tick_us"`
+		Busy float64 `json:"busy"`
+		Tick float64 `json:"tick_ms"`
 	} `json:"limit"`
 }
 
@@ -44,10 +45,10 @@ type Stats struct {
 func (d *Director) Stats() Stats {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := Stats{Version: httpapi.Version, Hosts: len(d.index.hosts), Rooms: len(d.index.rooms),
+	s := Stats{Type: "stats-director", Version: httpapi.Version, Hosts: len(d.index.hosts), Rooms: len(d.index.rooms),
 		Matched: d.matched.Load(), Failed: d.failed.Load(), Made: d.made.Load(), Conflict: d.conflicts.Load(),
 		Lost: d.lost.Load(), Announced: d.intake.taken.Load(), Refused: map[string]uint64{}}
-	s.ServiceMax.Busy, s.ServiceMax.TickUS = d.index.busy, d.index.tickUS
+	s.ServiceMax.Busy, s.ServiceMax.Tick = d.index.busy, d.index.tickUS/1000
 	arrivals, told := 0, 0
 	for _, h := range d.index.hosts {
 		if h.Arrivals != nil {

@@ -90,6 +90,11 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 // signal, the call returns, and the next function call stops.
 func (p *Pacer) Sleep(d time.Duration) {
 	p.Park(d)
+	p.SleepInKernel(d)
+}
+
+// SleepInKernel is Sleep without the parked part.
+func (p *Pacer) SleepInKernel(d time.Duration) {
 	for at := unix.NsecToTimespec(p.at + int64(d)); p.Now() < d; {
 		if sleepUntil(&at) != unix.EINTR {
 			return

@@ -23,6 +23,9 @@ func (p *Pacer) Until(d time.Duration) time.Duration {
 // Sleep waits for the instant d.
 func (p *Pacer) Sleep(d time.Duration) { time.Sleep(d - p.Now()) }
 
+// SleepInKernel is Sleep.
+func (p *Pacer) SleepInKernel(d time.Duration) { p.Sleep(d) }
+
 // Park does nothing and returns false: all of a wait is one sleep.
 func (p *Pacer) Park(time.Duration) bool { return false }
 

@@ -2,18 +2,25 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// ClosestApproach is how near a ray passes to a pose, to tell a miss from a near miss: the bone,
-// metres along the ray to the nearest point, and metres between the ray and the bone's surface, 0
-// if it is hit. The ray's direction must be of unit length and Max not negative. Test, not this,
-// decides hits.
-func ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
-	var body Body
-	LocalCapsules(p, &body)
+// ClosestApproach is how near a ray passes to a pose, to tell a miss from a near miss: the bone or
+// shape, metres along the ray to the nearest point, and metres between the ray and the surface, 0 if
+// it is hit. The ray's direction must be of unit length and Max not negative. Test, not this, decides
+// hits.
+func (b *Bodies) ClosestApproach(r geom.Ray, p *Pose) (bone Bone, along, metres float32) {
+	build := p.Form.Build()
 	from := r.Origin.Sub(p.Pos)
 	// The ray begins beside the body, as in Test.
 	middle := geom.Vec3{X: -from.X, Y: BoundHeight - from.Y, Z: -from.Z}
-	skip := min(max(0, middle.Dot(r.Dir)-2*Skeletons[p.Form.Hero()].Bound), r.Max)
+	skip := min(max(0, middle.Dot(r.Dir)-2*b.bounds[build]), r.Max)
 	near := geom.Ray{Origin: from.Mad(r.Dir, skip), Dir: r.Dir, Max: r.Max - skip}
+	k := b.skeletons[build]
+	if k == nil {
+		near.Max = min(near.Max, 4*b.bounds[build])
+		bone, t, d := approachShapes(b.shapes[build], &near, p.Yaw)
+		return bone, skip + t, d
+	}
+	var body Body
+	localCapsules(p, k, &body)
 	for i := range body {
 		t, d := rayAxisDistance(&near, &body[i])
 		if d = max(d-body[i].Radius, 0); i == 0 || d < metres {

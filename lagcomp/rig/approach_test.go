@@ -25,14 +25,14 @@ func TestPassesAgainstAComb(t *testing.T) {
 				want = min(want, max(distance(at, c), 0))
 			}
 		}
-		bone, along, got := ClosestApproach(ray, &p)
+		bone, along, got := HeroBodies.ClosestApproach(ray, &p)
 		if float64(got) > want+1e-3 || float64(got) < want-float64(ray.Max)/4000-1e-3 {
 			t.Fatalf("%v m off the %v at %v, want %v: %+v %+v", got, bone, along, want, ray, p)
 		}
 		if d := max(distance(ray.At(along), body[bone]), 0); math.Abs(d-float64(got)) > 2e-3 {
 			t.Fatalf("%v m along it is %v off the %v, not %v", along, d, bone, got)
 		}
-		if _, ok := Test(ray, 0, &p); ok {
+		if _, ok := HeroBodies.Test(ray, 0, &p); ok {
 			if hits++; got > 2e-3 {
 				t.Fatalf("hit, and %v m off: %+v %+v", got, ray, p)
 			}

@@ -43,7 +43,7 @@ func BenchmarkBound(b *testing.B) {
 	poses := crowd()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		sink += Bound(&poses[i&1023]).Radius
+		sink += HeroBodies.Bound(&poses[i&1023]).Radius
 	}
 }
 
@@ -59,7 +59,7 @@ func BenchmarkTest(b *testing.B) {
 	for _, c := range []struct {
 		name string
 		test func(geom.Ray, float32, *Pose) (Hit, bool)
-	}{{"test", Test}, {"slow", slowTest}} {
+	}{{"test", HeroBodies.Test}, {"slow", slowTest}} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -100,7 +100,7 @@ func TestFirstSame(t *testing.T) {
 		}
 	}
 	var b capsules
-	solve(&Pose{}, &b)
+	solve(&Pose{}, &Skeletons[Terraformer], &b)
 	if lane, _ := b.FirstHit(&kernel.MovingSphere{}, &Skeletons[0].radii.Radii); lane == kernel.Undecided {
 		t.Skip("no assembly: Go's own answers")
 	}
@@ -111,7 +111,7 @@ func TestFirstSame(t *testing.T) {
 	for i := range n {
 		p := random(r, Hero(i%2))
 		ray, grow := shotAt(r, &p), []float32{0, 0, 0.2, 3}[i%4]
-		solve(&p, &b)
+		solve(&p, &Skeletons[p.Form.Hero()], &b)
 		same(&b, &Skeletons[i%2], &ray, grow)
 	}
 	bodies := hits

@@ -1,6 +1,12 @@
-// Package rig is the skeleton that shots are judged by. A pose of 32 bytes goes in; 16 capsules of
-// the body and one of the head come out, or the first of them that a ray hits. Every function is
-// pure and may be called by any goroutine: no state, no clock, no allocation.
+// Package rig is the bodies that shots are judged by. A pose of 32 bytes goes in; of a skeleton 16
+// capsules of the body and one of the head come out, or the first of them that a ray hits. Every
+// function is pure and may be called by any goroutine: no state, no clock, no allocation.
+//
+// # Builds
+//
+// Bodies is a table of what kinds of bodies are hit by: the skeleton below, or rigid boxes, balls and
+// capsules, which turn with the yaw. The pose's Form names the build. HeroBodies is the table of the
+// match; NewBodies makes one for another game.
 //
 // # One function for both ends
 //

@@ -86,7 +86,7 @@ func TestAgreesWithItsSlowTwin(t *testing.T) {
 		if i%4 == 0 {
 			grow = 0.2
 		}
-		got, ok := Test(ray, grow, &p)
+		got, ok := HeroBodies.Test(ray, grow, &p)
 		want, hit := slowTest(ray, grow, &p)
 		if ok != hit || ok && math.Abs(float64(got.Distance-want.Distance)) > 2e-3 {
 			if !grazing(ray, grow, &p) {
@@ -148,7 +148,7 @@ func TestWhatIsHit(t *testing.T) {
 	} {
 		p := Pose{Form: FormOf(c.hero, Stand), Pos: geom.Vec3{X: 100, Y: 3, Z: -50}}
 		ray := geom.Ray{Origin: p.Pos.Add(geom.Vec3{X: c.x, Y: c.y, Z: -30}), Dir: geom.Vec3{Z: 1}, Max: 100}
-		hit, ok := Test(ray, 0, &p)
+		hit, ok := HeroBodies.Test(ray, 0, &p)
 		if ok != c.hit || hit.Bone != c.want {
 			t.Errorf("%v at (%v, %v): %v %v, want %v %v", c.hero, c.x, c.y, hit.Bone, ok, c.want, c.hit)
 		}
@@ -170,7 +170,7 @@ func TestNearest(t *testing.T) {
 		for _, c := range body {
 			want = min(want, max(distance(at, c), 0))
 		}
-		bone, got := NearestBone(at, &p)
+		bone, got := HeroBodies.Nearest(at, &p)
 		if math.Abs(float64(got)-want) > 1e-5 || max(distance(at, body[bone]), 0) > want+1e-5 {
 			t.Fatalf("%v at %v m, want %v m: %v %+v", bone, got, want, at, p)
 		}
@@ -188,7 +188,7 @@ func TestUselessRays(t *testing.T) {
 		{Origin: geom.Vec3{Y: 1, Z: -inf}, Dir: geom.Vec3{Z: 1}, Max: 10},
 		{Origin: geom.Vec3{Y: 1, Z: -5}, Dir: geom.Vec3{Z: 1}, Max: -1},
 	} {
-		if hit, ok := Test(r, 0, &p); ok {
+		if hit, ok := HeroBodies.Test(r, 0, &p); ok {
 			t.Errorf("%+v hits %+v", r, hit)
 		}
 	}
@@ -229,7 +229,7 @@ func TestSilhouettes(t *testing.T) {
 		for h := range Heroes {
 			c.pose.Form = FormOf(h, Run)
 			ratio := func(grow float32) float64 {
-				return area(func(r geom.Ray) bool { _, ok := Test(r, grow, &c.pose); return ok }) / old
+				return area(func(r geom.Ray) bool { _, ok := HeroBodies.Test(r, grow, &c.pose); return ok }) / old
 			}
 			thin := ratio(0)
 			t.Logf("%v %s: %.2f of the old, %.2f for rays 0.1 m thick, %.2f for FPSSample's 0.2 m", h,

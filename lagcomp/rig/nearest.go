@@ -2,22 +2,6 @@ package rig
 
 import "github.com/tickrate/tickrate/ecs/geom"
 
-// NearestBoneToCapsule is the bone of p whose surface is nearest to the surface of a capsule in
-// the world, and how far, in metres; 0 where they touch. Of bones equally near the later one. A
-// capsule without length is a ball.
-func NearestBoneToCapsule(c geom.Capsule, p *Pose) (bone Bone, metres float32) {
-	var body Body
-	LocalCapsules(p, &body)
-	from := geom.Capsule{A: c.A.Sub(p.Pos), B: c.B.Sub(p.Pos), Radius: c.Radius}
-	for i := range body {
-		d := max(AxisDistance(&from, &body[i])-from.Radius-body[i].Radius, 0)
-		if i == 0 || d <= metres {
-			bone, metres = Bone(i), d
-		}
-	}
-	return bone, metres
-}
-
 // AxisDistance is the distance between the axes of two capsules, in metres (Ericson, Real-Time
 // Collision Detection, 5.1.9).
 func AxisDistance(a, b *geom.Capsule) float32 {

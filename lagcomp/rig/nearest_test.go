@@ -37,7 +37,7 @@ func TestRow49CapsulesAgainstAComb(t *testing.T) {
 				want = min(want, max(distance(at, b)-float64(c.Radius), 0))
 			}
 		}
-		bone, got := NearestBoneToCapsule(c, &p)
+		bone, got := HeroBodies.NearestToCapsule(c, &p)
 		step := float64(c.B.Sub(c.A).Len()) / teeth
 		if float64(got) > want+1e-4 || float64(got) < want-step-1e-4 {
 			t.Fatalf("%v m off the %v, want %v: %+v %+v", got, bone, want, c, p)

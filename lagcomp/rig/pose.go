@@ -14,7 +14,7 @@ import (
 //	 2  Flags   alive, team, life (see Flags)
 //	 2  Phase   1/65536 of two steps; the left leg swings forward in the outer quarters
 //	 4  ID      network id; 0 means the slot was empty
-//	 1  Form    hero and stance (see Form)
+//	 1  Form    build and stance (see Form)
 //	 1  Move    direction of travel, clockwise from Yaw, 1/256 turn
 //	 1  Gait    speed over the ground: 0 stands, 255 sprints
 //	 1  Bank    lean of the torso, -127 left to 127 right
@@ -63,14 +63,17 @@ func (p *Pose) Alive() bool { return p.Flags&FlagAlive != 0 }
 // Team is 0..3.
 func (p *Pose) Team() uint8 { return uint8(p.Flags & teamMask >> teamShift) }
 
-// Form is a hero and a stance in one byte: stance in the low three bits, hero in the three above.
+// Form is a build and a stance in one byte: stance in the low three bits, build in the three above.
 // The upper two are 0.
 type Form uint8
 
-// FormOf packs h and s.
+// FormOf packs h and s. For a table of Bodies other than HeroBodies h is the number of the build.
 func FormOf(h Hero, s Stance) Form { return Form(h&7)<<3 | Form(s&7) }
 
-// Hero is the build; numbers without a skeleton count as Terraformer.
+// Build is the number of the build in Bodies, below MaxBuilds.
+func (f Form) Build() uint8 { return uint8(f >> 3 & (MaxBuilds - 1)) }
+
+// Hero is the build as one of HeroBodies; numbers without a skeleton count as Terraformer.
 func (f Form) Hero() Hero {
 	if h := Hero(f >> 3 & 7); h < Heroes {
 		return h
@@ -147,5 +150,5 @@ func mix(a, b uint8, n int32) uint8 { return uint8(int32(a) + (int32(b)-int32(a)
 // Discontinuous reports that two poses of one slot must not be interpolated: another player,
 // another life, a change of alive, or another build.
 func Discontinuous(a, b *Pose) bool {
-	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|LifeMask) != 0 || a.Form.Hero() != b.Form.Hero()
+	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|LifeMask) != 0 || a.Form.Build() != b.Form.Build()
 }

@@ -15,10 +15,12 @@ func Capsules(p *Pose, out *Body) {
 //
 // It computes the directions of all bones, then the height of the hips, then places the bones end
 // to end.
-func LocalCapsules(p *Pose, out *Body) {
+func LocalCapsules(p *Pose, out *Body) { localCapsules(p, &Skeletons[p.Form.Hero()], out) }
+
+// localCapsules is LocalCapsules of a skeleton.
+func localCapsules(p *Pose, k *Skeleton, out *Body) {
 	var b capsules
-	solve(p, &b)
-	k := &Skeletons[p.Form.Hero()]
+	solve(p, k, &b)
 	for i := range Head {
 		c := &out[i]
 		c.A.X, c.A.Y, c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius = b.AX[i], b.AY[i], b.AZ[i], b.BX[i], b.BY[i],
@@ -27,9 +29,8 @@ func LocalCapsules(p *Pose, out *Body) {
 	out[Head] = b.capsule(Head, k)
 }
 
-// solve is LocalCapsules in columns.
-func solve(p *Pose, out *capsules) {
-	k := &Skeletons[p.Form.Hero()]
+// solve is localCapsules in columns.
+func solve(p *Pose, k *Skeleton, out *capsules) {
 	var f poseSolver
 	f.setPose(p, k)
 	f.torso()

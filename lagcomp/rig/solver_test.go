@@ -299,7 +299,7 @@ func TestShapeAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		Capsules(&p, &body)
 		mid := Lerp(&p, &q, 77)
-		Test(ray, 0.2, &mid)
+		HeroBodies.Test(ray, 0.2, &mid)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

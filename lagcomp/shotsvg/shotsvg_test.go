@@ -28,7 +28,7 @@ func shot() lagcomp.ShotRecord {
 		Flags: rig.Flags(true, 1, 1)}
 	r.Seen, r.Present = r.Rewound, r.Rewound
 	r.Present.Pos.X = 0.8
-	hit, _ := lagcomp.Test(r.Ray, 0, &r.Rewound)
+	hit, _ := lagcomp.Test(rig.HeroBodies, r.Ray, 0, &r.Rewound)
 	r.Bone, r.Distance, r.Point, r.Normal = hit.Bone, hit.Distance, r.Ray.At(hit.Distance), hit.Normal
 	return r
 }

@@ -66,6 +66,8 @@ func drawProfile(t *rapid.T) Profile {
 			*k.float(&p) = share.Draw(t, k.name)
 		case k.time != nil:
 			*k.time(&p) = time.Duration(span.Draw(t, k.name))
+		case k.rate != nil:
+			*k.rate(&p) = rapid.IntRange(1000, 20_000).Draw(t, k.name)
 		default:
 			*k.bytes(&p) = rapid.IntRange(1000, 20_000).Draw(t, k.name)
 		}

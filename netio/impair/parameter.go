@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// parameter is the text form of one field of a Profile. Exactly one of the three accessors is
-// set.
+// parameter is the text form of one field of a Profile. Exactly one of the four accessors is set.
 type parameter struct {
 	name  string
 	float func(*Profile) *float64
 	time  func(*Profile) *time.Duration
+	rate  func(*Profile) *int // bytes a second
 	bytes func(*Profile) *int
 	max   float64 // in the field's unit; 0: 1, or a minute
 	needs string  // the parameter without which this one has no effect
@@ -34,7 +34,7 @@ var parameters = []parameter{
 	{name: "corrupt", float: func(p *Profile) *float64 { return &p.Corrupt }},
 	{name: "corrupt-bytes", float: func(p *Profile) *float64 { return &p.CorruptBytes }},
 	{name: "truncate", float: func(p *Profile) *float64 { return &p.Truncate }},
-	{name: "rate", bytes: func(p *Profile) *int { return &p.Rate }, max: 1e10},
+	{name: "rate", rate: func(p *Profile) *int { return &p.Rate }, max: 1e10},
 	{name: "queue", bytes: func(p *Profile) *int { return &p.Queue }, max: 1 << 30, needs: "rate"},
 	{name: "blackhole", time: func(p *Profile) *time.Duration { return &p.Blackhole }},
 	{name: "blackhole-every", time: func(p *Profile) *time.Duration { return &p.BlackholeEvery },
@@ -66,6 +66,8 @@ func (k *parameter) zero(p *Profile) bool {
 		return *k.float(p) == 0
 	case k.time != nil:
 		return *k.time(p) == 0
+	case k.rate != nil:
+		return *k.rate(p) == 0
 	}
 	return *k.bytes(p) == 0
 }
@@ -90,6 +92,11 @@ func (k *parameter) check(p *Profile) error {
 		}
 		if v := *k.time(p); v < 0 || v > most {
 			return fmt.Errorf("%s is %v, want 0 to %v", k.name, v, most)
+		}
+	case k.rate != nil:
+		if v := *k.rate(p); v != 0 && (v < minRate || v > int(k.max)) {
+			return fmt.Errorf("%s is %s, want %s to %s", k.name, formatRate(v), formatRate(minRate),
+				formatRate(int(k.max)))
 		}
 	default:
 		if v := *k.bytes(p); v < 0 || v > int(k.max) {
@@ -122,9 +129,14 @@ func (k *parameter) parse(p *Profile, text string) (err error) {
 		if *k.time(p), err = time.ParseDuration(text); err != nil {
 			return fmt.Errorf("%s=%q: want a time with its unit, such as 40ms or 10s", k.name, text)
 		}
+	case k.rate != nil:
+		if *k.rate(p), err = parseRate(text); err != nil {
+			return fmt.Errorf("%s=%q: want bits a second with their unit, such as 512kbit or 1.5Mbit, or bytes, "+
+				"such as 64kB", k.name, text)
+		}
 	default:
 		if *k.bytes(p), err = parseBytes(text); err != nil {
-			return fmt.Errorf("%s=%q: want bytes, such as 125000, 125k or 1.5M", k.name, text)
+			return fmt.Errorf("%s=%q: want bytes with their unit, such as 1500B, 64kB or 1.5MB", k.name, text)
 		}
 	}
 	return nil
@@ -145,31 +157,8 @@ func (k *parameter) format(p *Profile) string {
 	case k.time != nil:
 		return k.time(p).String()
 	}
+	if k.rate != nil {
+		return formatRate(*k.rate(p))
+	}
 	return formatBytes(*k.bytes(p))
-}
-
-// parseBytes reads a number of bytes with an optional unit, k or M.
-func parseBytes(text string) (int, error) {
-	unit := 1.0
-	if number, ok := strings.CutSuffix(text, "k"); ok {
-		text, unit = number, 1e3
-	} else if number, ok := strings.CutSuffix(text, "M"); ok {
-		text, unit = number, 1e6
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= 0 && v*unit <= 1e15) {
-		return 0, strconv.ErrRange
-	}
-	return int(v*unit + 0.5), nil
-}
-
-// formatBytes returns the shortest text that parseBytes reads as n.
-func formatBytes(n int) string {
-	switch {
-	case n >= 1e6 && n%1e5 == 0:
-		return strconv.FormatFloat(float64(n)/1e6, 'f', -1, 64) + "M"
-	case n >= 1e3 && n%1e2 == 0:
-		return strconv.FormatFloat(float64(n)/1e3, 'f', -1, 64) + "k"
-	}
-	return strconv.Itoa(n)
 }

@@ -27,8 +27,6 @@ func (p Profile) checkTogether() error {
 	case p.Corrupt+p.CorruptBytes+p.Truncate > 1:
 		return fmt.Errorf("corrupt, corrupt-bytes and truncate are %v together, want at most 1",
 			p.Corrupt+p.CorruptBytes+p.Truncate)
-	case p.Rate != 0 && p.Rate < 1000:
-		return fmt.Errorf("rate is %d bytes a second, want 1000 to 1e10", p.Rate)
 	case p.Rate > 0 && p.Queue/p.Rate >= 60:
 		return fmt.Errorf("queue holds %d s at this rate, want less than a minute", p.Queue/p.Rate)
 	case p.Blackhole > full.BlackholeEvery:

@@ -25,7 +25,7 @@ type Profile struct {
 	CorruptBytes float64 // corrupt-bytes: share of arrivals with 1 to 8 neighbouring bytes altered
 	Truncate     float64 // truncate: share of arrivals cut to a random shorter length, also 0
 
-	Rate  int // rate: bytes of payload per second, 1000 to 10^10; 0 means no limit
+	Rate  int // rate: bytes of payload per second, 1000 (8kbit) to 10^10; 0 means no limit
 	Queue int // queue: bytes; 0: a quarter of a second, at least two datagrams
 
 	// Nothing passes during the last Blackhole of every BlackholeEvery of the clock, in both

@@ -318,7 +318,7 @@ func TestProxyOutlivesTheServer(t *testing.T) {
 // detector too.
 func TestProxyUnderLoad(t *testing.T) {
 	e := newEcho(t)
-	hell, err := ParseProfile("hell,rate=200k,rebind=100ms")
+	hell, err := ParseProfile("hell,rate=200kB,rebind=100ms")
 	if err != nil {
 		t.Fatal(err)
 	}

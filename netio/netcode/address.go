@@ -3,6 +3,7 @@ package netcode
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"net/netip"
 )
 
@@ -78,12 +79,21 @@ func canonical(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// validServers reports whether a token may name these addresses.
-func validServers(servers []netip.AddrPort) bool {
+// checkServers returns what keeps a token from naming these addresses: each must be one that a client
+// can send to.
+func checkServers(servers []netip.AddrPort) error {
+	if n := len(servers); n < 1 || n > MaxServers {
+		return fmt.Errorf("%d addresses, expected 1 to %d", n, MaxServers)
+	}
 	for _, a := range servers {
-		if !a.IsValid() {
-			return false
+		switch ip := a.Addr().Unmap(); {
+		case !ip.IsValid():
+			return errors.New("an address that is not set, expected host and port as clients dial them")
+		case ip.IsUnspecified():
+			return fmt.Errorf("address %v: clients cannot dial %v, expected the address that they dial", a, ip)
+		case a.Port() == 0:
+			return fmt.Errorf("address %v: port 0, expected the port that clients dial", a)
 		}
 	}
-	return len(servers) >= 1 && len(servers) <= MaxServers
+	return nil
 }

@@ -11,8 +11,10 @@ import (
 type ServerConfig struct {
 	PrivateKey Key
 	ProtocolID uint64
-	Addresses  []netip.AddrPort // public addresses of this server, as tokens name it; never 0.0.0.0
-	Entropy    [32]byte         // random, secret and new at every start: the seed of all randomness
+	// Addresses are the public addresses of this server, as tokens name it and clients dial it: never
+	// 0.0.0.0, [::] or port 0.
+	Addresses []netip.AddrPort
+	Entropy   [32]byte // random, secret and new at every start: the seed of all randomness
 
 	Clients       int // slots, up to MaxClients; 0: 256
 	MaxHandshakes int // handshakes at a time; 0: four a slot
@@ -53,7 +55,6 @@ var (
 	errPublicKey  = errors.New("netcode: refusing the well-known test key or a key of zeros")
 	errEntropy    = errors.New("netcode: server without entropy")
 	errTokenReuse = errors.New("netcode: server needs a Journal or a TokenLifetime against reused tokens")
-	errAddresses  = fmt.Errorf("netcode: server needs 1 to %d valid public addresses", MaxServers)
 )
 
 // withDefaults checks the configuration and fills in defaults.
@@ -63,13 +64,14 @@ func (c ServerConfig) withDefaults() (ServerConfig, error) {
 	c.MaxTokens = or(c.MaxTokens, max(8*c.Clients, 16_384))
 	c.HandshakesPerSecond = or(c.HandshakesPerSecond, 20_000)
 	c.HandshakesPerNetwork = or(c.HandshakesPerNetwork, max(1, c.HandshakesPerSecond/4))
+	badAddress := checkServers(c.Addresses)
 	switch {
 	case c.PrivateKey.IsTestKey() && !c.AllowTestKey:
 		return c, errPublicKey
 	case c.Entropy == [32]byte{}:
 		return c, errEntropy
-	case !validServers(c.Addresses):
-		return c, errAddresses
+	case badAddress != nil:
+		return c, fmt.Errorf("netcode: server's public addresses: %w", badAddress)
 	case c.Clients < 1 || c.Clients > MaxClients:
 		return c, fmt.Errorf("netcode: %d clients: 1 to %d allowed", c.Clients, MaxClients)
 	case c.MaxHandshakes < 1 || c.MaxTokens < 1 || c.HandshakesPerSecond < 2 ||

@@ -27,10 +27,12 @@ func (m *Mint) Append(dst []byte, key *Key, random io.Reader) ([]byte, error) {
 	if internal == nil {
 		internal = m.Servers
 	}
+	for _, servers := range [][]netip.AddrPort{m.Servers, internal} {
+		if err := checkServers(servers); err != nil {
+			return dst, fmt.Errorf("netcode: mint token: %w", err)
+		}
+	}
 	switch {
-	case !validServers(m.Servers) || !validServers(internal):
-		return dst, fmt.Errorf("netcode: mint token: %d and %d addresses: 1 to %d valid ones needed",
-			len(m.Servers), len(internal), MaxServers)
 	case m.Create > m.Expire:
 		return dst, fmt.Errorf("netcode: mint token: expires at %d, before its creation at %d", m.Expire,
 			m.Create)

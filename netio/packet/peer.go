@@ -117,6 +117,14 @@ func (p *Peer) PrefetchRecent() {
 	prefetch.Bytes(unsafe.Pointer(&p.out.packets[p.out.acked%sendWindowSize]), unsafe.Sizeof(sentPacket{}))
 }
 
+// PrefetchNext loads the place of the next packet sent into the cache, and of the oldest ones that
+// wait for an ack.
+func (p *Peer) PrefetchNext() {
+	at := func(seq uint64) unsafe.Pointer { return unsafe.Pointer(&p.out.packets[seq%sendWindowSize]) }
+	prefetch.Bytes(at(p.out.newest+1), 1)
+	prefetch.Bytes(at(p.out.acked+1), ackedPackets*unsafe.Sizeof(sentPacket{}))
+}
+
 // PrefetchAcked loads what the next packet received reads besides, if IsAckNew.
 func (p *Peer) PrefetchAcked() {
 	next := &p.out.packets[(p.out.acked+1)%sendWindowSize]

@@ -29,6 +29,31 @@ func newRoom() *Room {
 	return r
 }
 
+// A change of the limit counts for players that have used theirs up, too.
+func TestLimitChanges(t *testing.T) {
+	r, players := newRoom(), table()
+	said := func(at time.Duration) (n int) {
+		for range 20 {
+			if _, to := r.Post(at, players, 0, []byte("hello"), nil); len(to) > 1 {
+				n++
+			}
+		}
+		return n
+	}
+	if n := said(noon); n != 5 {
+		t.Errorf("%d lines at once, want 5", n)
+	}
+	if r.SetEvery(10 * time.Second); said(noon+time.Millisecond) != 5 {
+		t.Error("the new limit does not begin anew")
+	}
+	if n := said(noon + 21*time.Second); n != 2 {
+		t.Errorf("%d lines in 20 s of 10 s each", n)
+	}
+	if r.SetEvery(100 * time.Millisecond); said(noon+22*time.Second) != 5 || said(noon+22500*time.Millisecond) != 5 {
+		t.Error("half a second has no five lines of 100 ms")
+	}
+}
+
 var noon = 75 * time.Second // 1:05 of the round
 
 // Row 57: lines go to their recipients alone, with the text as it should be shown.

@@ -18,8 +18,11 @@ type Player struct {
 // Limits bound the lines of one player. Zero fields mean the defaults that are named.
 type Limits struct {
 	Burst int           // lines at once; default 5
-	Every time.Duration // time per line after those, whole milliseconds; default 1.5 s
+	Every time.Duration // time per line after those, whole milliseconds; default DefaultEvery
 }
+
+// DefaultEvery is the default of Limits.Every.
+const DefaultEvery = 1500 * time.Millisecond
 
 // Room is the chat of a lobby. It forgets a player when another has the slot.
 type Room struct {
@@ -44,9 +47,22 @@ func NewRoom(slots int, limits Limits) *Room {
 		limits.Burst = 5
 	}
 	if limits.Every <= 0 {
-		limits.Every = 1500 * time.Millisecond
+		limits.Every = DefaultEvery
 	}
 	return &Room{limits: limits, speakers: make([]speaker, slots), text: make([]byte, 0, 2*MaxText)}
+}
+
+// SetEvery changes Limits.Every. A player that has said as much as it may waits by the new time.
+func (r *Room) SetEvery(every time.Duration) {
+	if every == r.limits.Every {
+		return
+	}
+	r.limits.Every = every
+	for i := range r.speakers {
+		if s := &r.speakers[i]; s.id != 0 {
+			s.bucket = ratelimit.NewBurst(1000, r.limits.Burst*r.millis())
+		}
+	}
 }
 
 // Round starts a round: Seconds of messages count from now.

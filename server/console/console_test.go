@@ -36,7 +36,7 @@ func newConsole() (*Console, disk) {
 	c := New(Config{Files: d, Write: d.write})
 	c.Add(
 		NewBool(Entry{Name: "net.stats", Help: "show figures", Flags: Save}, false),
-		NewInt(Entry{Name: "server.tickrate", Help: "ticks a second", Flags: Save | ServerInfo}, 60, 20, 128),
+		NewInt(Entry{Name: "server.tickrate", Help: "ticks a second", Flags: Save | ServerInfo}, 60, 20, 144),
 		NewFloat(Entry{Name: "net.chokesendinterval", Help: "seconds", Flags: Save | Remote}, 0.3, 0, 10),
 		NewDuration(Entry{Name: "game.respawndelay", Help: "until the dead are back",
 			Flags: Save | ServerInfo | Remote, Needs: Moderator}, 10*time.Second, 0, time.Minute),
@@ -77,10 +77,10 @@ func TestRow58VariablesOfEveryKind(t *testing.T) {
 		1: {"net.stats off", "net.stats false"},
 		2: {"net.stats yes", `net.stats "yes": expected true or false`},
 		3: {"server.tickrate 128", "server.tickrate 128 (default 60)"},
-		4: {"server.tickrate 129", `server.tickrate "129": expected an integer, 20 to 128`},
-		5: {"server.tickrate abc", `server.tickrate "abc": expected an integer, 20 to 128`},
+		4: {"server.tickrate 145", `server.tickrate "145": expected an integer, 20 to 144`},
+		5: {"server.tickrate abc", `server.tickrate "abc": expected an integer, 20 to 144`},
 		6: {"server.tickrate 99999999999999999999",
-			`server.tickrate "99999999999999999999": expected an integer, 20 to 128`},
+			`server.tickrate "99999999999999999999": expected an integer, 20 to 144`},
 		7:  {"server.tickrate 30 40", "server.tickrate: 2 values: expected one, in quotes if it has spaces"},
 		8:  {"net.chokesendinterval 1e-1", "net.chokesendinterval 0.1 (default 0.3)"},
 		9:  {"net.chokesendinterval NaN", `net.chokesendinterval "NaN": expected a number, 0 to 10`},
@@ -216,7 +216,7 @@ func TestRow58ConfigIsSavedAndLoaded(t *testing.T) {
 	const notSaved = ": expected a variable that is saved, and its value; nothing was changed"
 	for bad, want := range map[string]string{
 		"server.tickrate 50\nserver.tickrate 500": `line 2: server.tickrate "500": expected an integer, ` +
-			`20 to 128; nothing was changed`,
+			`20 to 144; nothing was changed`,
 		"server.tickrate 50\nquit":                         `line 2: "quit"` + notSaved,
 		"server.tickrate 50\nserver.secret x":              `line 2: "server.secret"` + notSaved,
 		"server.tickrate 50\n\"":                           "line 2: " + ErrQuoteOpen.Error(),
@@ -378,7 +378,7 @@ func TestRow58ListsAndHelp(t *testing.T) {
 		3: {"vars -c server", "server.tickrate 30 (default 60)"},
 		4: {"help say", "say WORD...: say it"},
 		5: {"help server.tickrate",
-			"server.tickrate 30 (default 60): ticks a second/an integer, 20 to 128; save serverinfo"},
+			"server.tickrate 30 (default 60): ticks a second/an integer, 20 to 144; save serverinfo"},
 		6: {"# nothing", ""},
 		7: {"  say\t\"a b\"  c // d", "stdin: a b|c"},
 	} {

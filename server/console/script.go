@@ -163,6 +163,39 @@ func (c *Console) AppendConfig(dst []byte) []byte {
 	return dst
 }
 
+// AppendValues appends the saved variables that a function chooses, changed or not, as lines for
+// SetValues.
+func (c *Console) AppendValues(dst []byte, chosen func(*Var) bool) []byte {
+	for v := range c.vars() {
+		if v.flags&Save != 0 && chosen(v) {
+			dst = fmt.Appendf(dst, "%s %s\n", v.name, Quote(v.String()))
+		}
+	}
+	return dst
+}
+
+// SetValues sets saved variables from lines of AppendValues, of this console or of another. A line
+// that this console refuses changes nothing; it returns their number.
+func (c *Console) SetValues(text string) (refused int) {
+	for line := range strings.Lines(text) {
+		words, err := Split(strings.TrimSuffix(line, "\n"))
+		if err == nil && len(words) == 0 {
+			continue
+		}
+		var v *Var
+		var x value
+		if err == nil {
+			v, x, err = c.assignment(words, Caller{Rank: Operator})
+		}
+		if err != nil {
+			refused++
+			continue
+		}
+		v.assign(x)
+	}
+	return refused
+}
+
 // save is the command saveconfig.
 func (c *Console) save(call *Call) error {
 	name := configName(call)

@@ -43,6 +43,7 @@ type Var struct {
 	min, max         value    // of Int, Float, Duration
 	limit            int      // bytes of Text
 	choices          []string // of Enum
+	fixed            bool     // nobody sets it
 
 	check func(word string) error
 
@@ -93,6 +94,13 @@ func NewInt(e Entry, normal, least, most int64) *Var {
 	v := newVar(e, Int, value{number: normal})
 	v.min.number, v.max.number = least, most
 	return v.checked()
+}
+
+// NewFixed returns an integer variable that cannot be set.
+func NewFixed(e Entry, n int64) *Var {
+	v := NewInt(e, n, n, n)
+	v.fixed = true
+	return v
 }
 
 // NewFloat returns a variable that is a finite number from least to most.
@@ -192,6 +200,9 @@ func (v *Var) show(x value) string {
 
 // parse reads a value and checks that it is valid for the variable.
 func (v *Var) parse(word string) (x value, err error) {
+	if v.fixed && word != v.show(v.current) {
+		return value{}, fmt.Errorf("%s is read-only: it is %s", v.name, v.show(v.current))
+	}
 	good := false
 	switch v.kind {
 	case Bool:
@@ -237,6 +248,9 @@ func parseBool(word string) (n int64, good bool) {
 
 // expected describes the valid values.
 func (v *Var) expected() string {
+	if v.fixed {
+		return "read-only"
+	}
 	switch v.kind {
 	case Bool:
 		return "true or false"

@@ -66,7 +66,8 @@ func (w *worker) captureTicks(t *turn, b *server.Due, began, ended time.Duration
 	c := x.lobby.Config()
 	k := capture.Tick{Lobby: x.marks, Last: x.lobby.Match().Tick(), Ticks: b.Ticks, Period: period,
 		Interval: time.Duration(c.SendInterval) * period, Late: max(0, began-first),
-		Elapsed: b.Took / time.Duration(b.Ticks), Over: ended - t.due, Players: x.lobby.Live()}
+		Elapsed: b.Took / time.Duration(b.Ticks), Over: ended - t.due, Players: x.lobby.Live(),
+		Idle: x.lobby.Asleep()}
 	traffic, was := x.traffic(), x.was
 	x.was = traffic
 	if why := w.capture.Tick(&k); why != "" {
@@ -85,7 +86,7 @@ func (x *hosted) traffic() capture.Traffic {
 // facts gathers what is known of a lobby between ticks.
 func (w *worker) facts(x *hosted, traffic capture.Traffic) (f capture.Facts) {
 	p, sock := x.lobby.Pressure(), w.sock.Stats()
-	f = capture.Facts{Name: x.name(), LoadLevel: p.Level.String(), Traffic: traffic,
+	f = capture.Facts{Name: x.name(), Map: x.lobby.Config().ArenaName, Content: x.content, LoadLevel: p.Level.String(), Traffic: traffic,
 		Players: capture.Players{Players: p.Players, Spectators: p.Spectators, Ready: p.Ready,
 			Joining: p.Joining},
 		Queues: capture.Queues{Arrivals: p.Arriving, Reliable: p.Reliable,

@@ -2,6 +2,8 @@ package host
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -12,8 +14,9 @@ import (
 // ClockConfig holds the rates of a server, in the terms of Unity Netcode's ClientServerTickRate.
 // Zero fields mean the defaults named.
 type ClockConfig struct {
-	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 128; default 60
-	// NetworkTickRate: snapshots a second to one client; default the rate nearest to 20.
+	Simulation tick.Rate // SimulationTickRate: ticks a second, 20 to 144; default 60
+	// NetworkTickRate: snapshots a second to one client, Simulation over a whole number of ticks;
+	// default the rate nearest to 20.
 	Network int
 
 	// MaxSteps is MaxSimulationStepsPerFrame: most ticks that a frame plays to catch up, 1 to 16;
@@ -40,13 +43,11 @@ func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
 	}
 	rate := int(c.Simulation)
 	if c.Network == 0 {
-		c.Network = max(1, rate/max(1, (rate+10)/20))
-	}
-	interval = (rate + c.Network/2) / max(c.Network, 1)
-	if c.Network < 1 || c.Network > rate || interval > server.MaxInterval {
-		least := (rate + server.MaxInterval - 1) / server.MaxInterval
-		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %d to %d", c.Network, rate,
-			least, rate)
+		interval = max(1, (rate+10)/20)
+		c.Network = rate / interval
+	} else if interval = sendInterval(rate, c.Network); interval == 0 {
+		return c, 0, fmt.Errorf("%d snapshots a second at %d Hz: expected %s, so that a whole number of "+
+			"ticks is between two", c.Network, rate, snapshotRates(rate))
 	}
 	c.MaxSteps, c.MaxBatch = orDefault(c.MaxSteps, 4), orDefault(c.MaxBatch, 1)
 	if c.MaxSteps < 1 || c.MaxSteps > maxSteps {
@@ -57,6 +58,30 @@ func (c ClockConfig) Check() (filled ClockConfig, interval int, err error) {
 			c.MaxBatch, c.MaxSteps)
 	}
 	return c, interval, nil
+}
+
+// sendInterval returns the ticks between two of network snapshots a second, 0 if it is no whole
+// number or more than a lobby takes.
+func sendInterval(rate, network int) int {
+	if network < 1 || network > rate || rate%network != 0 || rate/network > server.MaxInterval {
+		return 0
+	}
+	return rate / network
+}
+
+// snapshotRates lists the snapshots a second that a tick rate divides into, for an error.
+func snapshotRates(rate int) string {
+	var all []string
+	for n := range rate + 1 {
+		if sendInterval(rate, n) > 0 {
+			all = append(all, strconv.Itoa(n))
+		}
+	}
+	last := len(all) - 1
+	if last == 0 {
+		return all[0]
+	}
+	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
 // Clock schedules ticks. Instants of another clock go in; the number of ticks to play comes out. It

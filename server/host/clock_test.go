@@ -23,13 +23,16 @@ func TestClockConfig(t *testing.T) {
 		3:  {ClockConfig{Simulation: 20}, 1, ""},
 		4:  {ClockConfig{Simulation: 60, Network: 60}, 1, ""},
 		5:  {ClockConfig{Simulation: 60, Network: 3}, 20, ""},
-		6:  {ClockConfig{Simulation: 19}, 0, "tick rate 19 Hz: expected 20 to 128"},
-		7:  {ClockConfig{Simulation: 60, Network: 61}, 0, "61 snapshots a second at 60 Hz: expected 3 to 60"},
-		8:  {ClockConfig{Simulation: 60, Network: 2}, 0, "expected 3 to 60"},
+		6:  {ClockConfig{Simulation: 19}, 0, "tick rate 19 Hz: expected 20 to 144"},
+		7:  {ClockConfig{Simulation: 60, Network: 61}, 0, "61 snapshots a second at 60 Hz: expected 3, 4, 5, 6, 10, 12, 15, 20, 30 or 60"},
+		8:  {ClockConfig{Simulation: 60, Network: 2}, 0, "expected 3, 4, 5"},
 		9:  {ClockConfig{Network: -1}, 0, "-1 snapshots a second"},
 		10: {ClockConfig{MaxSteps: 17}, 0, "17 steps a frame: expected 1 to 16"},
 		11: {ClockConfig{MaxSteps: 2, MaxBatch: 3}, 0, "batches of 3 steps: expected 1 to 2"},
 		12: {ClockConfig{MaxBatch: -1}, 0, "batches of -1 steps: expected 1 to 4"},
+		13: {ClockConfig{Simulation: 60, Network: 25}, 0, "25 snapshots a second at 60 Hz: expected 3, 4"},
+		14: {ClockConfig{Simulation: 75, Network: 25}, 3, ""},
+		15: {ClockConfig{Simulation: 61, Network: 20}, 0, "20 snapshots a second at 61 Hz: expected 61, so"},
 	} {
 		got, interval, err := c.cfg.Check()
 		if c.want == "" && (err != nil || interval != c.interval || got.MaxSteps < 1 ||

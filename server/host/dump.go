@@ -34,7 +34,9 @@ type faultDump struct {
 	config   *server.Config
 	match    *sim.Match // its rules and its map only: the lobby goes on to end
 	status   server.Status
-	recorded string // file of the recording; "" for none
+	recorded string          // file of the recording; "" for none
+	flight   *server.Flight  // nil: nothing is known
+	chunks   []*replay.Chunk // of flight
 	commands []string
 }
 
@@ -47,6 +49,7 @@ func (x *hosted) dumpOf(fault any, stack []byte) (d *faultDump) {
 		d.status = *s
 	}
 	defer func() { _ = recover() }() // the columns of a lobby that has panicked may be torn
+	d.flight = x.lobby.EndFlight()
 	for slot := range m.World.Slots() {
 		if id := m.World.At(slot); id != 0 {
 			if b := m.CommandBuffer(id); b != nil {
@@ -73,11 +76,10 @@ func (d *faultDump) text() []byte {
 	line("mode", "%s, content %x", d.status.Mode, rules.Game.Pack)
 	head := replay.HeadOf(d.match, d.status.Map, 1)
 	line("config", "sha256 %x, of slots, rules, content, map and schema", sha256.Sum256(head.Append(nil)))
-	if d.recorded == "" {
-		line("inputs", "not recorded: start the server with --record")
-	} else {
-		line("inputs", "%s, up to the tick before; tickrate replay plays them", d.recorded)
+	if d.recorded != "" {
+		line("recording", "%s, up to the tick before; tickrate replay plays it", d.recorded)
 	}
+	line("inputs", "%s", d.inputs())
 	fmt.Fprintf(&b, "\n%s\ncommands that wait, by player:\n", d.stack)
 	for _, of := range d.commands {
 		fmt.Fprintln(&b, of)
@@ -86,9 +88,31 @@ func (d *faultDump) text() []byte {
 	return text[:min(len(text), maxDumpBytes)]
 }
 
-// write writes the dump into a folder and returns the path. Of older dumps there the oldest are
-// removed.
+// inputs says what the dump has of the inputs.
+func (d *faultDump) inputs() string {
+	if len(d.chunks) == 0 {
+		return "none: the lobby had played no tick, or its state was torn"
+	}
+	ends := "with the last before the fault"
+	if d.flight.Interrupted {
+		ends = "the one of the fault, as far as it came"
+	}
+	return fmt.Sprintf("ticks %d to %d, %s: tickrate replay dump FILE plays them", d.chunks[0].First,
+		d.chunks[len(d.chunks)-1].Last(), ends)
+}
+
+// encode encodes what the flight recorder has.
+func (d *faultDump) encode() {
+	defer func() { _ = recover() }() // likewise
+	if d.flight != nil {
+		d.chunks = d.flight.Chunks()
+	}
+}
+
+// write writes the dump into a folder and returns the path of its text; the recording has the same
+// name and another ending. Of older dumps there the oldest are removed.
 func (d *faultDump) write(dir string) (path string, err error) {
+	d.encode()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
@@ -100,24 +124,35 @@ func (d *faultDump) write(dir string) (path string, err error) {
 	err = removeOldest(old)
 	path = filepath.Join(dir, fmt.Sprintf("fault-%s-%d-lobby%s-tick%d.txt",
 		d.at.Format("20060102-150405.000000"), os.Getpid(), d.lobby, d.tick))
+	if len(d.chunks) > 0 {
+		err = errors.Join(err, writeChunks(recordingOf(path), &d.flight.Head, d.chunks))
+	}
 	return path, errors.Join(err, os.WriteFile(path, d.text(), 0o600))
 }
+
+// recordingOf is the path of the recording that belongs to the text of a dump.
+func recordingOf(path string) string { return strings.TrimSuffix(path, ".txt") + ".tkr" }
 
 // removeOldest removes the first of some dumps until there is room for one more. Another dump that is
 // written at the same time may have removed the same ones.
 func removeOldest(dumps []string) (err error) {
 	for len(dumps) >= maxDumps {
-		if e := os.Remove(dumps[0]); !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
+		for _, path := range [...]string{dumps[0], recordingOf(dumps[0])} {
+			if e := os.Remove(path); !errors.Is(e, fs.ErrNotExist) {
+				err = errors.Join(err, e)
+			}
 		}
 		dumps = dumps[1:]
 	}
 	return err
 }
 
+// dumpFolder is where dumps go; "" for nowhere.
+func (h *Host) dumpFolder() string { return cmp.Or(h.cfg.Files.Dumps, h.cfg.Files.Recordings) }
+
 // dumpFault writes a dump beside the ticks, if there is a folder for it. Run waits for it.
 func (h *Host) dumpFault(x *hosted, fault any, stack []byte) {
-	dir := cmp.Or(h.cfg.Files.Dumps, h.cfg.Files.Recordings)
+	dir := h.dumpFolder()
 	if dir == "" {
 		return
 	}

@@ -129,9 +129,10 @@ func (h *EchoHost) everySecond(now, drift time.Duration) {
 // EchoReport is the figures of an echo host since its start, as GET /stats answers them. Received
 // equals Accepted plus the sum of Drops, always.
 type EchoReport struct {
+	Type       string            `json:"type"`    // "stats-echo"
 	Version    int               `json:"version"` // metrics.ReportVersion
-	Seconds    float64           `json:"seconds"`
-	CPUSeconds float64           `json:"cpu_seconds"`
+	Elapsed    float64           `json:"elapsed_ms"`
+	CPU        float64           `json:"cpu_ms"`
 	Slots      int               `json:"slots"`
 	Connected  int               `json:"connected"`
 	Lobbies    []int             `json:"lobbies"` // connected, by lobby
@@ -161,8 +162,8 @@ func (h *EchoHost) report() EchoReport {
 	s := h.echo.server
 	c := s.Counters()
 	r := EchoReport{
-		Version: metrics.ReportVersion,
-		Seconds: h.since().Seconds(), CPUSeconds: clock.ProcessCPU().Seconds(),
+		Type: "stats-echo", Version: metrics.ReportVersion,
+		Elapsed: 1000 * h.since().Seconds(), CPU: 1000 * clock.ProcessCPU().Seconds(),
 		Slots: s.Clients(), Connected: s.Connected(),
 		Lobbies: slices.Clone(h.echo.lobbies.clients), NoRoom: h.echo.lobbies.refused,
 		Handshakes: s.PendingHandshakes(), Pressure: s.Pressure(),

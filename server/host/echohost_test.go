@@ -110,7 +110,7 @@ func TestEchoHost(t *testing.T) {
 			return r
 		}
 		if r := stats(); r.Connected != 1 || r.Slots != 2 || r.Kinds["payload"] != 3 ||
-			r.Sent["payload"] != 3 || r.Seconds <= 0 {
+			r.Sent["payload"] != 3 || r.Elapsed <= 0 {
 			t.Errorf("%s: %+v", socket, r)
 		}
 		if status, body := ask(t, "GET", at+"/healthz"); status != 200 || body != "ok\n" {

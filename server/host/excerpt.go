@@ -105,22 +105,31 @@ func (x *excerpts) end() {
 }
 
 // write writes the chunks since the last state.
-func (x *excerpts) write(e excerpt) (err error) {
+func (x *excerpts) write(e excerpt) error {
 	if e.at < x.since[0].Chunk.First {
 		return fmt.Errorf("%w: the newest state is of a later tick", errNotRecorded)
 	}
+	var chunks []*replay.Chunk
+	for _, f := range x.since {
+		chunks = append(chunks, f.Chunk)
+	}
+	return writeChunks(e.path, x.since[0].Head, chunks)
+}
+
+// writeChunks writes a recording of some chunks.
+func writeChunks(path string, head *replay.Head, chunks []*replay.Chunk) (err error) {
 	file := replay.FileWriter{Pack: replay.NewPacker(),
 		Create: func(tick.Tick) (replay.File, string, error) {
-			file, err := os.Create(e.path)
-			return recordingFile{file}, e.path, err
+			file, err := os.Create(path)
+			return recordingFile{file}, path, err
 		},
 		Report: func(text string) { err = errors.Join(err, errors.New(text)) }}
-	for i, f := range x.since {
+	for i, c := range chunks {
 		if i == 0 {
-			file.WriteFirst(f.Head, f.Chunk)
+			file.WriteFirst(head, c)
 			continue
 		}
-		file.Write(f.Head, f.Chunk)
+		file.Write(head, c)
 	}
 	file.Close()
 	return err

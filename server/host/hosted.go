@@ -82,7 +82,7 @@ func lobbyName(id uint32) string { return fmt.Sprint(id) }
 // newHosted makes a lobby with all that a host provides, for a worker. Any goroutine may call it;
 // worker.add makes the lobby play.
 func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
-	x = &hosted{schedule: metrics.NewSchedule(), labels: h.labels.Of(lobbyName(c.ID)),
+	x = &hosted{schedule: metrics.NewSchedule(w.port != nil), labels: h.labels.Of(lobbyName(c.ID)),
 		ended: make(chan struct{})}
 	x.worker.Store(w)
 	if x.rates, err = h.cfg.clock(c.Rules.Rate); err != nil {
@@ -94,6 +94,7 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 		c.Port, c.CPU, c.Clock, c.SparseTiming = w.port, h.since, nil, true
 	}
 	c.Netcode, c.Console, c.Background = h.sessions, filesIn(h.cfg.Console.Dir), x.leave
+	c.FlightRecorder = h.dumpFolder() != ""
 	if h.cfg.Files.Recordings != "" {
 		name := ""
 		if !h.alone() {

@@ -271,7 +271,7 @@ func (h *Host) directory() httpapi.Directory {
 			return all
 		},
 		Most: h.cfg.Lobbies.most(), Stages: h.labels, Faults: h.faults.Load,
-		Drain: h.Drain, Draining: h.Draining,
+		Drain: h.Drain, Draining: h.Draining, Reset: h.cfg.Capture.Allow,
 	}
 	if !h.alone() {
 		for _, w := range h.workers {

@@ -271,7 +271,7 @@ func (w *worker) measure(began, ended time.Duration) {
 		behind += b.Took
 		w.captureTicks(t, &b, began, behind)
 		took, period := b.Took/time.Duration(b.Ticks), t.pace.ticks.Period()
-		t.schedule.Wall.Record(int64(took))
+		t.schedule.Took(took)
 		if took > period {
 			t.schedule.Overruns.Inc()
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/stage"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
@@ -68,11 +69,7 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 		Interval: cfg.SendInterval, MaxPlayers: cfg.Players,
 	}
 	for s := range metrics.Stage(metrics.NumStages) {
-		group := s.String()
-		if s >= metrics.StageSystems && s < metrics.StageCapture {
-			group = "match"
-		}
-		about.Stages = append(about.Stages, dash.Stage{Name: s.String(), Group: group})
+		about.Stages = append(about.Stages, dash.Stage{Name: s.String(), Group: stage.GroupOf(s.String())})
 	}
 	for s := range metrics.NumSections {
 		about.Parts = append(about.Parts, s.String())

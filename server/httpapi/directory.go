@@ -26,6 +26,7 @@ type Directory struct {
 	Create func(ctx context.Context, spec LobbySpec) (id uint32, err error)
 	End    func(ctx context.Context, id uint32) error
 	Faults func() uint64 // lobbies that have panicked
+	Reset  func()        // told when the figures of all lobbies are reset; nil: nothing is
 
 	// Drain begins the end of the host, see host.Host.Drain, and Draining reports whether it has begun.
 	// nil: the host cannot drain.

@@ -11,9 +11,13 @@ import (
 // AllLobbies is the value of ?lobby= that means all lobbies of a host.
 const AllLobbies = "all"
 
+// HostReportType says what JSON a HostReport is.
+const HostReportType = "stats-all"
+
 // HostReport is the answer of GET /stats?lobby=all: figures since POST /stats/reset?lobby=all.
 // Each lobby repeats those of the whole process (CPU, memory, garbage).
 type HostReport struct {
+	Type    string           `json:"type"` // HostReportType
 	Version int              `json:"version"`
 	Loops   []LoopReport     `json:"loops"`   // by worker; empty for a lobby alone
 	Lobbies []metrics.Report `json:"lobbies"` // by ID
@@ -23,9 +27,9 @@ type HostReport struct {
 // and sending. In a call it plays the lobbies that are due at once.
 type LoopReport struct {
 	Calls uint64         `json:"calls"`
-	Call  metrics.Spread `json:"call_us"` // time elapsed in a call, ticks of its lobbies included
-	// CPU time of a call without the ticks of its lobbies, µs; of about one call in 16, drawn at random.
-	Stages     []metrics.StageCost `json:"stages"`
+	Call  metrics.Spread `json:"call_ms"` // time elapsed in a call, ticks of its lobbies included
+	// CPU time of a call without the ticks of its lobbies; of about one call in 16, drawn at random.
+	Stages     []metrics.StageCost `json:"stages_ms"`
 	SocketLost uint64              `json:"socket_lost"` // datagrams lost at the socket of the loop
 }
 
@@ -68,13 +72,16 @@ func (d *directory) reset() {
 		p.stats.reset(&now)
 		time.Sleep(yieldEvery)
 	}
+	if d.Reset != nil {
+		d.Reset()
+	}
 }
 
 // report sums all lobbies up.
 func (d *directory) report() HostReport {
 	lobbies, now := d.Lobbies(), process{}
 	now.read(hiccup(lobbies))
-	r := HostReport{Version: Version, Loops: []LoopReport{}, Lobbies: []metrics.Report{}}
+	r := HostReport{Type: HostReportType, Version: Version, Loops: []LoopReport{}, Lobbies: []metrics.Report{}}
 	for _, p := range d.Ports {
 		r.Loops = append(r.Loops, p.loop())
 	}
@@ -102,10 +109,10 @@ func (p *PortFigures) loop() LoopReport {
 	defer p.mu.Unlock()
 	now := p.totals()
 	r := LoopReport{Calls: uint64(p.Stats.Tick.Count()),
-		Call: metrics.SpreadOf(p.Stats.Tick, time.Microsecond), SocketLost: now.socketLost(&p.since)}
+		Call: metrics.SpreadOf(p.Stats.Tick, time.Millisecond), SocketLost: now.socketLost(&p.since)}
 	for i, stage := range p.Stats.Stage {
 		r.Stages = append(r.Stages, metrics.StageCost{Name: metrics.Stage(i).String(),
-			Spread: metrics.SpreadOf(stage, time.Microsecond)})
+			Spread: metrics.SpreadOf(stage, time.Millisecond)})
 	}
 	return r
 }

@@ -537,7 +537,7 @@ func TestExplainOverHTTP(t *testing.T) {
 	var one ExplainReply
 	w := get("", query, "")
 	if err := json.Unmarshal(w.Body.Bytes(), &one); w.Code != 200 || err != nil ||
-		one.Version != 2 || len(one.Explanations) != 1 {
+		one.Version != Version || len(one.Explanations) != 1 {
 		t.Fatalf("%d %s: %+v %v", w.Code, w.Body, one, err)
 	}
 	v := one.Explanations[0]

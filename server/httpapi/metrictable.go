@@ -477,6 +477,11 @@ var metricTable = []metric{
 		read: counts(metrics.RosterMessages),
 	},
 	{
+		name: "tickrate_score_bytes_total", unit: "bytes",
+		help: "Bytes of messages with rows of the score board.",
+		read: counts(metrics.ScoreBytes),
+	},
+	{
 		name: "tickrate_chat_lines_total", unit: "lines", labels: []string{"result"},
 		help: "Chat lines, and their deliveries.",
 		read: counts(metrics.ChatLines, metrics.ChatRateLimited, metrics.ChatDelivered,

@@ -39,6 +39,7 @@ type PortFigures struct {
 // PortReport is the answer of GET /stats?lobby=port, since POST /stats/reset?lobby=port or
 // lobby=all.
 type PortReport struct {
+	Type       string            `json:"type"` // "stats-port"
 	Version    int               `json:"version"`
 	Counts     map[string]uint64 `json:"counts"`
 	Drops      map[string]uint64 `json:"drops"`
@@ -68,7 +69,7 @@ func reportPorts(ports []*PortFigures) PortReport {
 		t.add(&now)
 		since.add(&before)
 	}
-	r := PortReport{Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
+	r := PortReport{Type: "stats-port", Version: Version, Counts: map[string]uint64{}, Drops: map[string]uint64{},
 		SocketLost: t.socketLost(&since), Socket: t.socket}
 	for i := range t.count {
 		if n := t.count[i] - since.count[i]; n > 0 {

@@ -21,6 +21,7 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -150,6 +151,8 @@ func NewLobbyPages(src Source, secret string) *LobbyPages {
 	a.stats.src = &a.Source
 	if src.Dash != nil {
 		src.Dash.page.Routes(mux)
+		mux.Handle("GET "+dash.Prefix+"entities", withDeadline(a.serveEntities))
+		mux.Handle("GET "+dash.Prefix+"entity", withDeadline(a.serveEntity))
 	}
 	mux.Handle("GET /stats", withDeadline(a.stats.serve))
 	mux.Handle("GET /v1/bandwidth", withDeadline(a.serveBandwidth))

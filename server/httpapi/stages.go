@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/tickrate/tickrate/internal/stage"
 	"github.com/tickrate/tickrate/internal/traceregion"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -56,7 +57,7 @@ func (s *StageLabels) Always() { s.profiles.Add(1) }
 // snapshot. Call it before the first tick.
 func (s *StageLabels) CoarseRegions() {
 	s.coarse = true
-	s.names[metrics.StageSystems] = strings.TrimSuffix(s.whole, "tick") + "match"
+	s.names[metrics.StageSystems] = strings.TrimSuffix(s.whole, "tick") + stage.Match
 }
 
 // coarseStage is the stage whose region stands for a stage.

@@ -36,7 +36,7 @@ func (p *process) read(hiccup *meter.Histogram) {
 	p.cpu = clock.ProcessCPU()
 	runtime.ReadMemStats(&p.mem)
 	if hiccup != nil {
-		p.hiccup = new(metrics.SpreadOf(hiccup, time.Microsecond))
+		p.hiccup = new(metrics.SpreadOf(hiccup, time.Millisecond))
 	}
 }
 
@@ -129,13 +129,13 @@ func (p *reporter) report(of *process) metrics.Report {
 	src, since, now := p.src, &p.since, p.totals(of)
 	s, schedule, status := &src.Lobby.Stats, src.Schedule, src.Status()
 	r := metrics.Report{
-		Version: metrics.ReportVersion,
-		Seconds: (now.at - since.at).Seconds(), CPUSeconds: (now.cpu - since.cpu).Seconds(),
+		Type: metrics.ReportType, Version: metrics.ReportVersion,
+		ElapsedMillis: millis(now.at - since.at), CPUMillis: millis(now.cpu - since.cpu),
 		Rate: int(src.Rate), Interval: src.Interval, Workers: src.Workers, Players: now.players(),
-		TickCPU: metrics.SpreadOf(s.Tick, time.Microsecond), TickWall: metrics.SpreadOf(schedule.Wall,
-			time.Microsecond),
-		Lateness:    metrics.SpreadOf(schedule.Lateness, time.Microsecond),
-		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw, time.Microsecond),
+		TickCPU: metrics.SpreadOf(s.Tick, time.Millisecond), TickWall: metrics.SpreadOf(schedule.Wall,
+			time.Millisecond),
+		Lateness:    metrics.SpreadOf(schedule.Lateness, time.Millisecond),
+		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw, time.Millisecond),
 		Rewind: metrics.NativeSpreadOf(s.Rewind,
 			time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
 		Stages: s.StageCosts(), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
@@ -159,6 +159,9 @@ func (p *reporter) report(of *process) metrics.Report {
 	now.addDrops(r.Drops, since)
 	return r
 }
+
+// millis is a length of time in milliseconds, as all times of the JSON are.
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // socketLost is what has grown of the datagrams that the socket has lost.
 func (t *totals) socketLost(since *totals) uint64 { return t.socket.Lost() - since.socket.Lost() }

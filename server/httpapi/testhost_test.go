@@ -38,7 +38,7 @@ func newTestHost(t testing.TB, cfg server.Config, clients, ticks int) *testHost 
 	}
 	l.sim = simtest.New(t, cfg, clients)
 	l.src = Source{
-		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(), Status: func() server.Status { return *l.status.Load() },
+		Lobby: l.sim.Lobby, Schedule: metrics.NewSchedule(false), Status: func() server.Status { return *l.status.Load() },
 		Rate: l.sim.Lobby.Config().Rules.Rate, Interval: l.sim.Lobby.Config().SendInterval, Workers: 1,
 		Worker: func() int { return 0 },
 		Socket: func() netio.Stats { return netio.Stats{} }, Query: func() map[string]uint64 { return nil },

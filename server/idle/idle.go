@@ -1,6 +1,7 @@
-// Package idle finds players that give no input. A player's input of each tick goes in; when to
-// warn and when to remove the player comes out. One goroutine owns a Tracker. The package opens no
-// socket, starts no goroutine and reads no clock.
+// Package idle finds players that give no input (Tracker), and players that do and take no part in the
+// match (Passive). A player's input, place and hits go in; when to warn and when to remove the player
+// comes out. One goroutine owns a Tracker or a Passive. The package opens no socket, starts no goroutine
+// and reads no clock.
 package idle
 
 import "github.com/tickrate/tickrate/ecs/tick"
@@ -37,19 +38,26 @@ func (t *Tracker[I]) Step(now tick.Tick, input I, l Limits) Action {
 	if !t.seen || input != t.input {
 		return t.Exempt(now, input)
 	}
+	action, _ := l.due(now-t.since, &t.last)
+	return action
+}
+
+// due returns the action that is due after some ticks, once, and whether any is or was. last is the
+// action before.
+func (l Limits) due(after tick.Tick, last *Action) (Action, bool) {
 	for _, due := range [...]struct {
 		action Action
 		after  tick.Tick
 	}{{Kick, l.Kick}, {Warn, l.Warn}} {
-		if due.after != 0 && now-t.since >= due.after {
-			if t.last >= due.action {
-				return None
+		if due.after != 0 && after >= due.after {
+			if *last >= due.action {
+				return None, true
 			}
-			t.last = due.action
-			return due.action
+			*last = due.action
+			return due.action, true
 		}
 	}
-	return None
+	return None, false
 }
 
 // Exempt takes the place of Step for a player that may be idle in this tick, such as a spectator.

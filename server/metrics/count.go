@@ -63,6 +63,7 @@ const (
 	Killcams          // killcams begun to be sent
 	KillcamsTooLong   // killcams not sent because of their size
 	RosterMessages    // messages with names of players
+	ScoreBytes        // bytes of messages with rows of the score board
 	ChatLines         // chat lines received
 	// lines to everybody refused by the lobby's rate limit; other refusals are in Stats.ChatRefused
 	ChatRateLimited
@@ -110,7 +111,8 @@ var countNames = [NumCounts]string{
 	ProjectilesNoSlot: "projectiles_no_slot", SpawnsRefused: "spawns_refused",
 	ContentRequests: "content_requests", ContentRefused: "content_refused", ContentBytes: "content_bytes",
 	Killcams: "killcams", KillcamsTooLong: "killcams_too_long", RosterMessages: "roster_messages",
-	ChatLines: "chat_lines", ChatRateLimited: "chat_rate_limited", ChatDelivered: "chat_delivered",
+	ScoreBytes: "score_bytes",
+	ChatLines:  "chat_lines", ChatRateLimited: "chat_rate_limited", ChatDelivered: "chat_delivered",
 	ChatUndelivered: "chat_undelivered", ConsoleLines: "console_lines", ConsoleFailed: "console_failed",
 	IdleWarned: "idle_warned", IdleKicked: "idle_kicked", MapChanges: "map_changes",
 	MapChangesFailed: "map_changes_failed", StaleMapEpoch: "stale_map_epoch", TicksSlept: "ticks_slept",

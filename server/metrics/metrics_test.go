@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"github.com/tickrate/tickrate/internal/meter"
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -61,8 +63,8 @@ func TestSparseTickTimer(t *testing.T) {
 	for _, c := range s.StageCosts() {
 		sum += c.Mean
 	}
-	if mean := SpreadOf(s.Tick, time.Microsecond).Mean; math.Abs(sum-mean) > 1e-6*mean {
-		t.Errorf("stages of %v µs, ticks of %v", sum, mean)
+	if mean := SpreadOf(s.Tick, time.Millisecond).Mean; math.Abs(sum-mean) > 1e-6*mean {
+		t.Errorf("stages of %v ms, ticks of %v", sum, mean)
 	}
 }
 
@@ -123,8 +125,8 @@ func TestTickTimerStagesAddUp(t *testing.T) {
 	for _, c := range s.StageCosts() {
 		sum += c.Mean
 	}
-	if mean := SpreadOf(s.Tick, time.Microsecond).Mean; math.Abs(sum-mean) > 1e-6*mean {
-		t.Errorf("stages of %v µs, ticks of %v", sum, mean)
+	if mean := SpreadOf(s.Tick, time.Millisecond).Mean; math.Abs(sum-mean) > 1e-6*mean {
+		t.Errorf("stages of %v ms, ticks of %v", sum, mean)
 	}
 	if n := s.Stage[StageOpen].Count(); n < 40 || n > 90 {
 		t.Errorf("%d of 1000 ticks timed, one of 16 should be", n)
@@ -172,7 +174,7 @@ func TestNamesAreDistinct(t *testing.T) {
 
 // Skipped ticks count as late, and a stall of hours adds a bounded number of records.
 func TestScheduleCountsSkippedTicks(t *testing.T) {
-	s := NewSchedule()
+	s := NewSchedule(false)
 	const period = 10 * time.Millisecond
 	s.Frame(period, time.Millisecond, 2, 3)
 	if s.Lateness.Count() != 5 || s.Skipped.Load() != 3 || s.CaughtUp.Load() != 1 ||
@@ -186,5 +188,54 @@ func TestScheduleCountsSkippedTicks(t *testing.T) {
 	s.Frame(period, 0, 1, 1<<30)
 	if s.Lateness.Count() > maxSkippedRecords+1 {
 		t.Errorf("%d records of one stall", s.Lateness.Count())
+	}
+}
+
+// The figures of a lobby among others are those of a lobby alone, some ticks later. A reset drops
+// what is pending.
+func TestPendingTimesOfASchedule(t *testing.T) {
+	alone, shared := NewSchedule(false), NewSchedule(true)
+	const period = 10 * time.Millisecond
+	rng := rand.New(rand.NewPCG(1, 2))
+	tick := func(late, took time.Duration, steps int, skipped uint64) {
+		for _, s := range []*Schedule{alone, shared} {
+			s.Frame(period, late, steps, skipped)
+			s.Took(took)
+		}
+	}
+	play := func(ticks int) {
+		for range ticks {
+			switch rng.IntN(20) {
+			case 0:
+				tick(2*period, 3*time.Second, 2, 1)
+			case 1:
+				tick(-time.Microsecond, period, 1, 0)
+			default:
+				tick(time.Duration(rng.IntN(1e6)), time.Duration(rng.IntN(1e6)), 1, 0)
+			}
+		}
+	}
+	play(1000)
+	alone.Reset()
+	shared.Reset()
+	play(500)
+	tick(2*period, 0, 2, 0) // pours the lateness of the ticks before
+	for range maxPending {  // ... and these the times
+		tick(0, 0, 1, 0)
+	}
+	for _, h := range [][2]*meter.Histogram{{alone.Lateness, shared.Lateness}, {alone.LatenessRaw, shared.LatenessRaw},
+		{alone.Wall, shared.Wall}} {
+		if a, b := h[0].Count(), h[1].Count(); a-b < 0 || a-b >= maxPending {
+			t.Errorf("%d records alone, %d among others", a, b)
+		}
+		if a, b := h[0].Max(), h[1].Max(); a != b {
+			t.Errorf("maximum %d alone, %d among others", a, b)
+		}
+	}
+	if a, b := alone.SinceStart.Read().Count, shared.SinceStart.Read().Count; a-b >= maxPending {
+		t.Errorf("%d records since the start alone, %d among others", a, b)
+	}
+	if n := testing.AllocsPerRun(100, func() { tick(1, 1, 1, 0) }); n != 0 {
+		t.Errorf("%v allocations a tick", n)
 	}
 }

@@ -9,31 +9,35 @@ import (
 )
 
 // ReportVersion is the version of the JSON of Report, and of everything else that the HTTP port
-// answers.
-const ReportVersion = 2
+// answers. Times in it are milliseconds, and names say so; see docs/json.md.
+const ReportVersion = 3
+
+// ReportType says what JSON a Report is.
+const ReportType = "stats"
 
 // Report is the figures of a server since they were last reset, as GET /stats answers them.
 type Report struct {
-	Version    int     `json:"version"` // ReportVersion
-	Seconds    float64 `json:"seconds"` // elapsed since the reset
-	CPUSeconds float64 `json:"cpu_seconds"`
-	Rate       int     `json:"rate_hz"`
-	Interval   int     `json:"interval_ticks"`
-	Players    int     `json:"players"` // now, with spectators
-	// threads that share the systems; Stages covers the tick's own thread, CPUSeconds all
+	Type          string  `json:"type"`       // ReportType
+	Version       int     `json:"version"`    // ReportVersion
+	ElapsedMillis float64 `json:"elapsed_ms"` // since the reset
+	CPUMillis     float64 `json:"cpu_ms"`     // of the process, likewise
+	Rate          int     `json:"rate_hz"`
+	Interval      int     `json:"interval_ticks"`
+	Players       int     `json:"players"` // now, with spectators
+	// threads that share the systems; Stages covers the tick's own thread, CPUMillis all
 	Workers     int    `json:"workers"`
-	TickCPU     Spread `json:"tick_cpu_us"` // of one tick in 16 where lobbies share a port
-	TickWall    Spread `json:"tick_wall_us"`
-	Lateness    Spread `json:"lateness_us"`     // of all ticks; skipped ticks count as late
-	LatenessRaw Spread `json:"lateness_raw_us"` // of the ticks that were played
+	TickCPU     Spread `json:"tick_cpu_ms"` // of one tick in 16 where lobbies share a port
+	TickWall    Spread `json:"tick_wall_ms"`
+	Lateness    Spread `json:"lateness_ms"`     // of all ticks; skipped ticks count as late
+	LatenessRaw Spread `json:"lateness_raw_ms"` // of the ticks that were played
 	// wake-up delays of an idle thread, if measured, since the last reset of any lobby
-	Hiccup *Spread `json:"hiccup_us,omitempty"`
+	Hiccup *Spread `json:"hiccup_ms,omitempty"`
 	// age of the views of shots that hit, since the start
 	Rewind Spread `json:"hit_rewind_ms"`
 	// distance by which claimed views were clamped, since the start
 	ViewClamp Spread `json:"rewind_clamped_ms"`
 	// of one tick in 16; their means add up to the mean of TickCPU
-	Stages       []StageCost `json:"stages"`
+	Stages       []StageCost `json:"stages_ms"`
 	TicksSkipped uint64      `json:"ticks_skipped"` // given up after a stall
 	// Ticks that took longer than their period.
 	Overruns   uint64            `json:"tick_overruns"`
@@ -59,13 +63,14 @@ type Report struct {
 // Spread summarises a distribution.
 type Spread struct {
 	P50  float64 `json:"p50"`
+	P95  float64 `json:"p95"`
 	P99  float64 `json:"p99"`
 	P999 float64 `json:"p999"`
 	Max  float64 `json:"max"`
 	Mean float64 `json:"mean"`
 }
 
-// StageCost is the CPU time of one stage per tick, in microseconds.
+// StageCost is the CPU time of one stage per tick, in milliseconds.
 type StageCost struct {
 	Name string `json:"name"`
 	Spread
@@ -75,7 +80,7 @@ type StageCost struct {
 func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
 	u := float64(unit)
 	return Spread{
-		P50: float64(h.Quantile(0.5)) / u, P99: float64(h.Quantile(0.99)) / u,
+		P50: float64(h.Quantile(0.5)) / u, P95: float64(h.Quantile(0.95)) / u, P99: float64(h.Quantile(0.99)) / u,
 		P999: float64(h.Quantile(0.999)) / u, Max: float64(h.Max()) / u, Mean: h.Mean() / u,
 	}
 }
@@ -91,7 +96,7 @@ func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	at := [...]struct {
 		q  float64
 		to *float64
-	}{{0.5, &s.P50}, {0.99, &s.P99}, {0.999, &s.P999}, {1, &s.Max}}
+	}{{0.5, &s.P50}, {0.95, &s.P95}, {0.99, &s.P99}, {0.999, &s.P999}, {1, &s.Max}}
 	for i, c := range n.Counts {
 		before := sum
 		sum += c
@@ -113,7 +118,7 @@ func (s *Stats) StageCosts() (all []StageCost) {
 		sum += st.Mean()
 	}
 	for i, st := range s.Stage {
-		c := StageCost{Stage(i).String(), SpreadOf(st, time.Microsecond)}
+		c := StageCost{Stage(i).String(), SpreadOf(st, time.Millisecond)}
 		if sum > 0 {
 			c.Mean *= s.Tick.Mean() / sum
 		}

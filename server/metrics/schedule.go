@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -23,10 +24,54 @@ type Schedule struct {
 
 	level atomic.Int32 // overload.Level
 	frame atomic.Int64 // start of the newest frame, ns by the clock of the loop; 0: none yet
+	stale atomic.Bool  // what is pending was recorded before a Reset
+	late  pendingTimes
+	took  pendingTimes
 }
 
-// NewSchedule returns empty figures.
-func NewSchedule() *Schedule {
+// pendingTimes are times that are not yet in the histograms. A loop that plays many lobbies in turn
+// finds the memory of none in the cache: a time takes one line of it here, and twelve in all
+// histograms.
+type pendingTimes struct {
+	most  uint8 // 0 to keep none
+	n     uint8
+	nanos [maxPending]int32
+}
+
+// maxPending is the most times that are pending: an eighth of a second at 128 Hz.
+const maxPending = 16
+
+// keep keeps a time. full reports that the times must be poured out before the next call.
+func (p *pendingTimes) keep(t time.Duration) (full bool) {
+	p.nanos[p.n] = int32(t)
+	p.n++
+	return p.n == p.most
+}
+
+// keeps reports whether a time may be kept.
+func (p *pendingTimes) keeps(t time.Duration) bool {
+	return p.most > 0 && t >= 0 && t <= math.MaxInt32
+}
+
+// pour hands out the times and forgets them.
+func (p *pendingTimes) pour(record func(int64)) {
+	for _, t := range p.nanos[:p.n] {
+		record(int64(t))
+	}
+	p.n = 0
+}
+
+// NewSchedule returns empty figures. Those of a lobby that shares its loop with others come up to
+// maxPending ticks later.
+func NewSchedule(shared bool) *Schedule {
+	s := newSchedule()
+	if shared {
+		s.late.most, s.took.most = maxPending, maxPending
+	}
+	return s
+}
+
+func newSchedule() *Schedule {
 	return &Schedule{
 		Lateness: meter.NewHistogram(0, meter.Fine), LatenessRaw: meter.NewHistogram(0, meter.Fine),
 		Wall: meter.NewHistogram(0, meter.Fine), SinceStart: NewSeconds(),
@@ -39,6 +84,14 @@ const maxSkippedRecords = 1 << 12
 // Frame records a frame of steps ticks. The first began late after its schedule, and skipped ticks
 // before it were given up.
 func (s *Schedule) Frame(period, late time.Duration, steps int, skipped uint64) {
+	s.dropStale()
+	if steps == 1 && skipped == 0 && s.late.keeps(late) {
+		if s.late.keep(late) {
+			s.pourLate()
+		}
+		return
+	}
+	s.pourLate()
 	for i := range steps {
 		s.tick(late - time.Duration(i)*period)
 	}
@@ -48,6 +101,31 @@ func (s *Schedule) Frame(period, late time.Duration, steps int, skipped uint64) 
 	}
 	s.Skipped.Add(skipped)
 	s.LatenessRaw.Record(int64(late))
+}
+
+// Took records the time elapsed in a tick.
+func (s *Schedule) Took(t time.Duration) {
+	s.dropStale()
+	if !s.took.keeps(t) {
+		s.Wall.Record(int64(t))
+	} else if s.took.keep(t) {
+		s.took.pour(s.Wall.Record)
+	}
+}
+
+func (s *Schedule) pourLate() {
+	s.late.pour(func(late int64) {
+		s.tick(time.Duration(late))
+		s.LatenessRaw.Record(late)
+	})
+}
+
+// dropStale forgets what was pending at a Reset. SinceStart, which is never reset, still gets it.
+func (s *Schedule) dropStale() {
+	if s.stale.Load() && s.stale.CompareAndSwap(true, false) {
+		s.late.pour(s.SinceStart.Record)
+		s.took.n = 0
+	}
 }
 
 func (s *Schedule) tick(late time.Duration) {
@@ -69,6 +147,7 @@ func (s *Schedule) Level() overload.Level { return overload.Level(s.level.Load()
 
 // Reset clears the histograms but SinceStart. The tick may record meanwhile.
 func (s *Schedule) Reset() {
+	s.stale.Store(true)
 	s.Lateness.Reset()
 	s.LatenessRaw.Reset()
 	s.Wall.Reset()

@@ -3,11 +3,12 @@ package metrics
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/internal/stage"
 	"github.com/tickrate/tickrate/sim"
 )
 
 // Stage is a part of a tick with CPU time of its own: a station of the pipeline, or one system of
-// the match. Tables, metrics, profiler labels and trace regions use the same names.
+// the match. Its name is of the table in package internal/stage, or that of the system.
 type Stage int
 
 // The stages that come before the systems of the match, in the order of the tick.
@@ -28,25 +29,25 @@ var (
 	NumStages     = int(StageSend) + 1 // how many are measured
 )
 
-// String names the stage as tables, metrics and profiles do.
+// String names the stage.
 func (s Stage) String() string {
 	switch {
 	case s >= StageSystems && s < StageCapture:
 		return sim.Systems()[s-StageSystems].Name
 	case s == StageReceive:
-		return "receive"
+		return stage.Receive
 	case s == StageOpen:
-		return "open"
+		return stage.Open
 	case s == StageCapture:
-		return "capture"
+		return stage.Capture
 	case s == StageSnapshot:
-		return "snapshot"
+		return stage.Snapshot
 	case s == StageSeal:
-		return "seal"
+		return stage.Seal
 	case s == StageSend:
-		return "send"
+		return stage.Send
 	case s == StageIdle:
-		return "idle"
+		return stage.Idle
 	}
 	return "?"
 }

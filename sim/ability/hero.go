@@ -13,9 +13,31 @@ import (
 // MaxSlots is how many abilities a hero may have.
 const MaxSlots = 8
 
-// spinUnit is the grid of a gun's rate: 1/64 round a second. A shot costs 64 * tick rate of what a
-// tick brings.
+// spinUnit is the grid of a gun's rate: 1/64 round a second, and 1/32 at fastRate and above. A shot
+// costs spinUnit * tick rate of what a tick brings, at most maxCool.
 const spinUnit = 64
+
+// fastRate is the first rate at which a shot would cost more than maxCool with the finer grid.
+const fastRate = maxCool/spinUnit + 1
+
+// heatSteps is a power of two above the highest rate, so that an index needs no check.
+const heatSteps = 256
+
+var _ [heatSteps - tick.MaxRate]struct{}
+
+// maxCool is the largest Slot.Cool that an owner row has room for.
+const maxCool = 8192
+
+// spinUnit returns the grid at the hero's rate.
+func (h *Hero) spinUnit() float64 {
+	if h.rate >= fastRate {
+		return spinUnit / 2
+	}
+	return spinUnit
+}
+
+// longest returns the longest time of an ability, in milliseconds: a minute, or maxCool ticks.
+func (h *Hero) longest() float64 { return min(60000, float64(maxCool*1000/h.rate)) }
 
 // Hero is a compiled hero, for one tick rate. It is read-only; any number of players share it. A
 // set of abilities is a mask: bit i is slot i of the list.
@@ -55,7 +77,7 @@ type compiledSlot struct {
 
 	action Action
 	// by tick modulo the rate: what it takes from or adds to Heat; whole numbers, a second is exact
-	heat [tick.MaxRate]uint16
+	heat [heatSteps]uint16
 }
 
 // Compile checks the numbers of a hero and converts them for a tick rate. It keeps no reference to
@@ -241,11 +263,11 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 		{"Impulse", float64(p.Impulse), 0, 64},
 		{"Range", float64(p.Range), 0, 4000},
 		{"Radius", float64(p.Radius), 0, 5},
-		{"RoundsPerSec", float64(p.RoundsPerSec), 1. / spinUnit, float64(h.rate)},
+		{"RoundsPerSec", float64(p.RoundsPerSec), 1. / h.spinUnit(), float64(h.rate)},
 		{"MostPerSec", float64(p.MostPerSec), 0, float64(h.rate)},
 		{"SpinPerSec", float64(p.SpinPerSec), 0, 1000},
 		{"Clip", float64(p.Clip), 1, 255},
-		{"ReloadMillis", float64(p.ReloadMillis), math.Floor(1000 / float64(p.RoundsPerSec)), 60000},
+		{"ReloadMillis", float64(p.ReloadMillis), math.Floor(1000 / float64(p.RoundsPerSec)), h.longest()},
 		{"ConeDegrees", float64(p.ConeDegrees), 0, 180},
 		{"ConePerShot", float64(p.ConePerShot), 0, 90},
 		{"ConePerSecond", float64(p.ConePerSecond), 0, 1000},
@@ -258,11 +280,11 @@ func (c *compiledSlot) gun(p *GunParams, h *Hero) error {
 		return errors.New("want one of Gun.MostPerSec and Gun.ConeDegrees to be 0")
 	}
 	c.clip, c.reload = p.Clip, h.ticks(p.ReloadMillis)
-	c.perShot, c.perTick = int32(spinUnit*h.rate), whole(p.RoundsPerSec, spinUnit)
+	c.perShot, c.perTick = int32(h.spinUnit())*int32(h.rate), whole(p.RoundsPerSec, h.spinUnit())
 	heat := uint64(whole(p.ConePerSecond, 256))
 	if p.MostPerSec > p.RoundsPerSec {
-		c.spin = uint16(whole(p.MostPerSec, spinUnit) - c.perTick)
-		heat = uint64(whole(p.SpinPerSec, spinUnit))
+		c.spin = uint16(whole(p.MostPerSec, h.spinUnit()) - c.perTick)
+		heat = uint64(whole(p.SpinPerSec, h.spinUnit()))
 	}
 	c.coneMax, c.cone = uint16(whole(p.ConeDegrees, 256)), uint16(whole(p.ConePerShot, 256))
 	n := uint64(h.rate)
@@ -321,10 +343,10 @@ func (c *compiledSlot) melee(p *MeleeParams, h *Hero) error {
 
 // times sets the times of what is timed; it lasts at least a tick.
 func (c *compiledSlot) times(impact, active, cooldown int32, h *Hero) error {
-	if err := within("ActiveMillis", float64(active), 0, 60000); err != nil {
+	if err := within("ActiveMillis", float64(active), 0, h.longest()); err != nil {
 		return err
 	}
-	if err := within("CooldownMillis", float64(cooldown), float64(active), 60000); err != nil {
+	if err := within("CooldownMillis", float64(cooldown), float64(active), h.longest()); err != nil {
 		return err
 	}
 	c.impact, c.active, c.period = h.ticks(impact), max(1, h.ticks(active)), max(1, h.ticks(cooldown))

@@ -97,7 +97,7 @@ type GunParams struct {
 	MostPerSec   float32 // when spun up; 0: it does not spin
 	SpinPerSec   float32 // rounds/s added per second of fire, removed per second of rest; 0 to 1000
 	Clip         uint8   // rounds, 1 to 255
-	ReloadMillis int32   // not below the time between two shots; to 60000
+	ReloadMillis int32   // not below the time between two shots; to 60000, or 8192 ticks
 
 	ConeDegrees   float32 // greatest opening of the cone, edge to edge, 0 to 180; 0: no spread
 	ConePerShot   float32 // degrees that a shot adds; 0 to 90
@@ -110,7 +110,7 @@ type LauncherParams struct {
 	Speed          float32    // m/s, of a Grenade; 0 to 200
 	PitchDegrees   float32    // above the view; -90 to 90
 	Range          float32    // metres, of a projectile; 0 to 4000
-	ActiveMillis   int32      // 0 to 60000
+	ActiveMillis   int32      // 0 to 60000, or 8192 ticks
 	CooldownMillis int32      // until it can be thrown again; not below ActiveMillis
 }
 
@@ -121,7 +121,7 @@ type MeleeParams struct {
 	Range        float32 // metres; 0 to 20
 	Radius       float32 // metres, of the sweep; 0 to 5
 	ImpactMillis int32   // when it lands; below PeriodMillis
-	PeriodMillis int32   // until the next; 1 to 60000
+	PeriodMillis int32   // until the next; 1 to 60000, or 8192 ticks
 }
 
 // SprintParams are the numbers of a sprint.
@@ -132,7 +132,7 @@ type SprintParams struct {
 // RocketParams are the times of a rocket jump, from the activation. The arc is the body's, see
 // move.Arc.
 type RocketParams struct {
-	ActiveMillis   int32 // 0 to 60000
+	ActiveMillis   int32 // 0 to 60000, or 8192 ticks
 	CooldownMillis int32 // not below ActiveMillis
 }
 

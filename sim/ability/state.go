@@ -1,6 +1,7 @@
 package ability
 
 import (
+	"math/bits"
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -27,11 +28,11 @@ var _ [54]byte = [unsafe.Sizeof(State{})]byte{}
 type Slot struct {
 	Load  uint8 // of a gun: rounds in the clip, 0 to 255; of an Emote: the gesture, 0 to 16
 	Count uint8 // shots, throws, landed punches, gestures or launches since the spawn, modulo 256
-	// of a gun: until the next shot in 1/64 round at the tick rate, -8192 to 8192, or ticks to
-	// reload, 0 to 7680; of others: ticks until it is over, 0 to 7680
+	// of a gun: until the next shot in rounds at the tick rate, on the grid of spinUnit, -8192 to
+	// 8192, or ticks to reload, 0 to 8192; of others: ticks until it is over, 0 to 8192
 	Cool int16
 	// of a gun: opening of the cone, edge to edge, 1/256 degree, 0 to 46080; or what its spin adds,
-	// 1/64 round/s, 0 to 8192
+	// 1/64 round/s, 1/32 above 128 Hz, 0 to 8192
 	Heat uint16
 }
 
@@ -42,6 +43,29 @@ func (h *Hero) NewState() (s State) {
 		s.Slots[i].Load = h.slots[i].clip
 	}
 	return s
+}
+
+// CanRefill reports whether a clip is not full.
+func (h *Hero) CanRefill(s *State) bool {
+	for m := h.guns; m != 0; m &= m - 1 {
+		if i := bits.TrailingZeros8(m); s.Slots[i].Load < h.slots[i].clip {
+			return true
+		}
+	}
+	return false
+}
+
+// Refill fills every clip, and ends what reloads.
+func (h *Hero) Refill(s *State) {
+	for m := h.guns; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros8(m)
+		w, bit := &s.Slots[i], uint8(1)<<i
+		if s.Reloading&bit != 0 {
+			w.Cool = 0
+		}
+		s.Reloading &^= bit
+		w.Load = h.slots[i].clip
+	}
 }
 
 // Input is what a tick's abilities depend on besides their state. Every value is valid.

@@ -263,5 +263,5 @@ func (s *State) fire(c *compiledSlot, w *Slot, out *Actions) {
 
 // heatStep is how much tick t may change a gun's heat.
 func (c *compiledSlot) heatStep(t tick.Tick, h *Hero) uint16 {
-	return c.heat[uint32(t)%h.rate&(uint32(tick.MaxRate)-1)]
+	return c.heat[uint32(t)%h.rate%heatSteps]
 }

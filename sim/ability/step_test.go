@@ -278,7 +278,7 @@ func TestCompileErrors(t *testing.T) {
 		rate   tick.Rate
 		want   string
 	}{
-		{func(p *HeroParams) {}, 10, "hero robot: 10 ticks a second, want 20 to 128"},
+		{func(p *HeroParams) {}, 10, "hero robot: 10 ticks a second, want 20 to 144"},
 		{func(p *HeroParams) { p.Slots = nil }, 60, "hero robot: 0 slots, want 1 to 8"},
 		{func(p *HeroParams) { p.Health = 0 }, 60, "hero robot: Health: 0, want 1 to 10000"},
 		{func(p *HeroParams) { p.Slots[0].RunsWith = []string{"wings"} }, 60,
@@ -382,4 +382,36 @@ func BenchmarkStep(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	})
+}
+
+// At the highest rate every clock of an ability fits into an owner row.
+func TestHighestRateFits(t *testing.T) {
+	p := TerraformerParams()
+	for i := range p.Slots {
+		p.Slots[i].Gun.RoundsPerSec = min(p.Slots[i].Gun.RoundsPerSec, 128)
+	}
+	h := p.MustCompile(tick.MaxRate)
+	s := h.NewState()
+	most := int16(0)
+	var out Actions
+	for now := tick.Tick(1); now < 3000; now++ {
+		Step(&s, Input{Tick: now, Buttons: uint16(now >> 6), Alive: true}, h, &out)
+		for i := range s.Slots {
+			most = max(most, s.Slots[i].Cool, -s.Slots[i].Cool)
+		}
+	}
+	if most > maxCool || most == 0 {
+		t.Errorf("a clock stood at %d", most)
+	}
+	for i := range p.Slots {
+		if p.Slots[i].Kind == Launcher {
+			p.Slots[i].Launcher.CooldownMillis = 57000
+		}
+	}
+	if _, err := p.Compile(128); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Compile(tick.MaxRate); err == nil || !strings.Contains(err.Error(), "to 56888") {
+		t.Errorf("57 s at 144 Hz: %v", err)
+	}
 }

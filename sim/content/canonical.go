@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // Canonical is the pack as one pack.toml: the variant of a side, which a reader of that side takes
@@ -98,6 +99,8 @@ func literal(field any, k *key) string {
 	case *ability.Kind:
 		return quote(k.choices[int(*f)-k.first])
 	case *mode.Kind:
+		return quote(k.choices[int(*f)-k.first])
+	case *object.Gives:
 		return quote(k.choices[int(*f)-k.first])
 	case *Side:
 		return quote(k.choices[int(*f)-k.first])

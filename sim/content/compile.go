@@ -25,6 +25,7 @@ type Tables struct {
 	Barrel      object.BarrelKind
 	Cube        object.CubeKind
 	Areas       []object.AreaKind
+	Items       []object.ItemKind
 	Modes       []*mode.Rules
 	Rules       Rules
 
@@ -66,6 +67,9 @@ func (p *Pack) Compile(rate tick.Rate) (*Tables, error) {
 	}
 	for i := range p.Areas {
 		t.Areas = append(t.Areas, p.Areas[i].Kind)
+	}
+	for i := range p.Items {
+		t.Items = append(t.Items, p.Items[i].Kind)
 	}
 	for i := range p.Modes {
 		r, err := p.Modes[i].Compile(rate)
@@ -116,6 +120,11 @@ func (t *Tables) Map(name string) int {
 	return slices.IndexFunc(t.pack.Maps, func(m Map) bool { return m.Name == name })
 }
 
+// Item is the id of a kind of item, -1 if there is none of that name.
+func (t *Tables) Item(name string) int {
+	return slices.IndexFunc(t.pack.Items, func(i Item) bool { return i.Name == name })
+}
+
 // Area is the id of a kind of damage area, -1 if there is none of that name.
 func (t *Tables) Area(name string) int {
 	return slices.IndexFunc(t.pack.Areas, func(a Area) bool { return a.Name == name })
@@ -132,6 +141,13 @@ type Stage struct {
 	Cubes       []geom.Vec3
 	Areas       []StageArea
 	Teleporters []object.Teleporter
+	Items       []StageItem
+}
+
+// StageItem is an item of a map.
+type StageItem struct {
+	At   geom.Vec3
+	Kind int // id
 }
 
 // StageArea is a damage area of a map.
@@ -175,6 +191,9 @@ func (t *Tables) Stage(i int) (*Stage, error) {
 	for _, p := range m.Teleporters {
 		s.Teleporters = append(s.Teleporters, object.Teleporter{Box: p.Box, Target: p.Target, Yaw: p.Yaw})
 	}
+	for _, p := range m.Items {
+		s.Items = append(s.Items, StageItem{p.At, t.Item(p.Kind)})
+	}
 	if what, i := s.outside(); what != "" {
 		return nil, wrong("%s[%d]: outside the arena %s", what, i, m.Arena)
 	}
@@ -200,6 +219,11 @@ func (s *Stage) outside() (what string, i int) {
 	for i, p := range s.Cubes {
 		if out(p) {
 			return "cube", i
+		}
+	}
+	for i := range s.Items {
+		if out(s.Items[i].At) {
+			return "item", i
 		}
 	}
 	for i := range s.Teleporters {

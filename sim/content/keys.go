@@ -25,6 +25,7 @@ const (
 	maxMaps     = 64
 	maxStands   = 256
 	maxAssets   = 64
+	maxItems    = 64
 )
 
 // keymask is a set of ability keys.
@@ -132,6 +133,16 @@ var (
 		keyOf("burn_ms", 0, 60000, func(a *Area) *int32 { return &a.Kind.BurnMillis }, optional, server,
 			when(lasting)),
 	}
+	itemKeys = table{
+		nameKey(func(i *Item) *string { return &i.Name }),
+		titleKey(func(i *Item) *string { return &i.Title }),
+		keyOf("gives", 0, 0, func(i *Item) *object.Gives { return &i.Kind.Gives }, words(0, "health", "ammo"),
+			server),
+		keyOf("heal", 1, 10000, func(i *Item) *int32 { return &i.Kind.Heal }, server, when(heals)),
+		keyOf("radius_m", 0.1, 5, func(i *Item) *float32 { return &i.Kind.Radius }, server),
+		keyOf("respawn_ms", 1000, object.MaxItemRespawn, func(i *Item) *int32 { return &i.Kind.RespawnMillis },
+			server),
+	}
 	modeKeys = table{
 		nameKey(func(m *Mode) *string { return &m.Name }),
 		titleKey(func(m *Mode) *string { return &m.Title }),
@@ -174,6 +185,10 @@ var (
 			keyOf("target_m", -arena.Limit, arena.Limit, func(p *Port) *geom.Vec3 { return &p.Target }),
 			keyOf("yaw", 0, 65535, func(p *Port) *geom.Angle { return &p.Yaw }),
 		}, func(m *Map) *[]Port { return &m.Teleporters }),
+		listOf("item", maxStands, table{
+			keyOf("kind", 1, 32, func(i *PlacedItem) *string { return &i.Kind }),
+			keyOf("at_m", -arena.Limit, arena.Limit, func(i *PlacedItem) *geom.Vec3 { return &i.At }),
+		}, func(m *Map) *[]PlacedItem { return &m.Items }),
 		listOf("object", maxStands, table{
 			keyOf("kind", 1, 32, func(o *Object) *string { return &o.Kind }),
 			keyOf("at_m", -arena.Limit, arena.Limit, func(o *Object) *geom.Vec3 { return &o.At }),
@@ -205,6 +220,7 @@ var (
 			func(p *Pack) *[]Projectile { return &p.Projectiles }),
 		listOf("grenade", maxGrenades, grenadeKeys, func(p *Pack) *[]Grenade { return &p.Grenades }),
 		listOf("area", maxRows, areaKeys, func(p *Pack) *[]Area { return &p.Areas }),
+		listOf("item", maxItems, itemKeys, func(p *Pack) *[]Item { return &p.Items }),
 		listOf("mode", maxModes, modeKeys, func(p *Pack) *[]Mode { return &p.Modes }),
 		listOf("map", maxMaps, mapKeys, func(p *Pack) *[]Map { return &p.Maps }),
 		listOf("asset", maxAssets, assetKeys, func(p *Pack) *[]Asset { return &p.Assets }, marked),
@@ -289,6 +305,9 @@ func hitscan(a *Ability) bool { return a.Kind == ability.Gun && a.Flies == "" }
 
 // isMode selects modes of a kind.
 func isMode(kind mode.Kind) func(*Mode) bool { return func(m *Mode) bool { return m.Kind == kind } }
+
+// heals selects items that give health.
+func heals(i *Item) bool { return i.Kind.Gives == object.GivesHealth }
 
 // lasting selects damage areas that hurt at an interval.
 func lasting(a *Area) bool { return !a.Kind.Instant }

@@ -47,6 +47,7 @@ type Pack struct {
 	Cube        object.CubeKind
 	Zone        Zone
 	Areas       []Area
+	Items       []Item
 	Modes       []Mode
 	Maps        []Map
 	Rules       Rules
@@ -94,6 +95,12 @@ type Area struct {
 	Kind object.AreaKind
 }
 
+// Item is a kind of item that players pick up; its id is its number.
+type Item struct {
+	Name, Title string
+	Kind        object.ItemKind
+}
+
 // Zone is the size of every capture zone, in metres: an upright cylinder on the ground.
 type Zone struct{ Radius, Height float32 }
 
@@ -120,6 +127,7 @@ type Map struct {
 	Cubes       []Stand
 	Areas       []Field
 	Teleporters []Port
+	Items       []PlacedItem
 	Objects     []Object
 }
 
@@ -142,6 +150,12 @@ type Stand struct{ At geom.Vec3 }
 type Field struct {
 	Kind string // name of an Area
 	Box  geom.AABB
+}
+
+// PlacedItem is where an item lies.
+type PlacedItem struct {
+	Kind string    // name of an Item
+	At   geom.Vec3 // metres
 }
 
 // Port is a teleporter.

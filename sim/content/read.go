@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/mode"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // reader fills rows from a document for a side.
@@ -113,6 +114,8 @@ func (r *reader) set(field, v any, k *key, path string) error {
 	case *ability.Kind:
 		ok = word((*uint8)(f), v, k)
 	case *mode.Kind:
+		ok = word((*uint8)(f), v, k)
+	case *object.Gives:
 		ok = word((*uint8)(f), v, k)
 	case *Side:
 		ok = word((*uint8)(f), v, k)

@@ -57,11 +57,12 @@ func (r *reader) known(at string, refs []string, what string, rows map[string]bo
 }
 
 // nameSets are the names of a pack's rows, by what they name.
-type nameSets struct{ abilities, areas, modes, assets map[string]bool }
+type nameSets struct{ abilities, areas, items, modes, assets map[string]bool }
 
 // rowNames collects the names of all rows, and checks that each is there once.
 func (r *reader) rowNames(p *Pack) (*nameSets, error) {
-	names := &nameSets{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	names := &nameSets{abilities: map[string]bool{}, areas: map[string]bool{}, items: map[string]bool{},
+		modes: map[string]bool{}, assets: map[string]bool{}}
 	flying := map[string]bool{} // projectiles and grenades share their names
 	for _, l := range []struct {
 		name  string
@@ -74,6 +75,7 @@ func (r *reader) rowNames(p *Pack) (*nameSets, error) {
 		{"projectile", len(p.Projectiles), func(i int) string { return p.Projectiles[i].Name }, flying},
 		{"grenade", len(p.Grenades), func(i int) string { return p.Grenades[i].Name }, flying},
 		{"area", len(p.Areas), func(i int) string { return p.Areas[i].Name }, names.areas},
+		{"item", len(p.Items), func(i int) string { return p.Items[i].Name }, names.items},
 		{"mode", len(p.Modes), func(i int) string { return p.Modes[i].Name }, names.modes},
 		{"map", len(p.Maps), func(i int) string { return p.Maps[i].Name }, map[string]bool{}},
 		{"asset", len(p.Assets), func(i int) string { return p.Assets[i].Name }, names.assets},
@@ -110,7 +112,7 @@ func (r *reader) resolve(p *Pack) error {
 		}
 	}
 	for i := range p.Modes {
-		if _, err := p.Modes[i].Compile(tick.MaxRate); err != nil {
+		if _, err := p.Modes[i].Compile(checkRate); err != nil {
 			return r.fail(row("mode", i), "%v", err)
 		}
 	}
@@ -255,11 +257,14 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 		return r.fail(at+".body", "%v", err)
 	}
 	// What is left to find is about the hero's list as a whole.
-	if _, err := p.params(h).Compile(tick.MaxRate); err != nil {
+	if _, err := p.params(h).Compile(checkRate); err != nil {
 		return r.fail(at+".abilities", "%v", err)
 	}
 	return nil
 }
+
+// checkRate is the rate at which a pack is checked: the most rounds a second that a gun may have.
+const checkRate tick.Rate = 128
 
 // mapRow checks the references and the places of a map.
 func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
@@ -283,6 +288,12 @@ func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 		if !names.areas[m.Areas[i].Kind] {
 			return r.fail(at+"."+row("area", i)+".kind", "%q, want the name of a row of [[area]]",
 				m.Areas[i].Kind)
+		}
+	}
+	for i := range m.Items {
+		if !names.items[m.Items[i].Kind] {
+			return r.fail(at+"."+row("item", i)+".kind", "%q, want the name of a row of [[item]]",
+				m.Items[i].Kind)
 		}
 	}
 	for i := range p.Modes {

@@ -18,13 +18,6 @@ func (m Models) AppendText(dst []byte) []byte {
 	return dst
 }
 
-// Mismatch says in one line what differs between our schemas and models, here, and those of a text
-// from the network, there: "player.yaw: wrap 4096 here, wrap 2048 there". It is empty if nothing
-// does, and says so if the text is invalid.
-func (m Models) Mismatch(theirs []byte) string {
-	set, err := schema.ParseSet(theirs)
-	if err != nil {
-		return "there: " + err.Error()
-	}
-	return m.Set().Diff(set)
-}
+// Match compares our schemas and models with a text from the network. It returns nil, or a
+// *schema.MismatchError that names what differs, or an error that wraps schema.ErrText.
+func (m Models) Match(theirs []byte) error { return m.Set().Match(theirs) }

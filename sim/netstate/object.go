@@ -12,7 +12,8 @@ import (
 // Kind is a class of objects.
 type Kind uint8
 
-// The classes. Zero is no object. The last one is free for a class of declareClass.
+// The classes. Zero is no object. A row tells eight apart: the last one stands for all of
+// declareClass, which its Type tells apart.
 const (
 	Projectile Kind = 1 + iota
 	Grenade
@@ -21,8 +22,21 @@ const (
 	Teleporter
 	Zone
 	firstDeclared
-	Kinds = 8 // how many a row can tell apart, none included
+	Kinds = firstDeclared + 16 // how many a row can tell apart by Kind and Type, none included
 )
+
+// Class is the class of an object.
+func (o *ObjectState) Class() Kind {
+	if o.Kind == firstDeclared {
+		return firstDeclared + Kind(o.Type)
+	}
+	return o.Kind
+}
+
+// declared is an object of a class of declareClass.
+func declared(k Kind) ObjectState {
+	return ObjectState{Kind: firstDeclared, Type: uint8(k - firstDeclared), Team: NoTeam}
+}
 
 var kindNames = [Kinds]string{"none", "projectile", "grenade", "barrel", "cube", "teleporter", "zone"}
 
@@ -52,12 +66,14 @@ func (k Kind) Flies() bool { return k == Projectile || k == Grenade }
 //	cube        0         0         centre                 rotation          0
 //	teleporter  last use  0         middle of its box      0                 1: was used
 //	zone        0         0         centre                 players of teams  mode.Status  progress
+//	turret      0         0         foot                   last bolt         1: owned
+//	item        pickup    to back   foot                   0                 1: taken     kind
 //
 // The Aim of a grenade is its velocity; the Level of a zone is its progress in 1/1023.
 type ObjectState struct {
 	_     struct{}  `net:"thing"`
 	Kind  Kind      `net:"what,bits=3,spawn=kind"`
-	Type  uint8     `net:"what,bits=4"` // of the game's ProjectileKinds or GrenadeKinds
+	Type  uint8     `net:"what,bits=4"` // of the game's ProjectileKinds or GrenadeKinds; see Class
 	Team  uint8     `net:"what,bits=2"` // 3: none
 	Index uint8     `net:"what,bits=3"` // of the owner's launches of this class and tick, at most 7
 	Owner uint32    `net:",min=0,max=1048575,often=2"`

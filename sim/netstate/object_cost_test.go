@@ -25,7 +25,7 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 		rng := rand.New(rand.NewPCG(8, 8))
 		m := Trained().Objects
 		ring, enc, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16),
-			snapshot.NewTracker(1, 3)
+			snapshot.NewTracker(16, 3)
 		k.SingleBaseline()
 		var p snapshot.Packer
 		var now, launch [16]object.Grenade

@@ -132,7 +132,7 @@ func TestPaces(t *testing.T) {
 func TestThingsExample(t *testing.T) {
 	doc := page(t, "golden-objects")
 	m := Untrained().Objects
-	ring, e, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(1, 3)
+	ring, e, k := snapshot.NewRing(Objects, 16, 256, 1), snapshot.NewEncoder(m, 16), snapshot.NewTracker(16, 3)
 	d := snapshot.NewDecoder(m, 16, 3)
 	k.SingleBaseline()
 	var p snapshot.Packer

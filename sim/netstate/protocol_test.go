@@ -61,7 +61,7 @@ func TestSnapshotExample(t *testing.T) {
 	doc := page(t, "golden-snapshots")
 	m := Untrained()
 	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
-		snapshot.NewTracker(1, 3)
+		snapshot.NewTracker(16, 3)
 	own, self, others := snapshot.NewOwnerWriter(m.Owner, 3), snapshot.NewOwnerReader(m.Owner, 3),
 		snapshot.NewDecoder(m.Public, 16, 3)
 	var p snapshot.Packer
@@ -111,7 +111,7 @@ func TestRangeExample(t *testing.T) {
 	doc := page(t, "golden-range")
 	m := Untrained().WithCodec(schema.Range)
 	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
-		snapshot.NewTracker(1, 3)
+		snapshot.NewTracker(16, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
 	var p snapshot.Packer
 	for i, name := range []string{"first", "second", "third"} {
@@ -145,7 +145,7 @@ func TestZstdExample(t *testing.T) {
 	doc := page(t, "golden-zstd")
 	m := Untrained().WithDictionaries(TrainedDictionaries()).WithCodec(schema.Zstd)
 	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
-		snapshot.NewTracker(1, 3)
+		snapshot.NewTracker(16, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
 	var p snapshot.Packer
 	for i, name := range []string{"first", "second"} {
@@ -182,7 +182,7 @@ func TestRowsExample(t *testing.T) {
 	doc := page(t, "golden-rows")
 	m := Untrained()
 	ring, e, k := snapshot.NewRing(Public, 16, 256, 1), snapshot.NewEncoder(m.Public, 16),
-		snapshot.NewTracker(1, 3)
+		snapshot.NewTracker(16, 3)
 	others := snapshot.NewDecoder(m.Public, 16, 3)
 	later := []int32{1026, 0, -256, 1016, -5, 3, 100, 0, 0, 0, 0, 0}
 	var p snapshot.Packer

@@ -12,8 +12,9 @@ const Turret Kind = firstDeclared
 func init() {
 	declareClass("turret", StaticClass{Turret, sim.Turrets, func(o *ObjectState, m *sim.Match, i int) {
 		t, owner, _ := sim.TurretOf(m, i)
-		*o = ObjectState{Kind: Turret, Team: NoTeam, Pos: t.Pos,
-			Aim: [3]int32{int32(t.Aim.X * 1024), int32(t.Aim.Y * 1024), int32(t.Aim.Z * 1024)}}
+		*o = declared(Turret)
+		o.Pos = t.Pos
+		o.Aim = [3]int32{int32(t.Aim.X * 1024), int32(t.Aim.Y * 1024), int32(t.Aim.Z * 1024)}
 		if v := m.Vital(owner); v != nil {
 			o.Owner, o.Team, o.Phase = uint32(owner), min(v.Team, NoTeam), 1
 		}

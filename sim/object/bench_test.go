@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -124,7 +125,7 @@ func naiveStep(s *stage, p *Projectile) (best float32) {
 		if !ok || !q.Alive() || q.Team() == p.Team || q.ID == uint32(p.Owner) {
 			continue
 		}
-		if hit, ok := lagcomp.Test(ray, r.Radius, &q); ok && hit.Distance < ray.Max {
+		if hit, ok := lagcomp.Test(rig.HeroBodies, ray, r.Radius, &q); ok && hit.Distance < ray.Max {
 			ray.Max = hit.Distance
 		}
 	}
@@ -162,7 +163,7 @@ func BenchmarkBlast(b *testing.B) {
 			for b.Loop() {
 				for slot := range s.poses {
 					if p, ok := s.history.At(view, slot); ok && p.Alive() &&
-						lagcomp.TestSphere(geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius},
+						lagcomp.TestSphere(rig.HeroBodies, geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius},
 							&p) {
 						s.blastPlayer(&blast, &p)
 					}

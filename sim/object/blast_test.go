@@ -91,7 +91,7 @@ func slowBlast(s *stage, b Blast) map[int]int32 {
 			continue
 		}
 		if !p.Alive() || fraction == 0 ||
-			!lagcomp.TestSphere(geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
+			!lagcomp.TestSphere(rig.HeroBodies, geom.Sphere{Center: b.Center, Radius: b.Splash.Radius}, &p) {
 			continue
 		}
 		free := func(height float32) bool {

@@ -46,7 +46,7 @@ func TestRow53Projectiles(t *testing.T) {
 		}
 		// The way is 20 m but for the start, to where the bones begin.
 		target := s.poses[1]
-		hit, _ := lagcomp.Test(geom.Ray{Origin: v3(0, 1.2, 1), Dir: geom.Vec3{Z: 1}, Max: 100}, c.radius,
+		hit, _ := lagcomp.Test(rig.HeroBodies, geom.Ray{Origin: v3(0, 1.2, 1), Dir: geom.Vec3{Z: 1}, Max: 100}, c.radius,
 			&target)
 		way := hit.Distance
 		if want := tick.Tick(math.Ceil(float64(way * 60 / c.velocity))); all[0].Ended != want ||
@@ -191,7 +191,7 @@ func slowStep(s *stage, p *Projectile) (struck HitKind, at float32) {
 		for slot := range s.poses {
 			q, ok := s.history.At(view, slot)
 			if ok && q.Alive() && q.ID != uint32(p.Owner) && q.Team() != p.Team &&
-				lagcomp.TestSphere(geom.Sphere{Center: c, Radius: r.Radius}, &q) {
+				lagcomp.TestSphere(rig.HeroBodies, geom.Sphere{Center: c, Radius: r.Radius}, &q) {
 				return HitBody, way - from
 			}
 		}

@@ -8,6 +8,7 @@
 //	Chunk      a piece     <-> bytes of a recording
 //	Reader     a recording -> its head and chunks
 //	Player     chunks      -> a match
+//	FlightRecorder  a match that panics -> chunks of its last seconds
 //	Killcam    a match     -> the last seconds, as a recording
 //
 // It opens no file, starts no goroutine and reads no clock; one goroutine at a time uses a value.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim"
@@ -25,9 +26,28 @@ func (d *Divergence) Error() string {
 	return fmt.Sprintf("replay: diverged at tick %d, after tick %d: %s", d.Tick, d.Since, d.What)
 }
 
+// Panic says that a tick panicked when it was played again: the recording is of a match that did, or
+// is damaged. It wraps ErrFormat.
+type Panic struct {
+	Tick  tick.Tick
+	Value any // as recover returned it
+	Stack []byte
+}
+
+// Error names the tick and the value.
+func (p *Panic) Error() string {
+	return fmt.Sprintf("%v: it cannot be played: tick %d panics: %v", ErrFormat, p.Tick, p.Value)
+}
+
+// Unwrap returns ErrFormat.
+func (p *Panic) Unwrap() error { return ErrFormat }
+
 // Player plays chunks again.
 type Player struct {
 	Match *sim.Match // nil before the first chunk; read-only
+
+	// EnterSystem, if set, is called as by sim.Match.ReplayTimed.
+	EnterSystem func(system int)
 
 	head      Head
 	slots     int
@@ -114,21 +134,21 @@ func (p *Player) Restore(state []byte) (*sim.Match, error) {
 func (p *Player) Done() bool { return p.Match == nil || p.Match.Tick() >= p.last }
 
 // Step plays the next tick of the current chunk, and compares its checksums if it has any. The
-// error is a *Divergence, or says why the log cannot be played; then Load another chunk. It panics
-// if the chunk is done.
+// error is a *Divergence, a *Panic, or says why the log cannot be played; then Load another chunk. It
+// panics if the chunk is done.
 func (p *Player) Step() (err error) {
 	if p.Done() {
 		panic("replay: Step of a chunk that is done")
 	}
+	now := p.Match.Tick() + 1
 	defer func() {
 		if fault := recover(); fault != nil { // a hostile recording may do what no match does
 			p.last = 0
-			err = fmt.Errorf("%w: it cannot be played: %v", ErrFormat, fault)
+			err = &Panic{Tick: now, Value: fault, Stack: debug.Stack()}
 		}
 	}()
-	now := p.Match.Tick() + 1
 	if err = p.log.tick(&p.inputs, now); err == nil {
-		err = p.Match.Replay(&p.inputs)
+		err = p.play()
 	}
 	p.ticks++
 	if err == nil && p.log.hasChecksum(p.ticks) {
@@ -141,6 +161,14 @@ func (p *Player) Step() (err error) {
 		p.last = 0
 	}
 	return err
+}
+
+// play plays a tick of the inputs that were read.
+func (p *Player) play() error {
+	if p.EnterSystem == nil {
+		return p.Match.Replay(&p.inputs)
+	}
+	return p.Match.ReplayTimed(&p.inputs, p.EnterSystem)
 }
 
 // Inputs is the inputs of the last tick; valid until the next Step.

@@ -23,6 +23,8 @@ type play struct {
 	m   *sim.Match
 	ids []netid.ID
 	rng uint64
+
+	enter func(system int) // called as by sim.Match.ReplayTimed; nil for none
 }
 
 func newPlay(t testing.TB, players int, seed uint64) *play {
@@ -78,7 +80,17 @@ func (p *play) step() {
 			in.Offer(c)
 		}
 	}
-	p.m.Step()
+	if p.enter == nil {
+		p.m.Step()
+		return
+	}
+	p.m.Begin()
+	for i := range sim.Systems() {
+		p.enter(i)
+		p.m.Run(i)
+	}
+	p.enter(len(sim.Systems()))
+	p.m.End()
 }
 
 func (p *play) nearest(id netid.ID) (best rig.Pose) {

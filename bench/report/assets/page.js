@@ -8,13 +8,18 @@
   const bySize = new Map();
   for (const step of plan.steps) if (!step.void) bySize.set(step.players, step);
   const steps = [...bySize.values()].sort((a, b) => a.players - b.players);
-  const players = steps.map((s) => s.players);
+  // Where lobbies grow, the axis counts them.
+  const each = plan.lobby_players || 1;
+  const sizes = steps.map((s) => s.players / each), knee = plan.knee.players / each, firstFail = plan.knee.first_fail / each;
+  const growing = plan.lobby_players ? "lobbies" : "players";
+  const several = steps.some((s) => (s.lobbies ?? 1) > 1);
+  const axisName = plan.lobby_players ? `lobbies of ${each}` : several ? "players in all lobbies" : "players in the lobby";
 
-  const restIndex = Math.max(players.indexOf(plan.knee.players), 0); // what legends show while nobody points
+  const restIndex = Math.max(sizes.indexOf(knee), 0); // what legends show while nobody points
 
   const { color, whole, number, axis, markers, stroke, text, limit, put } = Plot;
 
-  const kneeName = (plan.knee.bound === "measured" ? "knee " : "at least ") + whole(plan.knee.players);
+  const kneeName = (plan.knee.bound === "measured" ? "knee " : "at least ") + whole(knee);
 
   // Values of one series, with how it is drawn. `raw` is what the legend says where `data` is a stacked sum.
   const line = (label, data, tint, dash) => ({ label, data, raw: data, stroke: color(tint), width: 2, dash, points: tint });
@@ -22,7 +27,7 @@
   // The stages in the order of the tick, the cheapest of more than `colors` as one: "rest".
   const stageCosts = () => {
     const all = plan.fit.stages.map((stage) => {
-      const raw = steps.map((s) => (s.stage_cpu_us.find((t) => t.name === stage.name)?.mean ?? 0) / 1000);
+      const raw = steps.map((s) => s.stage_cpu_ms.find((t) => t.name === stage.name)?.mean ?? 0);
       return { label: stage.name, raw, sum: raw.reduce((n, v) => n + v, 0) };
     });
     if (all.length <= colors) return all;
@@ -69,7 +74,7 @@
         ctx.rect(box.left, box.top, box.width, box.height);
         ctx.clip();
         if (plan.knee.first_fail > 0) {
-          const x = u.valToPos(plan.knee.first_fail, "x", true);
+          const x = u.valToPos(firstFail, "x", true);
           ctx.fillStyle = color("beyond");
           ctx.fillRect(x, box.top, box.left + box.width - x, box.height);
         }
@@ -82,7 +87,7 @@
         ctx.lineWidth = px;
         if (chart.limit) limit(u, chart.limit, `${chart.limitName}: ${number(chart.limit)} ${chart.unit}`);
         if (plan.knee.players > 0) {
-          const x = u.valToPos(plan.knee.players, "x", true), right = x > box.left + box.width * 0.75;
+          const x = u.valToPos(knee, "x", true), right = x > box.left + box.width * 0.75;
           ctx.strokeStyle = ctx.fillStyle = color("soft");
           ctx.setLineDash([2 * px, 3 * px]);
           stroke(ctx, x, box.top, x, box.top + box.height);
@@ -101,14 +106,14 @@
         y: { range: (u, min, max) => [0, Math.max(max * 1.08, (chart.limit ?? 0) * 1.2) || 1] },
       },
       axes: [
-        axis({ label: "players in the lobby", size: 30, space: 60, values: (u, ticks) => ticks.map(whole) }),
+        axis({ label: axisName, size: 30, space: 60, values: (u, ticks) => ticks.map(whole) }),
         axis({ label: chart.label, size: 48, values: (u, ticks) => ticks.map((t) => t.toLocaleString("en-US")) }),
       ],
       legend: { live: true, markers: markers(chart.series) },
       cursor: { drag: { x: false, y: false }, y: false, points: { size: 7 } },
       plugins: [marks(chart)],
       series: [
-        { label: "players", value: (u, v) => (v == null ? "–" : whole(v)) },
+        { label: growing, value: (u, v) => (v == null ? "–" : whole(v)) },
         ...chart.series.map((s) => ({
           label: s.label, stroke: s.stroke, width: s.width, fill: s.fill, dash: s.dash,
           points: { show: !s.fill, size: 6, stroke: s.stroke, fill: s.stroke },
@@ -117,10 +122,10 @@
       ],
     };
     options.hooks = { setCursor: [(u) => { if (!(u.cursor.left >= 0)) u.setLegend({ idx: restIndex }, false); }] };
-    return new uPlot(options, [players, ...chart.series.map((s) => s.data)], place);
+    return new uPlot(options, [sizes, ...chart.series.map((s) => s.data)], place);
   };
 
-  if (players.length === 0) {
+  if (sizes.length === 0) {
     for (const place of document.querySelectorAll(".chart")) {
       place.style.minHeight = "0";
       place.textContent = "No step that is not void.";

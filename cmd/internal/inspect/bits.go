@@ -38,7 +38,7 @@ type BitsOptions struct {
 func Bits(ctx context.Context, out io.Writer, o BitsOptions) error {
 	var bits httpapi.Bandwidth
 	if o.HTTP != "" {
-		if err := serverapi.Get(ctx, "http://"+o.HTTP, "/v1/bandwidth", "", &bits); err != nil {
+		if err := serverapi.Get(ctx, o.HTTP, "/v1/bandwidth", "", &bits); err != nil {
 			return err
 		}
 	} else {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -50,7 +52,7 @@ type shotQuery struct {
 // of any tick, since records are taken out after each.
 const shotLogSize = server.MaxShotLogSize
 
-// Shots writes shot records of a source: the URL of a running server, the file of a recording, or
+// Shots writes shot records of a source: the URL or host:port of a running server, the file of a recording, or
 // "preview" for a match in virtual time. If the source fails on the way, the records before that
 // are written and the error is returned.
 func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) error {
@@ -62,7 +64,7 @@ func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) err
 	var rate int
 	var err error
 	switch {
-	case strings.HasPrefix(source, "http://"), strings.HasPrefix(source, "https://"):
+	case isServer(source):
 		shots, rate, err = f.ask(ctx, source)
 	case source == "preview":
 		shots, rate, err = f.preview(ctx)
@@ -73,6 +75,19 @@ func Shots(ctx context.Context, out io.Writer, source string, o ShotOptions) err
 		return err
 	}
 	return errors.Join(err, f.show(out, shots, rate))
+}
+
+// isServer reports whether a source is a URL, or host:port where no file is named so.
+func isServer(source string) bool {
+	if strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://") {
+		return true
+	}
+	_, port, err := net.SplitHostPort(source)
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+		return false
+	}
+	_, err = os.Stat(source)
+	return errors.Is(err, os.ErrNotExist)
 }
 
 // parse builds the filter from the options. Its error joins all verdicts and clamp reasons that are

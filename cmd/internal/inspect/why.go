@@ -40,21 +40,34 @@ func Why(ctx context.Context, out io.Writer, o WhyOptions) error {
 		q.Set("entity", o.Entity)
 	}
 	var answer json.RawMessage
-	if err := serverapi.Get(ctx, "http://"+o.HTTP, "/v1/explain?"+q.Encode(), o.Secret, &answer); err != nil {
-		return err
-	}
-	if o.JSON {
-		_, err := fmt.Fprintf(out, "%s\n", answer)
+	if err := serverapi.Get(ctx, o.HTTP, "/v1/explain?"+q.Encode(), o.Secret, &answer); err != nil {
 		return err
 	}
 	var reply httpapi.ExplainReply
 	if err := json.Unmarshal(answer, &reply); err != nil || len(reply.Explanations) == 0 {
 		return errors.Join(serverapi.ErrVersion, err)
 	}
-	if o.Entity == "" {
+	missing := o.missing(reply.Explanations[0].Reason)
+	switch {
+	case o.JSON:
+		fmt.Fprintf(out, "%s\n", answer)
+	case missing != nil:
+	case o.Entity == "":
 		return printExplanations(out, reply.Explanations)
+	default:
+		fmt.Fprintln(out, reply.Explanations[0].Sentence())
 	}
-	fmt.Fprintln(out, reply.Explanations[0].Sentence())
+	return missing
+}
+
+// missing is the error of an explanation about a client or an entity that is not there, else nil.
+func (o *WhyOptions) missing(why server.Reason) error {
+	switch why {
+	case server.ReasonNoClient:
+		return fmt.Errorf("CLIENT %s: %s; the console line list shows all", o.Client, why.Text())
+	case server.ReasonNoEntity:
+		return fmt.Errorf("ENTITY %s: %s", o.Entity, why.Text())
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/playback"
 	"github.com/tickrate/tickrate/cmd/internal/preview"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/replay"
 )
@@ -18,39 +19,49 @@ import (
 // WorldOptions are the settings of World: which match to show, and when.
 type WorldOptions struct {
 	Tick    uint32 // of a recording; 0: its last
+	Entity  string // to describe: a net id, or on a server a name or slot:N; empty for the table of kinds
+	Secret  string // of a server's HTTP port
 	Map     string // file of a recording's map
 	Preview preview.Options
 }
 
 // World writes the kinds of entities of a match with their columns, rows and bytes, and the
-// components that come and go. The source is the file of a recording, or "preview" for a match in
-// virtual time.
+// components that come and go; or one entity with its components, and what each client was sent of
+// it. The source is the file of a recording, "preview" for a match in virtual time, or the URL of a
+// running server's HTTP port, which lists its entities.
 func World(ctx context.Context, out io.Writer, source string, o WorldOptions) error {
-	m, err := o.match(ctx, source)
-	if err != nil {
+	if strings.Contains(source, "://") {
+		return o.live(ctx, out, source)
+	}
+	m, lobby, err := o.match(ctx, source)
+	switch {
+	case err != nil:
 		return err
+	case o.Entity != "":
+		return o.describe(out, m, lobby)
 	}
 	return writeKinds(out, m)
 }
 
-// match plays the match of a source up to the tick to show.
-func (o *WorldOptions) match(ctx context.Context, source string) (*sim.Match, error) {
+// match plays the match of a source up to the tick to show. A recording has no lobby.
+func (o *WorldOptions) match(ctx context.Context, source string) (*sim.Match, *server.Lobby, error) {
 	if source != "preview" {
-		return o.replay(ctx, source)
+		m, err := o.replay(ctx, source)
+		return m, nil, err
 	}
 	if err := o.Preview.Check(); err != nil {
-		return nil, usage.Error(err)
+		return nil, nil, usage.Error(err)
 	}
 	b, err := o.Preview.Open()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for b.Now() < o.Preview.Duration && ctx.Err() == nil {
 		if err := b.Step(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return b.Lobby.Match(), ctx.Err()
+	return b.Lobby.Match(), b.Lobby, ctx.Err()
 }
 
 // replay plays a recording up to o.Tick or its end. A recording that ends before its first tick is

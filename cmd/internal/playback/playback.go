@@ -58,8 +58,9 @@ type Result struct {
 	Phase    string        `json:"phase"`              // countdown, round or ended
 	End      string        `json:"end,omitempty"`      // how the file ends, if read to there
 
-	rate tick.Rate    // Hz as the type that converts ticks to time
-	aim  *aim.Tracker // of all slots
+	rate        tick.Rate    // Hz as the type that converts ticks to time
+	aim         *aim.Tracker // of all slots
+	first, last tick.Tick    // of the chunks that were read
 }
 
 // Kill is one kill. Players are named by net id.
@@ -130,6 +131,10 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 		Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
 	begun := time.Now()
 	err = out.play(ctx, &o, r, p)
+	if err == nil && out.From == 0 && (o.From != 0 || o.To != 0) {
+		return usage.Errorf("%s has ticks %d to %d: expected some of them, not --from %d --to %d", path,
+			out.first, out.last, o.From, o.To)
+	}
 	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
 	if took := time.Since(begun).Seconds(); took > 0 {
 		out.Speed = float64(out.Ticks) / float64(out.Hz) / took
@@ -185,6 +190,10 @@ func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *repl
 		if err != nil {
 			return err
 		}
+		if o.last == 0 {
+			o.first = chunk.First
+		}
+		o.last = chunk.Last()
 		if len(chunk.Key) > 0 {
 			since = since[:0]
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio/impair"
@@ -35,7 +34,9 @@ type Options struct {
 	Duration, Delay    time.Duration // of the match; one-way, of each link
 	Loss               float64       // share of datagrams lost on each link, 0 to 0.5
 	Seed               uint64        // of the match, the players and the links
+	Link               string        // profile of each link, see impair; "": Delay and Loss
 	ShotLogSize        int           // shot records that the lobby keeps
+	Corrections        int           // of its prediction that each client keeps
 	RealTime           bool          // plays at the speed of the clock
 	Traces             []string      // recorded play that the bots follow; none for seeded bots
 
@@ -89,11 +90,18 @@ func (o *Options) Open() (*lobbysim.Sim, error) {
 	if o.Lobby != nil {
 		o.Lobby(&lobby)
 	}
+	link := impair.Profile{Loss: o.Loss, Delay: o.Delay}
+	if o.Link != "" {
+		if link, err = impair.ParseProfile(o.Link); err != nil {
+			return nil, usage.Errorf("--link: %w", err)
+		}
+	}
 	s, err := lobbysim.New(lobbysim.Config{
-		Clients: o.Players, Seed: o.Seed, Brain: bots.Brain,
-		Link: impair.Profile{Loss: o.Loss, Delay: o.Delay}, Lobby: lobby,
+		Clients: o.Players, Seed: o.Seed, Brain: bots.Brain, Link: link, Lobby: lobby,
 		// A client learns the rules from the server.
-		ChangeClient: func(_ int, cfg *client.Config) { cfg.Rules, cfg.Content = sim.Rules{}, pack },
+		ChangeClient: func(_ int, cfg *client.Config) {
+			cfg.Rules, cfg.Content, cfg.Corrections = sim.Rules{}, pack, o.Corrections
+		},
 	})
 	return s, usage.Error(err)
 }
@@ -103,7 +111,6 @@ type match struct {
 	*lobbysim.Sim
 	out    io.Writer
 	agreed lobbysim.Agreement // comparison of snapshots so far
-	kills  map[netid.ID]int   // by killer, as the first client heard of them
 }
 
 // Run plays a match and writes what the first player is told, the score board, and the comparison
@@ -113,7 +120,7 @@ func Run(ctx context.Context, out io.Writer, o Options) error {
 	if err != nil {
 		return err
 	}
-	m := match{Sim: s, out: out, kills: map[netid.ID]int{}}
+	m := match{Sim: s, out: out}
 	if err := m.play(ctx, &o); err != nil {
 		return err
 	}
@@ -138,18 +145,12 @@ func (p *match) play(ctx context.Context, o *Options) error {
 	return nil
 }
 
-// printMessages writes the first player's messages, with the time of the match, and counts the
-// kills among them. It drains the messages of the other players.
+// printMessages writes the first player's messages, but for kills, with the time of the match. It
+// drains the messages of the other players.
 func (p *match) printMessages() {
 	for i, c := range p.Clients {
 		for l, ok := c.Chat.Next(); ok; l, ok = c.Chat.Next() {
-			switch {
-			case i > 0:
-			case l.Kind == client.LineKilled:
-				if l.From != l.To {
-					p.kills[l.From]++
-				}
-			default:
+			if i == 0 && l.Kind != client.LineKilled {
 				at := int(p.Now() / time.Second)
 				fmt.Fprintf(p.out, "%d:%02d  %s\n", at/60, at%60, l.Append(nil, c.ID()))
 			}
@@ -157,7 +158,7 @@ func (p *match) printMessages() {
 	}
 }
 
-// scoreBoard writes the state of the round, and each player's kills and deaths by team and kills.
+// scoreBoard writes the state of the round, and the board of the first player by team and kills.
 func (p *match) scoreBoard() {
 	m := p.Lobby.Match()
 	at := m.RoundStatus()
@@ -169,25 +170,19 @@ func (p *match) scoreBoard() {
 		fmt.Fprintf(w, ", %d of %d points captured", at.Point, at.Points)
 	}
 	fmt.Fprintln(w)
-	var rows []client.Player
-	for slot := range len(p.Clients) {
-		if player, ok := p.Clients[0].Chat.Player(slot); ok {
-			rows = append(rows, player)
-		}
-	}
-	slices.SortFunc(rows, func(a, b client.Player) int {
-		byKills := cmp.Compare(p.kills[b.ID], p.kills[a.ID])
-		return cmp.Or(cmp.Compare(a.Team, b.Team), byKills, cmp.Compare(a.ID, b.ID))
+	rows := p.Clients[0].Board.Append(nil)
+	slices.SortFunc(rows, func(a, b client.Score) int {
+		return cmp.Or(cmp.Compare(a.Team, b.Team), cmp.Compare(b.Kills, a.Kills), cmp.Compare(a.ID, b.ID))
 	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "team\tplayer\thero\tkills\tdeaths")
-	for _, player := range rows {
-		v := m.Vital(player.ID)
+	fmt.Fprintln(t, "team\tplayer\thero\tkills\tdeaths\tping ms\tloss %")
+	for _, row := range rows {
+		v := m.Vital(row.ID)
 		if v == nil {
 			continue
 		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\n", player.Team+1, player.Name,
-			m.Rules().Game.Heroes[v.Hero].Name, p.kills[player.ID], v.Deaths)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%d\t%d\t%d\t%.0f\n", row.Team+1, row.Name,
+			m.Rules().Game.Heroes[v.Hero].Name, row.Kills, row.Deaths, row.Ping.Milliseconds(), 100*row.Loss)
 	}
 	_ = t.Flush()
 }

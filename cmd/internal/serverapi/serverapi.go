@@ -26,15 +26,23 @@ const maxAnswer = 256 << 20
 // ErrVersion is the error of an answer that does not decode.
 var ErrVersion = errors.New("the server's answer is of another version")
 
-// Get requests base+path and decodes the JSON of the response into answer. base is a URL such as
-// http://127.0.0.1:7914. An empty secret is taken from the environment. It gives up after 30 s; a
-// malformed base is an error of use, and a response that does not decode is ErrVersion.
-func Get(ctx context.Context, base, path, secret string, answer any) error {
+// Base returns the URL of a server's HTTP port, which is named by host:port or a URL, such as that of
+// its live page.
+func Base(server string) string {
+	if !strings.Contains(server, "://") {
+		server = "http://" + server
+	}
+	return strings.TrimRight(server, "/")
+}
+
+// Get requests path of a server and decodes the JSON of the response into answer. Base reads its name. An empty secret is taken from the environment. It gives up after 30 s; a
+// malformed name is an error of use, and a response that does not decode is ErrVersion.
+func Get(ctx context.Context, server, path, secret string, answer any) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, Base(server)+path, nil)
 	if err != nil {
-		return usage.Errorf("%q: expected host:port or a URL of a server: %w", base, err)
+		return usage.Errorf("%q: expected host:port or a URL of a server: %w", server, err)
 	}
 	if secret := cmp.Or(secret, os.Getenv(TokenVariable)); secret != "" {
 		r.Header.Set("Authorization", "Bearer "+secret)

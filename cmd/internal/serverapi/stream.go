@@ -24,19 +24,19 @@ const silence = 15 * time.Second
 var ErrAsleep = fmt.Errorf("no frame within %v: a lobby in which nobody plays sends none", silence)
 
 // Frames calls each with every frame of a server's live page, until it returns false or an error
-// occurs. about is what the stream began with. base and secret are those of Get; lobby is a lobby's
+// occurs. about is what the stream began with. server and secret are those of Get; lobby is a lobby's
 // number, "" for the only one.
-func Frames(ctx context.Context, base, lobby, secret string,
+func Frames(ctx context.Context, server, lobby, secret string,
 	each func(about *dash.About, f *dash.Frame) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	url := strings.TrimRight(base, "/") + dash.Prefix + "events"
+	url := Base(server) + dash.Prefix + "events"
 	if lobby != "" {
 		url += "?lobby=" + lobby
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return usage.Errorf("%q: expected host:port or a URL of a server: %w", base, err)
+		return usage.Errorf("%q: expected host:port or a URL of a server: %w", server, err)
 	}
 	if secret := cmp.Or(secret, os.Getenv(TokenVariable)); secret != "" {
 		r.Header.Set("Authorization", "Bearer "+secret)

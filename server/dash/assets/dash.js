@@ -243,6 +243,7 @@
       Plot.stroke(ctx, ...at(ray.from[0], ray.from[2]), ...at(ray.to[0], ray.to[2]));
     }
     const size = frame.players.length > 200 ? 4 : 6;
+    World.draw(ctx, at);
     for (const p of frame.players) {
       if (!p.body) continue;
       const [x, y] = at(p.x, p.z);
@@ -266,7 +267,7 @@
         ctx.strokeStyle = color("soft");
         ctx.stroke();
       }
-      if (p.slot === chosen) {
+      if (p.slot === chosen || World.isPicked(p.slot)) {
         ctx.beginPath();
         ctx.arc(0, 0, 2.4 * size, 0, 7);
         ctx.strokeStyle = color("ink");
@@ -279,6 +280,136 @@
     const living = [0, 1].map((t) => frame.players.filter((p) => p.body && p.alive && p.team === t).length);
     set($("map-note"), `${frame.arena}; alive: ${living[0]} of team 1, ${living[1]} of team 2`);
   };
+
+  // Every entity of the match, and one that is picked. Both are asked for once a second, and only while the list is open.
+  const World = (() => {
+    let all = [], shown = [], picked = "", detail = null, asking = 0;
+    const open = () => $("entities-open").open, listed = 500;
+    const here = () => location.search.replace(/^\?/, "&");
+    const slotOf = (e) => (e?.kind === "player" ? Number(e.id.split(".")[0]) : -1);
+    const label = (e) => [e.kind, e.name || e.id];
+    const get = async (path) => {
+      const answer = await fetch(path);
+      if (!answer.ok) throw new Error(await answer.text());
+      return answer.json();
+    };
+    const list = () => {
+      const wanted = $("find-entity").value.trim().toLowerCase();
+      shown = all.filter((e) => !wanted || e.id === wanted || e.kind.includes(wanted) || (e.name ?? "").toLowerCase().includes(wanted));
+      set($("entities-shown"), `${whole(Math.min(shown.length, listed))} of ${whole(all.length)}`);
+      const box = $("entities");
+      shown.slice(0, listed).forEach((e, i) => {
+        let row = box.children[i];
+        if (!row) {
+          row = box.appendChild(make("div"));
+          row.setAttribute("role", "option");
+          row.append(make("span"), make("span"));
+        }
+        row.id = "entity-" + e.id.replace(".", "-");
+        row.dataset.id = e.id;
+        row.setAttribute("aria-selected", String(e.id === detail?.id));
+        set(row.children[0], label(e).join(" "));
+        set(row.children[1], e.pos_m ? e.pos_m.map((v) => v.toFixed(1)).join("  ") : "");
+      });
+      while (box.children.length > Math.min(shown.length, listed)) box.lastChild.remove();
+      box.setAttribute("aria-activedescendant", detail ? "entity-" + detail.id.replace(".", "-") : "");
+    };
+    const cells = (row, words, heads) => {
+      while (row.cells.length < words.length) row.append(make(heads.includes(row.cells.length) ? "th" : "td"));
+      words.forEach((w, i) => { row.cells[i].className = heads.includes(i) || typeof w === "string" ? "text" : ""; set(row.cells[i], typeof w === "string" ? w : w === null ? "–" : whole(w)); });
+    };
+    const fill = (id, rows, heads) => {
+      const body = $(id).tBodies[0];
+      rows.forEach((words, i) => cells(body.rows[i] ?? body.appendChild(make("tr")), words, heads));
+      while (body.rows.length > rows.length) body.deleteRow(-1);
+    };
+    const show = () => {
+      $("sent").hidden = !detail?.replicated || !detail.sent.length;
+      if (!detail) {
+        set($("entity-title"), "No entity is picked");
+        set($("entity-note"), "");
+        fill("table-components", [], [0]);
+        return;
+      }
+      set($("entity-title"), label(detail).join(" "));
+      set($("entity-note"), `net id ${detail.id}, tick ${whole(detail.tick)}${detail.replicated ? "" : "; not sent: clients have it from the map"}`);
+      const rows = [];
+      for (const c of detail.components) c.fields.forEach(([name, value], i) => rows.push([i ? "" : c.type + (c.sparse ? ", comes and goes" : ""), name || "–", value]));
+      fill("table-components", rows, [0]);
+      const ago = (t) => (t ? Math.max(0, detail.tick - t) : null);
+      const sent = detail.sent.filter((x) => x.reason === "sent").length;
+      set($("sent-note"), `${whole(sent)} of ${whole(detail.sent.length)} were sent it${detail.clients > detail.sent.length ? `; ${whole(detail.clients)} clients in all, the first are shown` : ""}`);
+      fill("table-sent", detail.sent.map((x) => [x.client_slot, x.client_name, x.reason === "sent" ? "yes" : "no", x.text + (x.waited ? `; waits ${x.waited} of at most ${x.max_wait} intervals` : ""), x.metres < 0 ? null : (x.metres ?? 0), x.tick ? x.age_ticks : null, ago(x.acked)]), [1]);
+    };
+    const ask = async () => {
+      const turn = ++asking;
+      try {
+        const entities = await get("/dash/entities?" + here());
+        let next = null;
+        if (picked) next = await get(`/dash/entity?id=${encodeURIComponent(picked)}${here()}`).catch(() => null);
+        if (turn !== asking) return;
+        all = entities.entities;
+        detail = next;
+        set($("entities-note"), `tick ${whole(entities.tick)}${entities.total > all.length ? `, the first ${whole(all.length)} of ${whole(entities.total)}` : ""}`);
+        if (picked && !next) set($("entities-note"), `${picked} is gone`);
+        list();
+        show();
+        drawMap();
+      } catch { /* asked again */ }
+    };
+    const choose = (id) => {
+      picked = id;
+      $("entities-open").open = true;
+      $("key-things").hidden = false;
+      ask();
+    };
+    setInterval(() => { if (open() && !document.hidden && source) ask(); }, 1000);
+    $("entities-open").addEventListener("toggle", () => {
+      $("key-things").hidden = !open();
+      if (open()) ask();
+      else { all = []; asking++; drawMap(); }
+    });
+    $("find-entity").addEventListener("input", list);
+    $("entities").addEventListener("click", (e) => {
+      const row = e.target.closest("[role=option]");
+      if (row) choose(row.dataset.id);
+    });
+    $("entities").addEventListener("keydown", (e) => {
+      const now = shown.findIndex((x) => x.id === detail?.id), last = Math.min(shown.length, listed) - 1;
+      const to = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: last }[e.key];
+      if (to === undefined || last < 0) return;
+      e.preventDefault();
+      const next = shown[Math.min(Math.max(to, 0), last)];
+      choose(next.id);
+      $("entity-" + next.id.replace(".", "-"))?.scrollIntoView({ block: "nearest" });
+    });
+    // A click on the map picks what is nearest, within a finger's width.
+    $("map").addEventListener("click", (e) => {
+      if (!ground || !frame) return;
+      const { at } = paint($("map").clientWidth, $("map").clientHeight);
+      let best = 16, id = "";
+      const near = (x, z, what) => {
+        const [px, py] = at(x, z), d = Math.hypot(px - e.offsetX, py - e.offsetY);
+        if (d < best) { best = d; id = what; }
+      };
+      for (const p of frame.players) if (p.body) near(p.x, p.z, `slot:${p.slot}`);
+      for (const o of all) if (o.pos_m && o.kind !== "player") near(o.pos_m[0], o.pos_m[2], o.id);
+      if (id) choose(id);
+    });
+    return {
+      isPicked: (slot) => open() && slotOf(detail) === slot,
+      draw: (ctx, at) => {
+        if (!open()) return;
+        for (const o of all) {
+          if (!o.pos_m || o.kind === "player") continue;
+          const [x, y] = at(o.pos_m[0], o.pos_m[2]), half = o.id === detail?.id ? 5 : 3;
+          ctx.lineWidth = o.id === detail?.id ? 2 : 1;
+          ctx.strokeStyle = color(o.id === detail?.id ? "ink" : "soft");
+          ctx.strokeRect(x - half, y - half, 2 * half, 2 * half);
+        }
+      },
+    };
+  })();
 
   // The last shots, newest first. Arrow keys choose one; the newest stays chosen until then.
   const shots = [];

@@ -89,6 +89,7 @@ func TestTickIsCaptured(t *testing.T) {
 		{Tick{Over: -time.Millisecond, Elapsed: 9 * time.Millisecond, Players: 4},
 			"exceeded tick > 0.5*period && players > 3"},
 		{Tick{Over: 1}, "missed its deadline"},
+		{Tick{Over: 1, Idle: true}, ""},
 	} {
 		r, th := recorder(t, Config{When: when})
 		l := th.Lobby(0)
@@ -121,8 +122,26 @@ func read(t *testing.T, path string) (r Report) {
 	return r
 }
 
+// A recorder that awaits its permission captures nothing before.
+func TestRecorderAwaitsPermission(t *testing.T) {
+	r, th := recorder(t, Config{Await: true})
+	l := th.Lobby(0)
+	if play(th, l, 1, Tick{Over: 1}) {
+		t.Error("captured before it was allowed")
+	}
+	r.Allow()
+	if !play(th, l, 2, Tick{Over: 1}) {
+		t.Error("not captured though it was allowed")
+	}
+	r.Allow()
+	if play(th, l, 3, Tick{Over: 1}) {
+		t.Error("a second capture in the same minute")
+	}
+	(*Recorder)(nil).Allow()
+}
+
 // A folder gets no more captures than it may have, those that are there already included.
-func TestFolderHasAtMostSoManyCaptures(t *testing.T) {
+func TestFolderIsBounded(t *testing.T) {
 	dir, log := t.TempDir(), new(bytes.Buffer)
 	if err := os.Mkdir(filepath.Join(dir, "tick-of-an-earlier-run"), 0o755); err != nil {
 		t.Fatal(err)
@@ -165,7 +184,7 @@ func TestReportComparesWithTheTicksBefore(t *testing.T) {
 	const other = 9 // a lobby of the same thread
 	var marks []mark
 	add := func(lobby uint32, k kind, arg uint32, took time.Duration) {
-		marks = append(marks, mark{at, lobby, arg, k})
+		marks = append(marks, mark{at: at, lobby: lobby, arg: arg, kind: k})
 		at += took * time.Microsecond
 	}
 	for n := range uint32(21) {
@@ -203,7 +222,7 @@ func TestReportComparesWithTheTicksBefore(t *testing.T) {
 	if c := got.Cause; c.Owner != ownerStage || c.Stage != "snapshot" || c.Conn == nil || c.Conn.Name != "ada" {
 		t.Errorf("cause %+v", c)
 	}
-	if text := e.readme(&got); !strings.Contains(text, "snapshot") || !strings.Contains(text, `slot 5, "ada"`) {
+	if text := e.readme(&got, nil); !strings.Contains(text, "snapshot") || !strings.Contains(text, `slot 5, "ada"`) {
 		t.Errorf("README:\n%s", text)
 	}
 }

@@ -54,13 +54,17 @@ func (r *Recorder) writeFiles(dir string, e *evidence) error {
 			report.Recording = errMatch.Error()
 		}
 	}
+	var flags []string
+	if find := r.cfg.ReplayFlags; find != nil {
+		flags = find(e.about.Map, e.about.Content)
+	}
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false)
 	to.SetIndent("", "  ")
 	err = errors.Join(err, to.Encode(report))
 	for name, data := range map[string][]byte{
-		"tick.json": text.Bytes(), "README.txt": []byte(e.readme(&report)),
+		"tick.json": text.Bytes(), "README.txt": []byte(e.readme(&report, flags)),
 		"trace.pftrace": e.timeline(marks, d),
 	} {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), data, 0o644))

@@ -3,6 +3,7 @@ package capture
 import (
 	"time"
 
+	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -12,7 +13,7 @@ type kind uint8
 const (
 	kindStage   kind = iota // a stage begins; arg is the stage
 	kindConn                // the snapshot of a connection begins; arg is its slot
-	kindWith                // so does that of another, at an instant that was not read; arg is its slot
+	kindWith                // so do those of others, at instants that were not read; arg is their number
 	kindTick                // ticks have ended; arg is the last of them
 	kindReceive             // a read of the socket begins
 	kindSend                // a write to the socket begins
@@ -25,6 +26,7 @@ type mark struct {
 	lobby uint32
 	arg   uint32
 	kind  kind
+	with  uint64 // of kindWith: slots, see packed
 }
 
 // maxMarks is the number of marks that a thread keeps: five seconds of a lobby of 64, one of a lobby of
@@ -33,9 +35,15 @@ const maxMarks = 1 << 14
 
 // packed is a mark in 16 bytes.
 type packed struct {
-	atKind     uint64 // at<<8 | kind: enough for two years
+	atKind     uint64 // at<<8 | kind: enough for two years; of kindWith slots<<8 | kind, each in slotBits
 	lobby, arg uint32
 }
+
+// A mark of kindWith has up to maxWith slots.
+const (
+	slotBits = 14
+	maxWith  = 4
+)
 
 // ring is the newest marks of a thread.
 type ring struct {
@@ -48,13 +56,40 @@ func (r *ring) add(m mark) {
 	r.next++
 }
 
+// addWith adds a connection to the newest mark, if that is of kindWith and has room, or else to
+// another.
+func (r *ring) addWith(lobby, slot uint32) {
+	if r.next > 0 {
+		p := &r.marks[(r.next-1)%maxMarks]
+		if kind(p.atKind) == kindWith && p.lobby == lobby && p.arg < maxWith {
+			p.atKind |= uint64(slot) << (8 + slotBits*p.arg)
+			p.arg++
+			return
+		}
+	}
+	r.marks[r.next%maxMarks] = packed{uint64(slot)<<8 | uint64(kindWith), lobby, 1}
+	r.next++
+}
+
+// slots appends the slots of a mark of kindWith.
+func (m *mark) slots(to []uint32) []uint32 {
+	for i := range m.arg {
+		to = append(to, uint32(m.with>>(slotBits*i))&(1<<slotBits-1))
+	}
+	return to
+}
+
 // all returns the marks, oldest first.
 func (r *ring) all() []mark {
 	n := min(r.next, maxMarks)
 	all := make([]mark, n)
 	for i := range all {
 		p := r.marks[(r.next-n+uint64(i))%maxMarks]
-		all[i] = mark{time.Duration(p.atKind >> 8), p.lobby, p.arg, kind(p.atKind)}
+		if all[i] = (mark{lobby: p.lobby, arg: p.arg, kind: kind(p.atKind)}); all[i].kind == kindWith {
+			all[i].with = p.atKind >> 8
+		} else {
+			all[i].at = time.Duration(p.atKind >> 8)
+		}
 	}
 	return all
 }
@@ -63,8 +98,9 @@ func (r *ring) all() []mark {
 type Lobby struct {
 	thread *Thread
 	id     uint32
-	group  int // connections that share a reading of the clock, 1 or more; 0 before the first tick
-	with   int // connections that share the last reading
+	group  int            // connections that share a reading of the clock, 1 or more; 0 before the first tick
+	with   int            // connections that share the last reading
+	when   *slo.TickWatch // nil: no limit
 }
 
 // timedConns is the number of connections from which on two or more share a reading of the clock: 500
@@ -92,7 +128,7 @@ func (l *Lobby) Beside(label func(metrics.Stage)) func(metrics.Stage) {
 // more it reads the clock for the first of a few.
 func (l *Lobby) Conn(slot int) {
 	if l.with++; l.with < l.group {
-		l.thread.ring.add(mark{0, l.id, uint32(slot), kindWith})
+		l.thread.ring.addWith(l.id, uint32(slot))
 		return
 	}
 	l.with = 0
@@ -104,5 +140,5 @@ func (l *Lobby) Conn(slot int) {
 func (l *Lobby) Move(to *Thread) { l.thread = to }
 
 func (l *Lobby) mark(k kind, arg uint32) {
-	l.thread.ring.add(mark{l.thread.recorder.since(), l.id, arg, k})
+	l.thread.ring.add(mark{at: l.thread.recorder.since(), lobby: l.id, arg: arg, kind: k})
 }

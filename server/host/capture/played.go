@@ -36,7 +36,7 @@ func playedOf(marks []mark, lobby uint32) (all []played) {
 			of, with = append(of, m), append(with, nil)
 		case kindWith:
 			if n := len(of); n > 0 && of[n-1].kind == kindConn {
-				with[n-1] = append(with[n-1], m.arg)
+				with[n-1] = m.slots(with[n-1])
 			}
 		}
 	}

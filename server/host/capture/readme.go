@@ -6,7 +6,7 @@ import (
 )
 
 // readme is the text of README.txt.
-func (e *evidence) readme(r *Report) string {
+func (e *evidence) readme(r *Report, flags []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Lobby %s, tick %d, %s: %s.\n\n%s\n\n", r.Lobby, r.Tick, r.At.Format("2006-01-02 15:04:05 MST"),
 		r.Why, r.Cause.Text)
@@ -26,10 +26,30 @@ func (e *evidence) readme(r *Report) string {
 	case r.Recording != "":
 		fmt.Fprintf(&b, "\nThe match around the tick is missing: %s.\n", r.Recording)
 	default:
-		fmt.Fprintf(&b, "match.tkr       the match around the tick; this plays the tick 200 times and profiles it:\n\n"+
-			"tickrate replay match.tkr --at %d --profile tick.pprof\n\n"+
-			"A match on a map or of a content pack that is a file needs --map or --content, too. Stages of the\n"+
-			"network are not in a recording.\n", r.Tick)
+		fmt.Fprintf(&b, "match.tkr       the match around the tick; in this folder, this plays the tick 200 times and\n"+
+			"                profiles it:\n\n%s\n\nStages of the network are not in a recording.\n",
+			replayLine(r.Tick, flags))
 	}
 	return b.String()
+}
+
+// replayLine is the command line that plays a tick again in the folder of its capture.
+func replayLine(tick uint32, flags []string) string {
+	line := fmt.Sprintf("tickrate replay %s --at %d --profile tick.pprof", matchFile, tick)
+	for _, word := range flags {
+		line += " " + quoted(word)
+	}
+	return line
+}
+
+// quoted is a word of a command line for a shell.
+func quoted(word string) string {
+	plain := func(c rune) bool {
+		return c < 128 && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("/._-:=,+", c))
+	}
+	if word != "" && strings.IndexFunc(word, func(c rune) bool { return !plain(c) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime/trace"
 	"sync/atomic"
@@ -20,7 +21,12 @@ type Config struct {
 	Most int            // captures in Dir, those of earlier runs included, 1 or more
 	// Every is the least time between two captures; default DefaultEvery.
 	Every time.Duration
+	// Await captures nothing until Allow is called.
+	Await bool
 	Log   io.Writer // a line for each capture; nil: none
+	// ReplayFlags are the flags with which tickrate replay finds a map and a content pack, by the names
+	// that the lobby has for them. Any goroutine may call it. nil: there are none.
+	ReplayFlags func(mapName, content string) []string
 }
 
 // DefaultEvery is the default of Config.Every.
@@ -63,6 +69,9 @@ func New(cfg Config) (*Recorder, error) {
 		done: make(chan struct{}), flight: NewFlightRecorder()}
 	if cfg.When != nil {
 		r.when = "exceeded " + cfg.When.String()
+	}
+	if cfg.Await {
+		r.claimed.Store(never)
 	}
 	r.spare <- new(ring)
 	return r, nil
@@ -123,6 +132,17 @@ func (r *Recorder) contained(e *evidence) {
 		fmt.Fprintf(r.cfg.Log, "capture: lobby %s, tick %d %s: %v\n", e.about.Name, e.tick.Last, e.why, err)
 	default:
 		fmt.Fprintf(r.cfg.Log, "capture: lobby %s, tick %d %s: %s\n", e.about.Name, e.tick.Last, e.why, path)
+	}
+}
+
+// never is an instant after all others, by the clock of a Recorder.
+const never = math.MaxInt64
+
+// Allow allows captures of a recorder that awaits it. Any goroutine may call it; a nil Recorder does
+// nothing.
+func (r *Recorder) Allow() {
+	if r != nil {
+		r.claimed.CompareAndSwap(never, int64(r.since()))
 	}
 }
 

@@ -28,6 +28,8 @@ type evidence struct {
 // Facts are what a worker knows of a lobby when a tick of it is captured.
 type Facts struct {
 	Name      string // of the lobby
+	Map       string // name, as clients see it
+	Content   string // pack of the map, as the host names it; "" for the host's own
 	LoadLevel string // what overload left out
 	Players   Players
 	Traffic   Traffic

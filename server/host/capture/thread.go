@@ -13,6 +13,7 @@ type Thread struct {
 	recorder *Recorder
 	ring     *ring
 	delay    *clock.RunDelay // nil before Bind
+	unread   unread
 	round    round           // in hand
 	limited  slo.TickFigures // scratch
 }
@@ -27,6 +28,20 @@ type round struct {
 	cpu      time.Duration
 	runDelay time.Duration // ready to run while other processes had the processor, but for woke
 }
+
+// unread is what has happened since the run delay was read last.
+type unread struct {
+	rounds int
+	woke   time.Duration // sum of round.woke
+}
+
+// The run delay is read in a round in which the thread did not run for offRead or longer, and in each
+// readEvery-th: a reading takes some microseconds. The delay of rounds between is that of the last one
+// in which it was read; cause takes no more of it than the thread did not run.
+const (
+	offRead   = 100 * time.Microsecond
+	readEvery = 16
+)
 
 // NewThread returns the marks of another worker; nil of a nil Recorder.
 func (r *Recorder) NewThread() *Thread {
@@ -52,7 +67,9 @@ func (t *Thread) Close() {
 }
 
 // Lobby returns the marks of a lobby that this thread plays.
-func (t *Thread) Lobby(id uint32) *Lobby { return &Lobby{thread: t, id: id} }
+func (t *Thread) Lobby(id uint32) *Lobby {
+	return &Lobby{thread: t, id: id, when: t.recorder.cfg.When.Watch()}
+}
 
 // BeginRound begins a wake-up of the worker, which woke late by woke.
 func (t *Thread) BeginRound(woke time.Duration) {
@@ -70,8 +87,14 @@ func (t *Thread) EndRound() {
 	r := &t.round
 	r.elapsed = t.recorder.since() - r.began
 	r.cpu = clock.ThreadCPU() - r.cpuAt
-	// The delay since the last round: the thread slept until it was due, and woke late.
-	r.runDelay = max(0, t.delay.Read(0)-r.woke)
+	u := &t.unread
+	u.rounds, u.woke = u.rounds+1, u.woke+r.woke
+	if r.elapsed-r.cpu < offRead && u.rounds < readEvery {
+		return
+	}
+	// The thread slept until it was due, and woke late.
+	r.runDelay = max(0, t.delay.Read(0)-u.woke)
+	*u = unread{}
 }
 
 // Receive marks the begin of a read of the socket.
@@ -83,7 +106,9 @@ func (t *Thread) Send() { t.call(kindSend, 0) }
 // Called marks the end of a read or write that has passed n datagrams.
 func (t *Thread) Called(n int) { t.call(kindCall, uint32(n)) }
 
-func (t *Thread) call(k kind, arg uint32) { t.ring.add(mark{t.recorder.since(), Port, arg, k}) }
+func (t *Thread) call(k kind, arg uint32) {
+	t.ring.add(mark{at: t.recorder.since(), lobby: Port, arg: arg, kind: k})
+}
 
 // take gives away the marks, and begins anew in spare memory.
 func (t *Thread) take(spare *ring) (marks *ring) {

@@ -19,6 +19,7 @@ type Tick struct {
 	Elapsed  time.Duration
 	Over     time.Duration // from the deadline of the last to its end; 0 or less: it was met
 	Players  int
+	Idle     bool // the lobby is empty, and its match stands still: nothing is to be captured
 }
 
 // missed is why ticks are captured that missed their deadline.
@@ -29,12 +30,16 @@ const missed = "missed its deadline"
 func (t *Thread) Tick(k *Tick) (why string) {
 	r := t.recorder
 	now := r.since()
-	t.ring.add(mark{now, k.Lobby.id, uint32(k.Last), kindTick})
+	t.ring.add(mark{at: now, lobby: k.Lobby.id, arg: uint32(k.Last), kind: kindTick})
 	k.Lobby.group = 1 + k.Players/timedConns
+	if k.Idle {
+		return ""
+	}
+	exceeded := k.Lobby.when != nil && k.Lobby.when.Exceeded(t.figures(k))
 	switch {
 	case k.Over > 0:
 		why = missed
-	case r.cfg.When != nil && r.cfg.When.Exceeded(t.figures(k)):
+	case exceeded:
 		why = r.when
 	default:
 		return ""

@@ -3,7 +3,9 @@ package capture
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -18,6 +20,7 @@ func (e *evidence) timeline(marks []mark, d disturbances) []byte {
 		e.drawLobby(&p, marks, id, &captured)
 	}
 	drawCalls(&p, marks)
+	begin := beginOf(marks)
 	for _, of := range []struct {
 		name, slice string
 		spans       []span
@@ -28,12 +31,22 @@ func (e *evidence) timeline(marks []mark, d disturbances) []byte {
 		track := p.track(0, of.name)
 		slices.SortFunc(of.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 		for _, s := range of.spans {
-			if len(marks) > 0 && s.to >= marks[0].at {
+			if s.to >= begin {
 				p.slice(track, of.slice, s)
 			}
 		}
 	}
 	return p.trace
+}
+
+// beginOf is the instant of the first mark that has one.
+func beginOf(marks []mark) time.Duration {
+	for _, m := range marks {
+		if m.kind != kindWith {
+			return m.at
+		}
+	}
+	return math.MaxInt64
 }
 
 // lobbiesOf are the lobbies that have stages among the marks, in the order of their IDs.

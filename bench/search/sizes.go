@@ -1,0 +1,137 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tickrate/tickrate/bench/measure"
+	"github.com/tickrate/tickrate/bench/slo"
+)
+
+// Sizes measures sizes that are given, in rounds: each size once, then each again. So two plans have
+// the same sizes, however their machines differ. A void measurement is repeated once.
+type Sizes struct {
+	Objective *slo.Objective
+	Players   []int         // the sizes, the smallest first
+	Rounds    int           // how often each is measured
+	Limit     time.Duration // end of the last step, from the start; 0: no limit
+	Words     func(players int) string
+
+	measured int // of all rounds
+	again    bool
+	steps    []measure.Step
+	begun    time.Duration
+	stepCost time.Duration
+	timedOut bool
+}
+
+// Next returns the size to measure and the number of its round from 0, false at the end. The argument
+// is the time since the first call.
+func (s *Sizes) Next(elapsed time.Duration) (players, round int, ok bool) {
+	if len(s.steps) > 0 {
+		s.stepCost = max(s.stepCost, elapsed-s.begun)
+	}
+	s.begun = elapsed
+	if s.measured == s.Rounds*len(s.Players) {
+		return 0, 0, false
+	}
+	if s.Limit > 0 && elapsed+s.stepCost > s.Limit {
+		s.timedOut = true
+		return 0, 0, false
+	}
+	return s.Players[s.measured%len(s.Players)], s.measured / len(s.Players), true
+}
+
+// Record takes a measured step into account and returns it judged by the objective.
+func (s *Sizes) Record(step measure.Step) measure.Step {
+	step = s.Objective.Judge(step)
+	s.steps = append(s.steps, step)
+	if s.again = step.Void && !s.again; !s.again {
+		s.measured++
+	}
+	return step
+}
+
+// verdict is what is known of a size.
+type verdict struct {
+	held   bool         // in each measurement that was not void, and there was one
+	failed bool         // in one measurement or more
+	last   measure.Step // that failed; if none did, the last one
+}
+
+// verdictOf judges a size by judged steps.
+func verdictOf(players int, steps []measure.Step) (v verdict) {
+	for _, step := range steps {
+		switch {
+		case step.Players != players:
+		case !step.Void && !step.Pass:
+			v.failed, v.last = true, step
+		case !v.failed:
+			v.held, v.last = v.held || step.Pass, step
+		}
+	}
+	v.held = v.held && !v.failed
+	return v
+}
+
+// Judged lists the sizes that failed in one of the steps or more, and those of which every step is
+// void.
+func Judged(sizes []int, steps []measure.Step) (failed, void []int) {
+	for _, n := range sizes {
+		switch v := verdictOf(n, steps); {
+		case v.failed:
+			failed = append(failed, n)
+		case v.last.Void && !v.held:
+			void = append(void, n)
+		}
+	}
+	return failed, void
+}
+
+// Knee is the largest size that held in every measurement, below the smallest that failed.
+func (s *Sizes) Knee() Knee {
+	k := Knee{Bound: AtLeast, OutOfTime: s.timedOut}
+	var void measure.Step // of the sizes above the knee
+	for _, n := range s.Players {
+		v := verdictOf(n, s.steps)
+		if v.failed {
+			k.Bound, k.FirstFail, k.Binding, k.Cause = Measured, n, v.last.Failed, v.last.Cause
+			break
+		}
+		if v.held {
+			k.Players, void = n, measure.Step{}
+		} else if void.Players == 0 {
+			void = v.last
+		}
+	}
+	if k.Players == 0 && k.Bound == AtLeast {
+		k.Bound = NotFound
+		if len(s.steps) > 0 {
+			k.Below = slices.MinFunc(s.steps, func(a, b measure.Step) int { return a.Players - b.Players }).Players
+		}
+	}
+	k.Swarm = k.Bound != Measured && void.Void && !void.Stalled && !void.Invalid
+	k.Stalled = k.Bound != Measured && void.Stalled
+	k.Reason = s.reason(k, void)
+	return k
+}
+
+// reason says why the knee is what it is.
+func (s *Sizes) reason(k Knee, void measure.Step) string {
+	switch {
+	case k.Bound == Measured && k.Players == 0:
+		return fmt.Sprintf("%s failed, and no smaller size held", s.Words(k.FirstFail))
+	case k.Bound == Measured:
+		return fmt.Sprintf("%s failed; the sizes were given", s.Words(k.FirstFail))
+	case s.timedOut:
+		return "out of time before all sizes were measured"
+	case void.Void:
+		return fmt.Sprintf("%s could not be measured: %s", s.Words(void.Players), void.VoidReason)
+	case len(s.steps) == 0:
+		return "nothing was measured"
+	case s.measured < s.Rounds*len(s.Players):
+		return "the plan ended before all sizes were measured"
+	}
+	return fmt.Sprintf("%s is the largest size that was asked for", s.Words(k.Players))
+}
