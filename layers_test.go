@@ -126,7 +126,7 @@ var layers = []layer{
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus",
-		tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+		tests: "client bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
 	// the evidence of missed deadlines: it gets plain numbers
 	{pkg: "server/host/capture",
 		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
