@@ -105,6 +105,11 @@ var layers = []layer{
 			"ecs/tick ecs/schema ecs/snapshot compress/bitio",
 		tests: "sim/arena"},
 
+	// what a picture and sound present
+	{pkg: "sim/effect",
+		may: "sim sim/arena sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom ecs/tick " +
+			"compress/bitio"},
+
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
 	{pkg: "server/local", shell: "*"}, // files of the servers of one machine
@@ -114,6 +119,7 @@ var layers = []layer{
 	{pkg: "server/overload", may: "protocol"},
 	{pkg: "server/metrics",
 		may: "internal/meter internal/stage netio netio/netcode netio/packet ecs/snapshot ecs/tick sim " +
+			"sim/effect " +
 			"sim/netstate server/chat server/overload"},
 	// the live page never sees the game: it gets plain numbers
 	{pkg: "server/dash", may: "internal/webplot", shell: "*"},
@@ -121,7 +127,7 @@ var layers = []layer{
 	// The two ends. A client has bytes in and bytes out, never a socket; a lobby has batches.
 	{pkg: "server", may: above + " vek", tests: "client bench/trace"},
 	{pkg: "server/httpapi", may: above + " prometheus",
-		tests: "bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
+		tests: "client bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
 	// the evidence of missed deadlines: it gets plain numbers
 	{pkg: "server/host/capture",
 		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
@@ -141,7 +147,7 @@ var layers = []layer{
 		may: "internal/prefetch internal/ringbuf internal/ratelimit client/clock client/predict " +
 			"client/interpolate client/objects compress/dict ecs/netid ecs/geom ecs/snapshot ecs/tick lagcomp " +
 			"lagcomp/rig netio/netcode netio/packet protocol sim sim/ability sim/arena sim/content " +
-			"sim/mode sim/netstate sim/replay",
+			"sim/effect sim/mode sim/netstate sim/object sim/replay",
 		tests: "ecs/schema sim/move server netio"},
 
 	// another game: netcode, packets and snapshots, and nothing of this one's

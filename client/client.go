@@ -16,6 +16,7 @@ import (
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -37,6 +38,7 @@ type Client struct {
 	Board    Board       // kills, deaths, ping and loss of every player
 	Round    Round       // status and events of the round
 	Spectate Spectate    // viewpoint of a spectator
+	Effects  Effects     // shots, footsteps, impacts, damage; with Config.Effects
 	Meter    *Meter      // counts the bits of datagrams; nil: none
 	events   events      // of the match
 	killcam  killcam
@@ -60,6 +62,7 @@ func New(cfg Config) (*Client, error) {
 		Objects: objects.NewSet(),
 		Chat:    Chat{linesOnly: cfg.Decode != DecodeFull, ring: ringbuf.New[Line](maxLines)},
 		Round:   Round{ring: ringbuf.New[sim.RoundEvent](maxRoundEvents)},
+		Effects: Effects{ring: ringbuf.New[effect.Effect](maxEffects)},
 		events:  events{ring: ringbuf.New[sim.Event](maxEvents)},
 	}
 	c.Chat.conn, c.Spectate.conn = &c.conn, &c.conn
@@ -100,6 +103,7 @@ func (c *Client) start() {
 		c.interp.Start(nil, own)
 		return
 	}
+	c.Effects.start(c)
 	c.interp.Start(snapshot.NewDecoder(c.cfg.Models.Public, int(w.MaxPlayers), send), own)
 	c.Objects.Start(objects.Match{
 		View: &c.interp.View, Clocks: &c.clock, Kit: c.kit, Arena: c.arena,

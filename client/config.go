@@ -52,6 +52,7 @@ type Config struct {
 	Decode      Decode // how much of snapshots is decoded
 	Corrections int    // of the prediction that wait for NextCorrection; default none
 	PredictHits bool   // compute what each predicted shot hits in the own view, see Shot
+	Effects     bool   // keep what a picture and sound present, see Client.Effects; needs DecodeFull
 }
 
 // MaxCorrections bounds Config.Corrections.

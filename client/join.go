@@ -66,6 +66,7 @@ func (c *Client) changeMap(now time.Duration, raw []byte) error {
 	c.interp.Reset()
 	c.predict.Reset()
 	c.Objects.Reset()
+	c.Effects.reset()
 	c.Chat.reset()
 	c.Board.reset()
 	c.Round.reset()

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -18,6 +19,7 @@ import (
 //	reliable, unreliable, transfer, close   its sections
 //	snapshot  section byte and head of a snapshot, and the padding after its rows
 //	player, owner, object        rows by schema and field, see snapshot.Reason
+//	effect    impacts and damage
 //	session   datagrams without a packet: keep-alives, challenges
 //	refused   dropped bits by reason, and rows that could not be decoded
 type Meter struct {
@@ -31,6 +33,7 @@ type Meter struct {
 	packet    packet.Meter
 	head      struct{ section, tick, flags, objects uint64 }
 	undecoded uint64
+	effects   effect.Meter
 
 	public, owner, objects *snapshot.Meter
 }
@@ -125,6 +128,11 @@ func (m *Meter) addSnapshot(c *Client, src []byte) (left []byte, err error) {
 		m.head.objects += uint64(header)
 		rows = rest
 	}
+	if h.Effects {
+		if rows, err = c.Effects.format.Explain(&m.effects, h.Tick, rows); err != nil {
+			return rows, err
+		}
+	}
 	return rows, c.interp.Decoder.Explain(m.public, h.Tick, rows)
 }
 
@@ -169,6 +177,7 @@ func (m *Meter) Cells(dst []Cell) []Cell {
 			}
 		})
 	}
+	m.effects.Each(func(field, reason string, bits uint64) { add("effect", field, reason, bits) })
 	for d, n := range m.refused {
 		add("refused", "datagram", netcode.Drop(d).String(), 8*n)
 	}

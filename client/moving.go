@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/effect"
 )
 
 var _ [netcode.TokenSize]byte = [protocol.MoveTokenSize]byte{}
@@ -201,6 +202,7 @@ func (c *Client) move(now time.Duration) {
 		c.rtt = rtt
 	}
 	c.uplink.receipts, c.replica.recount = receipts{}, true
+	c.Effects.window = effect.Window{} // another server counts anew
 	c.uplink.sent = max(c.uplink.sent, m.sent)
 	*m = moving{token: m.token[:0], count: m.count + 1, past: m.past}
 	c.sendSoon(now)

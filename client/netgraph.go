@@ -14,17 +14,18 @@ type Traffic struct {
 	Owner    uint64 `json:"owner"`    // own rows, and the heads of snapshots
 	Rows     uint64 `json:"rows"`     // of other players
 	Objects  uint64 `json:"objects"`  // counted as Rows without DecodeFull
+	Effects  uint64 `json:"effects"`  // impacts and damage, likewise
 	Refused  uint64 `json:"refused"`  // dropped, or after the last valid section
 }
 
 // Total is the sum.
 func (t Traffic) Total() uint64 {
-	return t.Session + t.Seal + t.Header + t.Messages + t.Owner + t.Rows + t.Objects + t.Refused
+	return t.Session + t.Seal + t.Header + t.Messages + t.Owner + t.Rows + t.Objects + t.Effects + t.Refused
 }
 
 func (t Traffic) minus(o Traffic) Traffic {
 	return Traffic{t.Session - o.Session, t.Seal - o.Seal, t.Header - o.Header, t.Messages - o.Messages,
-		t.Owner - o.Owner, t.Rows - o.Rows, t.Objects - o.Objects, t.Refused - o.Refused}
+		t.Owner - o.Owner, t.Rows - o.Rows, t.Objects - o.Objects, t.Effects - o.Effects, t.Refused - o.Refused}
 }
 
 // Netgraph is the quality of a client's connection since the last Netgraph.

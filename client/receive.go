@@ -129,6 +129,7 @@ func (c *Client) readMessage(now time.Duration, raw []byte) error {
 	if e, err := sim.ParseEvent(raw); err == nil {
 		c.events.ring.Push(e)
 		c.Chat.addKill(&e)
+		c.Effects.hit(&e, c.ID())
 		return nil
 	}
 	if c.Round.message(raw) {
@@ -205,17 +206,31 @@ func (c *Client) readSnapshot(now time.Duration, src []byte) error {
 	return nil
 }
 
-// readRows takes the rows of objects and players and returns those of players.
+// readRows takes the rows of objects, effects and the rows of players, and returns the last. Effects
+// count even if the rows of players have no baseline: the server takes them for told.
 func (c *Client) readRows(h *netstate.Header, src []byte) (rows []byte, err error) {
 	rows, err = c.Objects.Section(*h, src)
 	if err != nil {
 		return rows, err
 	}
 	c.stats.traffic.Objects += uint64(len(src) - len(rows))
-	if h.Checked {
-		return rows, c.interp.Decoder.CheckedSection(h.Tick, rows, h.Sum)
+	told := 0
+	if h.Effects {
+		before := len(rows)
+		if told, rows, err = c.Effects.parse(h.Tick, rows); err != nil {
+			return rows, err
+		}
+		c.stats.traffic.Effects += uint64(before - len(rows))
 	}
-	return rows, c.interp.Decoder.Section(h.Tick, rows)
+	if h.Checked {
+		err = c.interp.Decoder.CheckedSection(h.Tick, rows, h.Sum)
+	} else {
+		err = c.interp.Decoder.Section(h.Tick, rows)
+	}
+	if c.cfg.Effects {
+		c.takeEffects(h.Tick, told)
+	}
+	return rows, err
 }
 
 // reconcile compares the newest owner row with the prediction and takes the server's report in it.

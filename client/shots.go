@@ -15,11 +15,11 @@ import (
 // Shot is a predicted shot.
 type Shot struct {
 	Tick   tick.Tick // of the command
-	Ray    geom.Ray  // as on the server; with Config.PredictHits up to the first wall
+	Ray    geom.Ray  // as on the server; with Config.PredictHits or Effects up to the first wall
 	Radius float32   // metres
 	View   tick.View // that the command carries
 
-	// With Config.PredictHits, the player that the shot hits in the own view. Hit is 0 for none.
+	// With Config.PredictHits or Effects, the player that the shot hits in the own view. Hit is 0 for none.
 	Hit      netid.ID
 	Bone     rig.Bone
 	Part     rig.Part
@@ -52,10 +52,11 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	s := c.Shots.ring.Next()
 	*s = Shot{Tick: cmd.Tick, View: c.interp.View, Radius: a.Radius}
 	s.Ray = c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
-	if !c.cfg.PredictHits || c.cfg.Decode != DecodeFull {
+	if !c.cfg.PredictHits && !c.cfg.Effects || c.cfg.Decode != DecodeFull {
 		return
 	}
-	if t, ok := c.arena.Raycast(s.Ray); ok {
+	t, wall := c.arena.Raycast(s.Ray)
+	if wall {
 		s.Ray.Max = t
 	}
 	for slot := range int(c.welcome.MaxPlayers) {
@@ -63,6 +64,9 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 		if ok && p.Alive() && p.ID != c.welcome.NetID && p.Team() != self.Team {
 			s.hit(&p)
 		}
+	}
+	if c.cfg.Effects {
+		c.Effects.ownShot(c, s, wall)
 	}
 }
 

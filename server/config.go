@@ -71,6 +71,10 @@ type Config struct {
 	JoinBytes     int             // of a join snapshot, 1200 or more; default max(4800, 10 a slot)
 	ChecksumEvery int             // snapshots between two with a checksum; default 20, -1 none
 
+	// EffectBytes is the bytes of a snapshot that impacts and damage may take, 16 to 120, and a
+	// sixteenth of a limited snapshot; default 24, -1 tells clients of none.
+	EffectBytes int
+
 	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class;
 	// default netstate.DefaultUpdateIntervals.
 	ObjectUpdateIntervals netstate.UpdateIntervals
@@ -171,6 +175,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Players = cmp.Or(c.Players, defaultPlayers)
 	c.SendInterval = cmp.Or(c.SendInterval, max(1, (int(c.Rules.Rate)+10)/20))
 	c.ContentKbps = cmp.Or(c.ContentKbps, defaultContentKbps)
+	c.EffectBytes = cmp.Or(c.EffectBytes, defaultEffectBytes)
 	players := c.Players
 	c.Players += c.Spectators
 	c.SampleEvery = cmp.Or(c.SampleEvery, max(defaultSampleEvery, samplePlayers*c.Players))
@@ -240,6 +245,9 @@ func (c *Config) checkNumbers(players int) error {
 	case c.ContentKbps < sim.MinSnapshotKbps || c.ContentKbps > maxKbps:
 		return fmt.Errorf("%d kbit/s of content: expected %d to %d",
 			c.ContentKbps, sim.MinSnapshotKbps, maxKbps)
+	case c.EffectBytes != -1 && (c.EffectBytes < minEffectBytes || c.EffectBytes > maxEffectBytes):
+		return fmt.Errorf("%d bytes of effects in a snapshot: expected %d to %d, or -1 for none",
+			c.EffectBytes, minEffectBytes, maxEffectBytes)
 	case c.ShotLogSize < 0 || c.ShotLogSize > MaxShotLogSize:
 		return fmt.Errorf("shot log of %d shots: expected 0 to %d, or -1 for %d a slot",
 			c.ShotLogSize, MaxShotLogSize, shotsPerSlot)

@@ -112,6 +112,7 @@ func (c *conn) open(now time.Duration, l *Lobby) {
 	c.session.open(now)
 	c.repl.acks.owner.Count(l.replication.owner.counts)
 	c.repl.open(&l.cfg)
+	l.replication.effects.of[c.id.Index()].reset()
 	c.rewind, c.arrivals = connRewind{inboxCount: c.rewind.inboxCount}, arrivals{}
 	c.roster.view = viewpoint{}
 	c.transfer = connTransfer{}

@@ -175,6 +175,7 @@ type mapState struct {
 	match    *sim.Match
 	players  playerRows // without an encoder, which serves all maps
 	objects  *objectRows
+	effects  effects
 	recorder spareRecorder // empty if nothing records the match yet
 	flight   *replay.FlightRecorder
 }
@@ -192,6 +193,7 @@ func newMapStateOf(c Config, m *sim.Match) *mapState {
 		s.players.initInterest(&s.cfg)
 	}
 	s.objects = newObjectRows(&s.cfg, s.match)
+	s.effects = newEffects(&s.cfg)
 	if c.Record != nil {
 		s.recorder.make(&s.cfg, s.match)
 	}

@@ -33,6 +33,7 @@ type replication struct {
 	players    playerRows
 	objects    *objectRows
 	owner      ownerRows
+	effects    effects
 	// groupBytes is how much a packet may end short of full, as groups are not split.
 	groupBytes int
 }
@@ -87,7 +88,7 @@ func (r *replication) seesAll(c *connReplication) bool {
 // setMatch replaces the match, its frames and the interest sets. The encoders of players stay.
 func (r *replication) setMatch(s *mapState) {
 	encoder, packer, sums := r.players.encoder, r.players.packer, r.players.sums
-	r.match, r.players, r.objects = s.match, s.players, s.objects
+	r.match, r.players, r.objects, r.effects = s.match, s.players, s.objects, s.effects
 	r.players.encoder, r.players.packer, r.players.sums = encoder, packer, sums
 }
 
@@ -96,6 +97,7 @@ func (r *replication) setMatch(s *mapState) {
 // as they are part of rows.
 func (r *replication) capture(ticks, connections int) {
 	r.stats.Count[metrics.SpawnsRefused].Add(uint64(r.match.Outcome().Refused))
+	r.effects.note(r.match)
 	due := connections > 0 && r.batchTicks == ticks && r.sends() || ticks > 1 && !r.cfg.sendsTogether()
 	if due {
 		r.capturePlayers(r.players.frames)
@@ -166,8 +168,8 @@ type snapshotPacket struct {
 
 // appendSnapshot appends the snapshot section of a packet to dst, which holds the packet so far.
 // Each section decodes without the other packets of the same snapshot; it still needs acked
-// baselines. The first packet of a snapshot has the owner row and selects the rows of all packets,
-// within the bytes that the sections before leave.
+// baselines. The first packet of a snapshot has the owner row and the effects, and selects the rows
+// of all packets, within the bytes that the sections before leave.
 func (r *replication) appendSnapshot(
 	now time.Duration, dst []byte, c *connReplication, out *snapshotPacket,
 ) []byte {
@@ -179,13 +181,16 @@ func (r *replication) appendSnapshot(
 	ends.Head = uint16(len(dst))
 	if ends.First {
 		dst = r.appendOwner(dst, c)
+		r.chooseEffects(now, c)
 		r.beginObjects(c, r.objectBudget(now, c, len(dst)))
 	}
 	ends.Owner = uint16(len(dst))
 	dst, objects := r.appendObjects(dst, c, &head, ends)
 	if ends.First {
-		r.selectRows(now, c, len(dst))
+		r.selectRows(now, c, len(dst)+r.effects.reserved)
+		dst, head.Effects = r.appendEffects(dst, c)
 	}
+	ends.Effects = uint16(len(dst))
 	dst, first, count := r.players.packer.Next(dst, packet.MaxPacketSize-len(dst))
 	ends.Rows = uint16(len(dst))
 	if c.checksum.on {
@@ -282,6 +287,7 @@ func (r *replication) acked(c *connReplication, tag ackTag, since tick.Tick) {
 	}
 	if tag.owner() {
 		c.acks.owner.Acked(t)
+		r.effects.acked(c, t)
 	}
 	c.acks.newest, c.acks.sinceResync = max(c.acks.newest, t), max(c.acks.sinceResync, t)
 	c.acks.unacked = 0
@@ -291,7 +297,7 @@ func (r *replication) acked(c *connReplication, tag ackTag, since tick.Tick) {
 func (r *replication) encodersOf(c *connReplication) metrics.Encoders {
 	return metrics.Encoders{
 		Owner: c.acks.owner, Objects: r.objects.encoder, Public: r.players.encoder,
-		Interval: tick.Tick(r.cfg.SendInterval),
+		Effects: &r.effects.format, Interval: tick.Tick(r.cfg.SendInterval),
 	}
 }
 

@@ -123,9 +123,11 @@ func (r *replication) objectBudget(now time.Duration, c *connReplication, head i
 	return max(0, min(room, packet.MaxPacketSize-head-r.playerReserve())-objectPartHead)
 }
 
-// playerReserve is how many bytes of a first packet are kept for players when there are more
-// objects than fit.
-func (r *replication) playerReserve() int { return snapshot.RunBytes + r.groupBytes }
+// playerReserve is how many bytes of a first packet are kept for effects and players when there are
+// more objects than fit.
+func (r *replication) playerReserve() int {
+	return snapshot.RunBytes + r.groupBytes + r.effects.reserved
+}
 
 // unchanged reports whether the client holds all objects as they are in tick t.
 func (o *objectRows) unchanged(a *objectAcks, t tick.Tick) bool {

@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
 )
@@ -28,6 +29,7 @@ type wireReader struct {
 	self              []int32         // newest owner row
 	newest            tick.Tick
 	sections          []byte // of all snapshots that came
+	told              [effect.MaxItems]effect.Item
 }
 
 // newWireReader joins a lobby as a player, or as change says.
@@ -79,6 +81,11 @@ func (w *wireReader) read() {
 				t.Fatal(err)
 			}
 			rest = after
+		}
+		if h.Effects {
+			if _, rest, err = w.host.lobby.replication.effects.format.Parse(h.Tick, rest, &w.told); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if err := w.players.Section(h.Tick, rest); err != nil {
 			t.Fatal(err)

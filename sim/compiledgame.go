@@ -110,6 +110,10 @@ func (k *CompiledGame) Hero(id uint8) *ability.Hero { return k.Heroes[k.heroOrFi
 // Body is the body of a hero, as Hero.
 func (k *CompiledGame) Body(id uint8) *move.Body { return k.Bodies[k.heroOrFirst(id)] }
 
+// BarrelKind is the kind of all barrels, CubeKind that of all cubes.
+func (k *CompiledGame) BarrelKind() object.BarrelKind { return k.game.Barrel }
+func (k *CompiledGame) CubeKind() object.CubeKind     { return k.game.Cube }
+
 // heroOrFirst is a hero's id, or 0 if it is unknown.
 func (k *CompiledGame) heroOrFirst(id uint8) uint8 {
 	if int(id) < len(k.Heroes) {

@@ -21,6 +21,7 @@ func applyDamage(c *columns) {
 		}
 		return nil
 	}, s.damage)
+	c.outcome.Damage = s.damage
 	for i := range s.damage {
 		if row, ok := c.row(s.damage[i].Victim); ok {
 			c.takeDamage(row, &s.damage[i])

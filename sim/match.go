@@ -109,10 +109,12 @@ type Outcome struct {
 	// rounds fired, their views clamped, their rays cut at the first obstacle
 	Shots []Shot
 	// what each shot hit in its shooter's view, whatever happened to the victim since
-	Hits         []lagcomp.Hit
-	Punches      []Shot // melee sweeps, likewise
-	Clamped      int    // actions whose claimed view was moved
-	ViewsExpired int    // shots with Shot.ViewExpired
+	Hits    []lagcomp.Hit
+	Punches []Shot // melee sweeps, likewise
+	// what players and barrels lost, as it was taken: by victim, the greatest damage first
+	Damage       []object.DamageResult
+	Clamped      int // actions whose claimed view was moved
+	ViewsExpired int // shots with Shot.ViewExpired
 	// shots that passed through a player that their shooter had not been shown, by the view
 	// resolver
 	NotShown int

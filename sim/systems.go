@@ -29,7 +29,7 @@ func (m *Match) Begin() {
 	o := c.outcome
 	o.Events, o.Announcements, o.Shots, o.Hits, o.Punches, o.Clamped = o.Events[:0], nil, o.Shots[:0],
 		o.Hits[:0], o.Punches[:0], 0
-	o.ViewsExpired, o.NotShown, o.Refused = 0, 0, 0
+	o.ViewsExpired, o.NotShown, o.Refused, o.Damage = 0, 0, 0, nil
 	s := c.scratch
 	s.actions, s.killDetails, s.kills, s.damage = s.actions[:0], s.killDetails[:0], s.kills[:0], s.damage[:0]
 }

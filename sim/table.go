@@ -118,7 +118,7 @@ var data = []DatumRow{
 	{dDamage, PerTick, "damage of the tick"},
 	{dDeaths, PerTick, "kills of the tick"},
 	{dMode, Persistent, "phase, scores, spawn turns, teams"},
-	{dEvents, Output, "hits and kills"},
+	{dEvents, Output, "hits and kills, and the damage of each cause"},
 	{dAnnounced, Output, "announcements to all players"},
 }
 

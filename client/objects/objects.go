@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
+	"github.com/tickrate/tickrate/sim/object"
 )
 
 // Set is every object that a client knows, and its own projectiles ahead of the server's rows.
@@ -29,6 +30,8 @@ type Set struct {
 	stats  Stats
 	paces  netstate.UpdateIntervals
 	fields [netstate.ObjectStateFields]int32
+
+	obstacles object.Scene // scratch of Obstacle
 }
 
 // known is the newest row of a slot.

@@ -54,7 +54,7 @@ type reader struct {
 func New(a About) *Dash {
 	d := &Dash{about: event("about", a), ended: make(chan struct{}),
 		readers: make(map[*reader]struct{}), readTimeout: readTimeout}
-	d.buffer.init(a.MaxPlayers, len(a.Stages), len(a.Parts), len(a.Bones))
+	d.buffer.init(&a)
 	d.SetMap(Map{})
 	return d
 }

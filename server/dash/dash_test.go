@@ -254,7 +254,7 @@ func TestFramesAllocateNothing(t *testing.T) {
 func TestTripleBuffer(t *testing.T) {
 	const frames = 20000
 	var b tripleBuffer
-	b.init(8, 0, 0, 0)
+	b.init(&About{MaxPlayers: 8, Stages: make([]Stage, 0), Parts: make([]string, 0), Bones: make([]string, 0)})
 	var writer sync.WaitGroup
 	writer.Add(1)
 	go func() {

@@ -7,9 +7,10 @@ type About struct {
 	Rate       int      `json:"rate_hz"`
 	Interval   int      `json:"interval_ticks"`
 	MaxPlayers int      `json:"max_players"`
-	Stages     []Stage  `json:"stages"` // in the order of a tick
-	Parts      []string `json:"parts"`  // sections of the bytes to clients
-	Bones      []string `json:"bones"`  // of a Body
+	Stages     []Stage  `json:"stages"`  // in the order of a tick
+	Parts      []string `json:"parts"`   // sections of the bytes to clients
+	Bones      []string `json:"bones"`   // of a Body
+	Effects    []string `json:"effects"` // kinds of effects
 }
 
 // Stage is a part of a tick.
@@ -40,6 +41,9 @@ type Frame struct {
 	Players []Player `json:"players"` // all of the lobby, whatever clients are sent
 	Shots   []Shot   `json:"shots"`   // that hit a player, at most MaxShots
 	Rays    []Ray    `json:"rays"`    // other shots, at most MaxRays
+
+	Effects      []Effect `json:"effects"`       // those that the map shows, at most MaxEffects
+	EffectCounts []uint64 `json:"effect_counts"` // all since the frame before, in the order of About
 }
 
 // Most of what one frame holds.
@@ -47,6 +51,8 @@ const (
 	MaxTicks = 64
 	MaxShots = 8
 	MaxRays  = 64
+
+	MaxEffects = 64
 )
 
 // Tick is the time of one tick, in µs.
@@ -117,6 +123,19 @@ type Shot struct {
 	Now     Body    `json:"now"`
 }
 
+// Effect is an impact, an explosion, damage or a death.
+type Effect struct {
+	Kind string `json:"kind"`
+	At   Vec    `json:"at"`
+	// Of an impact the normal of what it struck, of damage the direction in which it pushed; 0: none.
+	Dir      Vec     `json:"dir"`
+	Strength float32 `json:"strength"` // of an explosion its radius, m; of damage its impulse, m/s
+	Amount   int     `json:"amount"`   // of damage, points
+	Count    int     `json:"count"`    // equal ones
+	Source   int     `json:"source"`   // slots; -1: none
+	Target   int     `json:"target"`
+}
+
 // Map is the ground seen from above.
 type Map struct {
 	Arena  string  `json:"arena"`
@@ -137,7 +156,7 @@ type Solid struct {
 // reset forgets what a frame holds and keeps its memory.
 func (f *Frame) reset() {
 	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0],
-		Shots: f.Shots[:0], Rays: f.Rays[:0]}
+		Shots: f.Shots[:0], Rays: f.Rays[:0], Effects: f.Effects[:0], EffectCounts: f.EffectCounts[:0]}
 }
 
 // AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there

@@ -14,23 +14,26 @@ type tripleBuffer struct {
 
 const unread = 4 // bit of middle
 
-// init allocates frames for the given numbers of players, stages, parts and bones.
-func (b *tripleBuffer) init(players, stages, parts, bones int) {
+// init allocates frames of a lobby.
+func (b *tripleBuffer) init(a *About) {
 	b.back, b.front = 0, 1
 	b.middle.Store(2)
 	for i := range b.frames {
 		f := &b.frames[i]
 		*f = Frame{
 			Ticks:   make([]Tick, 0, MaxTicks),
-			Stages:  make([]float64, 0, stages),
-			Parts:   make([]float64, 0, parts),
-			Players: make([]Player, 0, players),
+			Stages:  make([]float64, 0, len(a.Stages)),
+			Parts:   make([]float64, 0, len(a.Parts)),
+			Players: make([]Player, 0, a.MaxPlayers),
 			Shots:   make([]Shot, MaxShots)[:0],
 			Rays:    make([]Ray, 0, MaxRays),
+
+			Effects:      make([]Effect, 0, MaxEffects),
+			EffectCounts: make([]uint64, 0, len(a.Effects)),
 		}
 		for k := range MaxShots {
 			s := &f.Shots[:MaxShots][k]
-			s.Then, s.Now = make(Body, 0, bones), make(Body, 0, bones)
+			s.Then, s.Now = make(Body, 0, len(a.Bones)), make(Body, 0, len(a.Bones))
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/effect"
 )
 
 // framesPerSecond is the rate of frames while the live page has readers.
@@ -36,6 +37,8 @@ type DashFeed struct {
 	arena  *arena.Arena        // of the map on the page
 	conns  []connTotals        // by slot, at the start of the frame
 	views  []server.PlayerView // scratch
+
+	effects effectFeed
 }
 
 // growth holds figures of the lobby at the start of a frame.
@@ -71,6 +74,9 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 	for s := range metrics.NumSections {
 		about.Parts = append(about.Parts, s.String())
 	}
+	for k := range effect.Kinds {
+		about.Effects = append(about.Effects, k.String())
+	}
 	for b := range rig.Bones {
 		about.Bones = append(about.Bones, b.String())
 	}
@@ -104,7 +110,7 @@ func (f *DashFeed) Tick(now, late, took time.Duration) {
 	f.lobby.Timer().Watched(watched)
 	switch {
 	case !watched:
-		f.frame = nil
+		f.frame, f.effects.tracker = nil, nil
 		return
 	case f.frame == nil:
 		f.begin(now)
@@ -167,6 +173,7 @@ func (f *DashFeed) addTick(late, took time.Duration) {
 	for i := range min(len(out.Shots), len(out.Hits)) {
 		f.addShot(&out.Shots[i], &out.Hits[i])
 	}
+	f.effects.tick(f.lobby, f.frame)
 }
 
 // addShot adds the ray of a shot, and for a hit the poses that its verdict rests on.

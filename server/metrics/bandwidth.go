@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
@@ -37,6 +38,7 @@ type Encoders struct {
 	Owner    *snapshot.OwnerWriter
 	Objects  *snapshot.Encoder
 	Public   *snapshot.Encoder
+	Effects  *effect.Format
 	Interval tick.Tick // from one snapshot of a client to the next
 }
 
@@ -49,13 +51,14 @@ type BandwidthMeter struct {
 	kinds    [16]uint64                             // datagrams without a packet, by netcode.Kind
 	parts    packet.Meter
 	head     struct{ section, tick, flags, objects uint64 }
+	effects  effect.Meter
 	unparsed uint64 // bytes that no parser took: a bug
 
 	owner, public, objects *snapshot.Meter
 }
 
 // MaxCells is more than the number of cells that there can be.
-const MaxCells = 16 + int(packet.NumParts) + 16 +
+const MaxCells = 16 + 4 + int(packet.NumParts) + 16 +
 	int(snapshot.NumReasons)*(3+netstate.PublicFields+netstate.OwnerFields+netstate.ObjectStateFields)
 
 // NewBandwidthMeter returns an empty account that samples one datagram of every, or none for 0 or
@@ -175,6 +178,11 @@ func (b *BandwidthMeter) rows(from Encoders, src []byte) (left []byte, err error
 		b.head.objects += uint64(h.ObjectsHeadSize())
 		rows = rest
 	}
+	if h.Effects {
+		if rows, err = from.Effects.Explain(&b.effects, h.Tick, rows); err != nil {
+			return rows, err
+		}
+	}
 	return rows, from.Public.Explain(b.public, from.Interval, rows)
 }
 
@@ -214,6 +222,9 @@ func (b *BandwidthMeter) AppendCells(dst []Cell) []Cell {
 			}
 		})
 	}
+	b.effects.Each(func(field, reason string, bits uint64) {
+		add(SectionEffect.String(), field, reason, bits)
+	})
 	add("unparsed", "", "unparsed", 8*b.unparsed)
 	return dst
 }

@@ -140,7 +140,7 @@ func TestTickTimerStagesAddUp(t *testing.T) {
 func TestSectionEndsAddUp(t *testing.T) {
 	for _, e := range []SectionEnds{
 		{},
-		{Reliable: packet.HeaderSize + 3, Head: 30, Owner: 50, Objects: 90, ObjectHead: 4, Rows: 200},
+		{Reliable: packet.HeaderSize + 3, Head: 30, Owner: 50, Objects: 90, ObjectHead: 4, Effects: 95, Rows: 200},
 	} {
 		var n [NumSections]uint64
 		e.addTo(&n, 210, 230)

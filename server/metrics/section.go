@@ -24,12 +24,13 @@ const (
 	SectionOwner  // the client's own row
 	SectionObject // rows of objects: projectiles and scenery
 	SectionPlayer // rows of players
+	SectionEffect // impacts and damage
 	NumSections   // how many there are
 )
 
 var sectionNames = [NumSections]string{
 	"seal", "session", "packet", "reliable", "unreliable", "transfer", "close",
-	"snapshot", "owner", "object", "player",
+	"snapshot", "owner", "object", "player", "effect",
 }
 
 // String is the section's name in tables and metrics.
@@ -47,7 +48,7 @@ var sectionOf = func() (of [packet.NumParts]Section) {
 // SectionEnds are the offsets in bytes at which the sections of a packet with a snapshot end;
 // padding follows Rows. All are zero in a packet without a snapshot.
 type SectionEnds struct {
-	Reliable, Head, Owner, Objects, Rows uint16
+	Reliable, Head, Owner, Objects, Effects, Rows uint16
 
 	ObjectHead uint16 // bytes of the object part before its rows
 	First      bool   // the packet is the first of its snapshot
@@ -65,5 +66,6 @@ func (e *SectionEnds) addTo(n *[NumSections]uint64, pkt, datagram int) {
 	n[SectionSnapshot] += uint64(e.Head-e.Reliable) + uint64(e.ObjectHead) + uint64(pkt-int(e.Rows))
 	n[SectionOwner] += uint64(e.Owner - e.Head)
 	n[SectionObject] += uint64(e.Objects - e.Owner - e.ObjectHead)
-	n[SectionPlayer] += uint64(e.Rows - e.Objects)
+	n[SectionEffect] += uint64(e.Effects - e.Objects)
+	n[SectionPlayer] += uint64(e.Rows - e.Effects)
 }

@@ -8,17 +8,20 @@ import (
 )
 
 // Header opens the snapshot section of a datagram. The owner's row (snapshot.OwnerWriter) follows
-// if Owner is set, then a part about objects (AppendObjects) if Objects is set, and then runs of
-// groups to the end of the datagram (snapshot.Packer). Every datagram stands alone.
+// if Owner is set, then a part about objects (AppendObjects) if Objects is set, effects
+// (effect.Format) if Effects is set, and then runs of groups to the end of the datagram
+// (snapshot.Packer). Every datagram stands alone.
 //
 //	4  tick   the server tick that the rows describe
-//	1  flags  1: owner's row follows; 2: checksum before it; 4: objects before the runs
+//	1  flags  1: owner's row follows; 2: checksum before it; 4: objects before the runs; 8: effects
+//	          after the objects
 //	4  sum    if announced: of the players' rows in this datagram, as snapshot.Packer.Sum makes it
 type Header struct {
 	Tick    tick.Tick
 	Owner   bool
 	Checked bool
 	Objects bool
+	Effects bool
 	Sum     uint32 // 0 unless Checked
 }
 
@@ -27,6 +30,7 @@ const (
 	flagOwner   = 1
 	flagChecked = 2
 	flagObjects = 4
+	flagEffects = 8
 )
 
 // ErrHeader is returned for a snapshot section that ends within its header, or whose header is
@@ -45,6 +49,9 @@ func (h Header) Append(dst []byte) []byte {
 	if h.Objects {
 		flags |= flagObjects
 	}
+	if h.Effects {
+		flags |= flagEffects
+	}
 	dst = append(binary.LittleEndian.AppendUint32(dst, uint32(h.Tick)), flags)
 	if h.Checked {
 		dst = binary.LittleEndian.AppendUint32(dst, h.Sum)
@@ -54,12 +61,12 @@ func (h Header) Append(dst []byte) []byte {
 
 // ParseHeader reads what Append wrote and returns what follows it.
 func ParseHeader(src []byte) (h Header, rest []byte, err error) {
-	if len(src) < 5 || src[4] > flagOwner|flagChecked|flagObjects {
+	if len(src) < 5 || src[4] > flagOwner|flagChecked|flagObjects|flagEffects {
 		return h, nil, ErrHeader
 	}
 	h = Header{Tick: tick.Tick(binary.LittleEndian.Uint32(src)), Owner: src[4]&flagOwner != 0,
 		Checked: src[4]&flagChecked != 0,
-		Objects: src[4]&flagObjects != 0}
+		Objects: src[4]&flagObjects != 0, Effects: src[4]&flagEffects != 0}
 	rest = src[5:]
 	if h.Tick == 0 || h.Checked && len(rest) < 4 {
 		return Header{}, nil, ErrHeader

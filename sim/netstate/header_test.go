@@ -10,7 +10,7 @@ import (
 func TestHead(t *testing.T) {
 	for i, h := range []Header{{Tick: 1}, {Tick: 1, Owner: true}, {Tick: 1<<32 - 1},
 		{Tick: 0x01020304, Owner: true},
-		{Tick: 7, Checked: true}, {Tick: 8, Objects: true}, {Tick: 7, Owner: true, Checked: true,
+		{Tick: 7, Checked: true}, {Tick: 8, Objects: true}, {Tick: 8, Effects: true}, {Tick: 7, Owner: true, Checked: true,
 			Sum: 0xa1b2c3d4}} {
 		src := append(h.Append([]byte("x")), "tail"...)
 		got, rest, err := ParseHeader(src[1:])
@@ -23,7 +23,7 @@ func TestHead(t *testing.T) {
 			}
 		}
 	}
-	for i, src := range [][]byte{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 2}, {1, 0, 0, 0, 8},
+	for i, src := range [][]byte{{0, 0, 0, 0, 0}, {0, 0, 0, 0, 1}, {1, 0, 0, 0, 2}, {1, 0, 0, 0, 16},
 		{1, 0, 0, 0, 255}} {
 		if got, _, err := ParseHeader(src); err != ErrHeader || got != (Header{}) {
 			t.Errorf("bad head %d: %+v, %v", i, got, err)

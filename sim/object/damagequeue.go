@@ -24,11 +24,14 @@ const (
 
 // String names the cause.
 func (c Cause) String() string {
-	if c < causes {
+	if c.Known() {
 		return [causes]string{"shot", "melee", "projectile", "blast", "area"}[c]
 	}
 	return "?"
 }
+
+// Known reports whether there is such a cause.
+func (c Cause) Known() bool { return c < causes }
 
 // MaxPoints is the most points of one damage; more counts as MaxPoints.
 const MaxPoints = 1 << 20

@@ -190,12 +190,51 @@
     return (painted = { key, canvas, at, scale });
   };
 
+  // Impacts, explosions, damage and deaths of the last moments: a dot with the normal of what was struck, a ring, an arrow that ends at
+  // the player and points where the damage pushed, a cross.
+  const effects = []; // {effect, until}
+  const effectSeconds = { impact: 1.5, explosion: 0.75, damage: 1, death: 2 };
+  const takeEffects = (f) => {
+    for (const e of f.effects) effects.push({ effect: e, until: f.seconds + effectSeconds[e.kind] });
+    effects.sort((a, b) => a.until - b.until);
+    const rate = (n) => number(n / Math.max(f.span, 1e-3)), counts = f.effect_counts.map((n, i) => [n, about.effects[i]]).filter(([n]) => n);
+    set($("effects-note"), counts.length ? counts.map(([n, name]) => `${name} ${rate(n)}`).join(", ") + " a second" : "");
+  };
+  const drawEffects = (ctx, at, scale) => {
+    while (effects.length && effects[0].until < frame.seconds) effects.shift();
+    for (const { effect: e, until } of effects) {
+      const [x, y] = at(e.at[0], e.at[2]), left = (until - frame.seconds) / effectSeconds[e.kind];
+      ctx.globalAlpha = Math.max(0.15, Math.min(1, left));
+      ctx.strokeStyle = ctx.fillStyle = color(e.kind === "impact" ? "ink" : "limit");
+      ctx.lineWidth = 1.5;
+      ctx.beginPath();
+      if (e.kind === "impact") {
+        ctx.arc(x, y, 1.5 + Math.min(e.count, 4) / 4, 0, 7);
+        ctx.fill();
+        Plot.stroke(ctx, x, y, x + 5 * e.dir[0], y - 5 * e.dir[2]);
+      } else if (e.kind === "explosion") {
+        ctx.arc(x, y, Math.max(2, e.strength * scale * (1.25 - left)), 0, 7);
+        ctx.stroke();
+      } else if (e.kind === "death") {
+        Plot.stroke(ctx, x - 4, y - 4, x + 4, y + 4);
+        Plot.stroke(ctx, x - 4, y + 4, x + 4, y - 4);
+      } else if (e.dir[0] || e.dir[2]) {
+        const n = Math.hypot(e.dir[0], e.dir[2]), dx = e.dir[0] / n, dy = -e.dir[2] / n, long = 14 + Math.min(e.strength, 20);
+        Plot.stroke(ctx, x - dx * long, y - dy * long, x - dx * 8, y - dy * 8);
+        Plot.stroke(ctx, x - dx * 12 - dy * 3, y - dy * 12 + dx * 3, x - dx * 8, y - dy * 8);
+        Plot.stroke(ctx, x - dx * 12 + dy * 3, y - dy * 12 - dx * 3, x - dx * 8, y - dy * 8);
+      }
+    }
+    ctx.globalAlpha = 1;
+  };
+
   const rays = []; // {ray, until}
   const drawMap = () => {
     const { ctx, w, h } = open($("map"));
     if (!ground || !frame || !w) return;
-    const { canvas, at } = paint(w, h);
+    const { canvas, at, scale } = paint(w, h);
     ctx.drawImage(canvas, 0, 0, w, h);
+    drawEffects(ctx, at, scale);
     ctx.strokeStyle = color("limit");
     while (rays.length && rays[0].until < frame.seconds) rays.shift();
     for (const { ray, until, hit } of rays) {
@@ -660,6 +699,7 @@
     frames++;
     remember(f);
     takeShots(f);
+    takeEffects(f);
     fetchMap(f.arena);
     set($("title"), title());
     fetchFields(f.seconds);

@@ -1,0 +1,387 @@
+package server
+
+import (
+	"time"
+
+	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/effect"
+	"github.com/tickrate/tickrate/sim/pvs"
+)
+
+// effects are the newest effects of a match that no client can derive from rows, and the choice of
+// those that a snapshot tells. Each client has a queue of those that concern it.
+type effects struct {
+	format   effect.Format
+	life     tick.Tick
+	of       []connEffects   // by slot of the connection
+	log      []loggedEffect  // a ring, by number; empty: none are told
+	added    uint32          // number of the next effect
+	newest   tick.Tick       // of the newest effect
+	reserved int             // bytes of the snapshot at hand
+	told     []effect.Effect // scratch of a tick
+	chosen   []uint8         // of the snapshot at hand: places in the client's queue
+	items    []effect.Item   // scratch of a part
+}
+
+// Bounds of effects.
+const (
+	maxEffectQueue = 32  // effects that wait for a client or its ack
+	maxEffectSends = 3   // times that an effect is told
+	repeatParts    = 10  // an effect is told again for a second divided by this
+	spacingParts   = 20  // and not before a second divided by this
+	maxEffectLog   = 512 // effects that the ring keeps
+)
+
+// Shares of effects.
+const (
+	defaultEffectBytes  = 24
+	minEffectBytes      = 16
+	maxEffectBytes      = 120
+	limitedEffectsShare = 16 // of a limited budget, effects may take this part
+)
+
+// loggedEffect is an effect and, of an impact on the map, its place on the wire.
+type loggedEffect struct {
+	effect.Effect
+	place geom.Vec3
+}
+
+// newEffects makes the ring for a match.
+func newEffects(c *Config) effects {
+	rate := c.Rules.Rate
+	s := effects{
+		format: effect.NewFormat(c.Players, c.Arena.Bounds, rate), life: effect.Life(rate),
+		of: make([]connEffects, c.Players),
+	}
+	if c.EffectBytes > 0 {
+		queues := make([]queuedEffect, maxEffectQueue*c.Players)
+		for slot := range s.of {
+			s.of[slot].queue = queues[slot*maxEffectQueue:][:0:maxEffectQueue]
+		}
+		s.log = make([]loggedEffect, min(8*c.Players, maxEffectLog))
+		s.told = make([]effect.Effect, 0, 2*c.Players)
+		s.chosen, s.items = make([]uint8, 0, maxEffectQueue), make([]effect.Item, 0, maxEffectQueue)
+	}
+	return s
+}
+
+// note takes the effects of the tick that the match has just played.
+func (s *effects) note(m *sim.Match) {
+	if o := m.Outcome(); len(o.Shots)+len(o.Damage) == 0 || len(s.log) == 0 {
+		return
+	}
+	s.told = effect.AppendTold(s.told[:0], m)
+	for i := range s.told {
+		x := &s.log[s.added%uint32(len(s.log))]
+		x.Effect, x.place = s.told[i], s.told[i].Pos
+		if x.Kind == effect.Impact && x.Surface == effect.Map {
+			x.place = s.format.Fit(m.Scene().Arena, &x.Effect)
+		}
+		s.added++
+		s.newest = m.Tick()
+	}
+}
+
+// quiet reports whether no effect is young enough to be told.
+func (s *effects) quiet(t tick.Tick) bool { return s.newest == 0 || t-s.newest > s.life }
+
+// queueOf is the queue of a client.
+func (s *effects) queueOf(c *connReplication) *connEffects { return &s.of[c.viewer.player.Index()] }
+
+// at is the effect with a number; nil if the ring has another in its place.
+func (s *effects) at(number uint32) *loggedEffect {
+	if s.added-number > uint32(len(s.log)) {
+		return nil
+	}
+	return &s.log[number%uint32(len(s.log))]
+}
+
+// connEffects are the effects that a client has yet to be told, or to acknowledge.
+type connEffects struct {
+	next  uint32 // number of the first effect that was not looked at
+	id    uint8  // of the next effect that is told
+	queue []queuedEffect
+}
+
+// queuedEffect is one of them.
+type queuedEffect struct {
+	number uint32
+	rank   float32 // those of a lower rank are told first
+	sentIn [maxEffectSends]uint16
+	sends  uint8
+	id     uint8 // once it was told
+}
+
+// reset forgets all effects; the memory stays.
+func (q *connEffects) reset() { *q = connEffects{queue: q.queue[:0]} }
+
+// acked forgets the effects that the first packet of a client's snapshot of tick t told.
+func (s *effects) acked(c *connReplication, t tick.Tick) {
+	if s.newest == 0 || t > s.newest && t-s.newest > s.life {
+		return
+	}
+	q := s.queueOf(c)
+	kept := q.queue[:0]
+	for _, e := range q.queue {
+		told := false
+		for _, at := range e.sentIn[:e.sends] {
+			told = told || at == uint16(t)
+		}
+		if !told {
+			kept = append(kept, e)
+		}
+	}
+	q.queue = kept
+}
+
+// add queues an effect. In a full queue it takes the place of the last in rank.
+func (q *connEffects) add(e queuedEffect) {
+	if len(q.queue) < maxEffectQueue {
+		q.queue = append(q.queue, e)
+		return
+	}
+	last := 0
+	for i := range q.queue {
+		if q.queue[i].rank > q.queue[last].rank {
+			last = i
+		}
+	}
+	if e.rank < q.queue[last].rank {
+		q.queue[last] = e
+	}
+}
+
+// chooseEffects chooses the effects that the client's snapshot of the newest tick tells, and
+// reserves the bytes that they take at most.
+func (r *replication) chooseEffects(now time.Duration, c *connReplication) {
+	s, t := &r.effects, r.match.Tick()
+	q := s.queueOf(c)
+	s.chosen, s.reserved = s.chosen[:0], 0
+	if s.quiet(t) {
+		return
+	}
+	s.expire(q, t)
+	r.queueEffects(c)
+	if len(q.queue) == 0 {
+		return
+	}
+	most := 8 * r.cfg.EffectBytes
+	if c.pacing.bucket.Rate() != 0 {
+		most = min(most, 8*c.pacing.bucket.Room(now, r.spacing(c))/limitedEffectsShare)
+	}
+	used := effect.HeadBits
+	for i := s.nextChoice(q, t); i >= 0; i = s.nextChoice(q, t) {
+		used += s.format.Bits(&s.at(q.queue[i].number).Effect)
+		if used > most {
+			break
+		}
+		s.chosen = append(s.chosen, uint8(i))
+		s.reserved = (used + effect.FillBits) / 8
+	}
+}
+
+// expire drops the effects that are not told any more: those that are too old, that were told often
+// enough, or whose id is about to be used again.
+func (s *effects) expire(q *connEffects, t tick.Tick) {
+	kept := q.queue[:0]
+	for _, e := range q.queue {
+		if x := s.at(e.number); x != nil && s.goesOn(&e, t-x.Tick, q.id) {
+			kept = append(kept, e)
+		}
+	}
+	q.queue = kept
+}
+
+// goesOn reports whether an effect of an age is told further; next is the client's next id.
+func (s *effects) goesOn(e *queuedEffect, age tick.Tick, next uint8) bool {
+	if e.sends == 0 {
+		return age <= s.life
+	}
+	return e.sends < maxEffectSends && age <= s.life*effect.LifeParts/repeatParts &&
+		next-e.id < effect.IDWindow-maxEffectQueue
+}
+
+// nextChoice is the place of the effect that is told next, -1 for none: those that were told less
+// often first, then by rank.
+func (s *effects) nextChoice(q *connEffects, t tick.Tick) int {
+	spacing := uint16(s.life * effect.LifeParts / spacingParts)
+	best := -1
+	for i := range q.queue {
+		e := &q.queue[i]
+		if e.sends > 0 && uint16(t)-e.sentIn[e.sends-1] < spacing {
+			continue
+		}
+		if best >= 0 {
+			b := &q.queue[best]
+			if e.sends > b.sends || e.sends == b.sends && e.rank >= b.rank {
+				continue
+			}
+		}
+		if !s.isChosen(i) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (s *effects) isChosen(i int) bool {
+	for _, k := range s.chosen {
+		if int(k) == i {
+			return true
+		}
+	}
+	return false
+}
+
+// queueEffects looks at the effects since the client's last snapshot and queues those that concern
+// it.
+func (r *replication) queueEffects(c *connReplication) {
+	s, t := &r.effects, r.match.Tick()
+	q := s.queueOf(c)
+	if s.added-q.next > uint32(len(s.log)) {
+		q.next = s.added - uint32(len(s.log))
+	}
+	for ; q.next != s.added; q.next++ {
+		e := s.at(q.next)
+		if t-e.Tick > s.life {
+			continue
+		}
+		if rank, ok := r.effectRank(c, &e.Effect); ok {
+			q.add(queuedEffect{number: q.next, rank: rank})
+		}
+	}
+}
+
+// Ranks: damage before all impacts, and those by the square of their distance, which counts less for
+// some.
+const (
+	damageRank    = -1
+	bodyFactor    = 1. / 2 // an impact on a player
+	opponentShare = 1. / 4 // an impact of an opponent
+)
+
+// effectRank is the rank of an effect for a client, and whether the client may be told of it.
+// Damage is told to its victim alone. Impacts are told where the client's viewpoint may see their
+// place, but not those of its own rounds, which the client predicts, and those on itself.
+func (r *replication) effectRank(c *connReplication, e *effect.Effect) (rank float32, ok bool) {
+	if e.Kind == effect.Damage {
+		return damageRank, e.Target == c.viewer.player
+	}
+	slot := int(c.viewer.slot)
+	if r.lowDetail() || e.Source == c.viewer.player || e.Target == c.viewer.player {
+		return 0, false
+	}
+	if slot < 0 { // a free camera has no place: what it may see it sees from everywhere
+		return 0, r.seesAll(c)
+	}
+	from := r.match.Poses()[slot].Pos
+	square := e.Pos.Sub(from).LenSq()
+	if square > effect.Range*effect.Range || !r.seesAll(c) && !r.seesPlace(from, e.Pos.Mad(e.Dir, placeLift)) {
+		return 0, false
+	}
+	if e.Surface == effect.Player {
+		square *= bodyFactor
+	}
+	if c.view.fought(e.Source.Index()) {
+		square *= opponentShare
+	}
+	return square, true
+}
+
+// placeLift is how far in front of its surface an impact counts as a place, in metres: the surface
+// of a wall may lie on the edge of a cell.
+const placeLift = 0.125
+
+// seesPlace reports whether a viewpoint may see a place, by the rules for players: the view
+// distance, and the cells that walls leave visible.
+func (r *replication) seesPlace(from, place geom.Vec3) bool {
+	g := r.players.interest.grid
+	cfg := g.Config()
+	a, b := g.Cell(from.X, from.Z), g.Cell(place.X, place.Z)
+	dx, dz := a%cfg.Wide-b%cfg.Wide, a/cfg.Wide-b/cfg.Wide
+	if cfg.ViewDistance > 0 && dx*dx+dz*dz > cfg.ViewDistance*cfg.ViewDistance {
+		return false
+	}
+	if r.cfg.PVS != nil {
+		return placeVisible(r.cfg.PVS, from, place)
+	}
+	return r.cfg.CellVisible == nil || r.cfg.CellVisible(a, b)
+}
+
+// placeVisible is seesPlace by the table of a map's walls.
+func placeVisible(walls *pvs.Table, from, place geom.Vec3) bool {
+	a, b := walls.Cell(from.X, from.Z), walls.Cell(place.X, place.Z)
+	return walls.VisibleAt(a, walls.Level(a, from.Y), b, walls.Level(b, place.Y))
+}
+
+// fought reports whether a player in a slot was in combat with the client lately.
+func (v *connView) fought(slot int) bool {
+	words := len(v.combat) / 2
+	return slot>>6 < words && (v.combat[slot>>6]|v.combat[words+slot>>6])>>(slot&63)&1 != 0
+}
+
+// appendEffects writes the chosen effects, and reports whether there is one. The rows of the
+// snapshot are selected: players that are hidden from the client are not named, and impacts on them
+// are not told.
+func (r *replication) appendEffects(dst []byte, c *connReplication) ([]byte, bool) {
+	s, t := &r.effects, r.match.Tick()
+	q := s.queueOf(c)
+	s.items = s.items[:0]
+	if len(s.chosen) == 0 {
+		return dst, false
+	}
+	s.sortChosen(q)
+	for _, i := range s.chosen {
+		k := &q.queue[i]
+		e := s.at(k.number)
+		item := effect.Item{Effect: e.Effect, SourceSlot: r.slotShown(c, uint32(e.Source)), TargetSlot: -1}
+		if e.Kind == effect.Impact && e.Surface == effect.Player {
+			if item.TargetSlot = r.slotShown(c, uint32(e.Target)); item.TargetSlot < 0 {
+				k.sends = maxEffectSends
+				continue
+			}
+		}
+		if k.sends == 0 {
+			k.id = q.id
+			q.id++
+		}
+		item.ID, item.Pos = k.id, e.place
+		k.sentIn[k.sends] = uint16(t)
+		k.sends++
+		s.items = append(s.items, item)
+	}
+	if len(s.items) == 0 {
+		return dst, false
+	}
+	return s.format.Append(dst, t, s.items), true
+}
+
+// sortChosen puts the chosen effects in the order of their ids, oldest first; those without an id
+// get the next ones.
+func (s *effects) sortChosen(q *connEffects) {
+	age := func(i uint8) int {
+		if e := &q.queue[i]; e.sends > 0 {
+			return int(q.id - e.id)
+		}
+		return 0
+	}
+	for i := 1; i < len(s.chosen); i++ {
+		for k := i; k > 0 && age(s.chosen[k]) > age(s.chosen[k-1]); k-- {
+			s.chosen[k], s.chosen[k-1] = s.chosen[k-1], s.chosen[k]
+		}
+	}
+}
+
+// slotShown is the slot of a player that the client may see in the snapshot at hand, else -1.
+func (r *replication) slotShown(c *connReplication, id uint32) int16 {
+	slot := int(id >> 8)
+	switch {
+	case id == 0 || slot >= r.cfg.Players || r.match.Poses()[slot].ID != id:
+		return -1
+	case r.seesAll(c), c.view.interest != nil && c.view.interest.Visible()[slot>>6]>>(slot&63)&1 != 0:
+		return int16(slot)
+	}
+	return -1
+}
