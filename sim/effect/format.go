@@ -173,8 +173,7 @@ func (f *Format) numbers(p geom.Vec3) (n [3]uint64) {
 }
 
 func (f *Format) placeOf(n [3]uint64) geom.Vec3 {
-	return f.min.Add(geom.Vec3{X: float32(n[0]) * placeUnit, Y: float32(n[1]) * placeUnit,
-		Z: float32(n[2]) * placeUnit})
+	return f.min.Mad(geom.Vec3{X: float32(n[0]), Y: float32(n[1]), Z: float32(n[2])}, placeUnit)
 }
 
 // Fit is a place of the wire near an impact on the map at which Locate finds the surface that was
@@ -183,7 +182,7 @@ func (f *Format) Fit(a *arena.Arena, e *Effect) geom.Vec3 {
 	const half, whole = placeUnit / 2, placeUnit
 	n := e.Dir
 	side := geom.Vec3{X: 1 - geom.Abs(n.X), Z: 1 - geom.Abs(n.Z)}.Scale(whole)
-	up := geom.Vec3{Y: (1 - geom.Abs(n.Y)) * whole}
+	up := geom.Vec3{Y: float32((1 - geom.Abs(n.Y)) * whole)}
 	for _, aside := range [...]geom.Vec3{{}, up, up.Scale(-1), side, side.Scale(-1), up.Add(side),
 		up.Sub(side), up.Scale(2)} {
 		for _, lift := range [...]float32{half, 0, whole} {
