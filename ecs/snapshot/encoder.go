@@ -214,7 +214,7 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	e.used++
 	e.Coded.Baselines++
 	if c.room < e.inUse {
-		c.reserve(e, min(2*e.inUse, e.groups))
+		e.reserveBlocks(e.inUse, min(2*e.inUse, e.groups))
 	}
 	c.base, c.frames, c.buf, c.byRow = base, h, c.buf[:0], false
 	c.from, c.to = 0, 0

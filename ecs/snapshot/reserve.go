@@ -24,8 +24,14 @@ func (e *Encoder) Reserve(clients, slots int) {
 		e.caches = append(e.caches, e.newCache())
 	}
 	groups := min((slots+GroupRows-1)/GroupRows, e.groups)
+	e.reserveBlocks(groups, groups)
+}
+
+// reserveBlocks makes room for a number of groups in all caches that have room for fewer than least.
+// A cache that is used for the first time long after the frames have grown then allocates nothing.
+func (e *Encoder) reserveBlocks(least, groups int) {
 	for _, c := range e.caches {
-		if c.room < groups {
+		if c.room < least {
 			c.reserve(e, groups)
 		}
 	}
@@ -34,7 +40,13 @@ func (e *Encoder) Reserve(clients, slots int) {
 // reserve makes room for every group twice at its largest: coded by itself, and again in a run.
 func (c *encodeCache) reserve(e *Encoder, groups int) {
 	c.room, c.buf = groups, make([]byte, 0, 2*groups*e.codec.bound+8)
+	if c.rows != nil {
+		c.reserveLong(e)
+	}
 }
+
+// reserveLong makes room for the long rows of every group.
+func (c *encodeCache) reserveLong(e *Encoder) { c.long = make([]byte, 0, (c.room+1)*e.codec.bound+8) }
 
 // ReserveRows makes room for single rows in all caches, which otherwise the first one does.
 func (e *Encoder) ReserveRows() { e.reserveRows() }

@@ -48,8 +48,8 @@ func (e *Encoder) reserveRows() {
 	for _, c := range e.caches {
 		if c.rows == nil {
 			c.rows = make([]rowBits, e.groups*GroupRows)
-			c.long = make([]byte, 0, (c.room+1)*e.codec.bound+8)
 			c.requested = make([]uint8, e.groups)
+			c.reserveLong(e)
 		}
 	}
 }
