@@ -61,14 +61,21 @@ type session struct {
 	heard time.Duration // when its newest datagram came
 }
 
-// hear notes a datagram of a session. One that moves sessions keeps a session alive, too, but names it
-// by an id that a second port has not drawn: what comes of a silent one that it saves is not known.
+// hear notes a datagram of a session.
 func (s *session) hear(v *arrival, now time.Duration) {
 	switch path := netcode.KindOf(v.data) == netcode.KindPath; {
 	case !v.passed:
 	case !path:
 		s.heard = now
-	case now-s.heard > hostTimeoutSeconds/2*time.Second && s.lobby != nil:
+	default:
+		s.hearPath(now)
+	}
+}
+
+// hearPath notes a datagram that moves sessions. It keeps a session alive, too, but names it by an id
+// that a second port has not drawn: what comes of a silent one that it saves is not known.
+func (s *session) hearPath(now time.Duration) {
+	if now-s.heard > hostTimeoutSeconds/2*time.Second && s.lobby != nil {
 		s.lobby.order.unknown = true
 	}
 }
@@ -141,10 +148,6 @@ func (a *aloneLog) beginStep(h *host, now time.Duration, unix int64) {
 
 // endStep compares the sessions after a step with those before it.
 func (a *aloneLog) endStep(h *host) {
-	from := 0
-	if n := len(a.steps); n > 1 {
-		from = a.steps[n-2].end
-	}
 	for i := range a.sessions {
 		was := a.sessions[i]
 		if was.lobby != nil && was.lobby.place.moving != nil {
@@ -165,11 +168,13 @@ func (a *aloneLog) endStep(h *host) {
 		switch c := p.withToken(is.token); {
 		case is.token == was.token:
 			if is.at != was.at {
-				a.moved(i, from, was.at, is.at)
+				was.hearPath(h.Now())
+				a.moved(i, was.at, is.at)
 				a.migrated = true
 			}
 		case c != nil:
 			c.taken, c.address, c.lobby, c.ended = a.step, is.at, is.lobby, was.lobby
+			a.began(p, i, c)
 			if l := is.lobby; l != nil && len(h.ports) > 1 {
 				// which of two comes first is not known of one that another worker had at first
 				l.order.unknown = l.order.unknown || l.order.newest == a.step && (!c.named || l.order.unnamed)
@@ -191,19 +196,41 @@ func (a *aloneLog) endStep(h *host) {
 	}
 }
 
+// ofStep returns the datagrams that came in the step in hand.
+func (a *aloneLog) ofStep() []arrival {
+	if n := len(a.steps); n > 1 {
+		return a.arrivals[a.steps[n-2].end:]
+	}
+	return a.arrivals
+}
+
+// began finds the datagrams of a connection that came in the step in which its session began and
+// reached it: those of its worker, and those of workers that play the step later and hand them over.
+// Workers that play it earlier find no session. Such a datagram is a disconnect, of a client that
+// leaves before it knows that it is in.
+func (a *aloneLog) began(p *player, client int, c *connection) {
+	arrivals := a.ofStep()
+	for i := range arrivals {
+		v := &arrivals[i]
+		if v.client == client && p.connection(v.connection) == c && v.from == c.address {
+			v.passed = c.lobby != nil && v.worker >= c.lobby.place.worker
+		}
+	}
+}
+
 // moved finds the datagrams of a step after which a session has another address. The echo that
 // moves it is opened after the others of its batch.
-func (a *aloneLog) moved(client, from int, was, is netip.AddrPort) {
-	echoed := -1 // batch
-	for i := from; i < len(a.arrivals) && echoed < 0; i++ {
-		v := &a.arrivals[i]
+func (a *aloneLog) moved(client int, was, is netip.AddrPort) {
+	arrivals, echoed := a.ofStep(), -1 // batch
+	for i := 0; i < len(arrivals) && echoed < 0; i++ {
+		v := &arrivals[i]
 		path := netcode.KindOf(v.data) == netcode.KindPath && len(v.data) < 100
 		if path && v.client == client && v.from == is {
 			echoed = v.batch
 		}
 	}
-	for i := from; i < len(a.arrivals); i++ {
-		if v := &a.arrivals[i]; v.client == client {
+	for i := range arrivals {
+		if v := &arrivals[i]; v.client == client {
 			v.passed = v.from == was && v.batch <= echoed || v.from == is && v.batch > echoed
 		}
 	}
