@@ -71,8 +71,8 @@ type Config struct {
 	JoinBytes     int             // of a join snapshot, 1200 or more; default max(4800, 10 a slot)
 	ChecksumEvery int             // snapshots between two with a checksum; default 20, -1 none
 
-	// EffectBytes is the bytes of a snapshot that impacts and damage may take, 16 to 120, and a
-	// sixteenth of a limited snapshot; default 24, -1 tells clients of none.
+	// EffectBytes is the bytes of a snapshot that impacts and damage may take, 16 to 120, and an
+	// eighth of what a limited one has beyond 128 bytes; default 24, -1 tells clients of none.
 	EffectBytes int
 
 	// ObjectUpdateIntervals are the snapshots between two changes of an object's row, by class;

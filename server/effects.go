@@ -39,7 +39,8 @@ const (
 	defaultEffectBytes  = 24
 	minEffectBytes      = 16
 	maxEffectBytes      = 120
-	limitedEffectsShare = 16 // of a limited budget, effects may take this part
+	limitedEffectsShare = 8   // effects may take this part of a limited snapshot
+	limitedEffectsFrom  = 128 // bytes, beyond these, which are for rows
 )
 
 // loggedEffect is an effect and, of an impact on the map, its place on the wire.
@@ -169,7 +170,7 @@ func (r *replication) chooseEffects(now time.Duration, c *connReplication) {
 	}
 	most := 8 * r.cfg.EffectBytes
 	if c.pacing.bucket.Rate() != 0 {
-		most = min(most, 8*c.pacing.bucket.Room(now, r.spacing(c))/limitedEffectsShare)
+		most = min(most, 8*(c.pacing.bucket.Room(now, r.spacing(c))-limitedEffectsFrom)/limitedEffectsShare)
 	}
 	used := effect.HeadBits
 	for i := s.nextChoice(q, t); i >= 0; i = s.nextChoice(q, t) {
