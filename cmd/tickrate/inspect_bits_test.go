@@ -80,13 +80,13 @@ func TestInspectARunningServer(t *testing.T) {
 		t.Errorf("without the secret %d: %s %s", code, out, errs)
 	}
 	if out, errs, code := outputAndCode(t, command(t, "inspect", "why", "--http", r.HTTP,
-		"--http-token", "s", "77", "78")); code != 0 || !strings.Contains(out, "there is no such client") {
+		"--http-token", "s", "77", "78")); code != 1 || !strings.Contains(errs, "there is no such client") {
 		t.Errorf("with the secret %d: %s %s", code, out, errs)
 	}
 	for _, args := range [][]string{{"77"}, {"77", "barrel:0"}, {"8.1"}, {"8.1", "3.1"}} {
 		out, errs, code := outputAndCode(t,
 			command(t, append([]string{"inspect", "why", "--http", r.HTTP, "--http-token", "s"}, args...)...))
-		if code != 0 || !strings.Contains(out, "there is no such client") {
+		if code != 1 || !strings.Contains(errs, "there is no such client") {
 			t.Errorf("%v: %d: %s %s", args, code, out, errs)
 		}
 	}
