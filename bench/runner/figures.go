@@ -16,16 +16,17 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
-// hostFigures are the figures of one server process.
+// hostFigures are the figures of one server process, which hosts one or more lobbies.
 type hostFigures struct {
 	httpapi.HostReport
-	resident uint64            // bytes
-	events   *perfevent.Counts // of the process; nil: not counted
+	resident uint64            // resident memory in bytes
+	events   *perfevent.Counts // perf events of the process; nil: not counted
 }
 
-// newStep joins the figures of the servers and of the swarm into a step. Times and counts of ticks
-// are those of one lobby; cores, memory and losses are those of all. The step is void if the swarm
-// did not keep its schedule, or if the bytes in its account do not add up.
+// newStep builds a step from the figures of the servers and of the swarm. Tick times and per-tick
+// counts are those of one lobby. Cores, memory, inputs, skipped ticks and losses are sums over all
+// lobbies. The step is void if the swarm's figures are void, or if the cells of the byte account do
+// not add up to the received bytes.
 func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 	account *measure.Bytes) measure.Step {
 	rep, n := merge(hosts)
@@ -76,7 +77,8 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 	return s
 }
 
-// Account is the account of the bytes that the swarm's sample of clients received.
+// Account returns the byte account of the swarm's sampled clients: the bits that they received, by
+// component, field and reason.
 func Account(f *swarm.Figures) *measure.Bytes {
 	b := &measure.Bytes{Clients: f.Sampled - f.SampledRefused, Duration: measure.Span{Duration: f.Elapsed}, Datagrams: f.SampledDatagrams,
 		Received: f.SampledBytes}
@@ -90,9 +92,9 @@ func Account(f *swarm.Figures) *measure.Bytes {
 // lost is the number of inputs that the server missed although the swarm sent them in time.
 func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
 
-// merge adds the reports of all lobbies up, and returns their number: counts are sums, mean times
-// are means, and the quantiles are those of the worst lobby. What a process has once is added once.
-// The reports stay as they are.
+// merge combines the reports of all lobbies and returns the number of lobbies. Counts are sums.
+// Mean times are averages over the lobbies. Each quantile is the largest of any lobby. The figures
+// of a process, which each of its lobbies reports, count once per process. hosts does not change.
 func merge(hosts []hostFigures) (m metrics.Report, lobbies int) {
 	for _, h := range hosts {
 		for i, r := range h.Lobbies {
@@ -128,8 +130,8 @@ func merge(hosts []hostFigures) (m metrics.Report, lobbies int) {
 	return m, lobbies
 }
 
-// socketLost is the number of datagrams that the sockets of the servers have lost: of each loop, or
-// of a lobby alone.
+// socketLost is the number of datagrams that the servers' sockets lost. A worker's loop counts
+// those of a shared port. The report of a lobby counts those of its own socket.
 func socketLost(hosts []hostFigures) (n uint64) {
 	for _, h := range hosts {
 		for _, loop := range h.Loops {
@@ -144,7 +146,7 @@ func socketLost(hosts []hostFigures) (n uint64) {
 	return n
 }
 
-// addLobby adds what a lobby has of its own.
+// addLobby merges the figures of one lobby, r, into m. Figures of the process are left out.
 func addLobby(m, r *metrics.Report) {
 	m.TicksSkipped += r.TicksSkipped
 	m.Overruns += r.Overruns
@@ -161,7 +163,7 @@ func addLobby(m, r *metrics.Report) {
 	}
 }
 
-// addProcess adds what a process has once for all of its lobbies.
+// addProcess merges the figures of one process into m. r is the report of any of its lobbies.
 func addProcess(m, r *metrics.Report) {
 	m.CPUMillis += r.CPUMillis
 	m.Allocs += r.Allocs
@@ -171,8 +173,9 @@ func addProcess(m, r *metrics.Report) {
 	}
 }
 
-// addLoops adds to every tick its part of what the loops do for all lobbies together: they receive,
-// open and send. Quantiles grow by the mean.
+// addLoops adds the CPU time of the workers' loops to the tick and stage times. A loop receives,
+// opens and sends for all lobbies of its worker. Its time is divided by the ticks of all lobbies,
+// and the quotient is added to the mean and to each quantile.
 func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
 	ticks := m.ElapsedMillis / 1000 * float64(m.Rate) * float64(lobbies)
 	if ticks <= 0 {
@@ -193,14 +196,14 @@ func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
 	}
 }
 
-// worst takes the larger of each quantile; means add up.
+// worst merges a spread into s. It keeps the larger value of each quantile, and adds the means.
 func worst(s *metrics.Spread, with metrics.Spread) {
 	s.P50, s.P95, s.P99 = max(s.P50, with.P50), max(s.P95, with.P95), max(s.P99, with.P99)
 	s.P999, s.Max = max(s.P999, with.P999), max(s.Max, with.Max)
 	s.Mean += with.Mean
 }
 
-// ResidentBytes is the memory of a process, 0 where the system does not tell.
+// ResidentBytes is the resident memory of a process. It is 0 where /proc does not report it.
 func ResidentBytes(pid int) uint64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -220,7 +223,7 @@ func quantilesOf(s metrics.Spread) measure.Quantiles {
 	return measure.Quantiles{P50: s.P50, P95: s.P95, P99: s.P99, P999: s.P999, Max: s.Max, Mean: s.Mean}
 }
 
-// millis sums up a histogram of nanoseconds in milliseconds.
+// millis returns the quantiles and the mean of a histogram of nanoseconds, in milliseconds.
 func millis(h *meter.Histogram) measure.Quantiles {
 	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P95: float64(h.Quantile(0.95)),
 		P99:  float64(h.Quantile(0.99)),

@@ -8,17 +8,17 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 )
 
-// newReplayDump returns the command that plays the dump of a lobby that has panicked.
+// newReplayDump returns the command replay dump. It replays the crash dump of a lobby.
 func newReplayDump() *cobra.Command {
 	var o playback.DumpOptions
 	c := &cobra.Command{
 		Use:   "dump FILE",
-		Short: "Play the dump of a lobby that has panicked, up to the same panic",
-		Long: `dump plays what a lobby of tickrate serve that has panicked has written down: a
-saved state, and the inputs of the last 600 ticks or more. It prints the panic and
-its stack. FILE is the dump's text, fault-*.txt, or the recording beside it,
-fault-*.tkr. The exit code is 1 if the match does not panic, in another tick, or
-with another value.`,
+		Short: "Replay a lobby's crash dump up to the panic",
+		Long: `dump replays the crash dump of a lobby of tickrate serve and prints the panic and
+its stack. A crash dump is two files with one name: fault-*.txt is a text, and
+fault-*.tkr is a recording of the last 600 ticks or more, a saved state and the
+inputs since. FILE is either of the two. The exit code is 1 if the match does not
+panic, panics in another tick, or panics with another value.`,
 		Args: usage.OneArg("one dump"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return playback.RunDump(c.Context(), c.OutOrStdout(), args[0], o)

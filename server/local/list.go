@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// Bounds of what a reader takes.
+// Limits of Read.
 const (
-	maxEntries = 1000
-	maxContent = 1 << 20 // bytes of an entry: some thousands of lobbies
+	maxEntries = 1000    // entries of a folder; Read ignores the rest
+	maxContent = 1 << 20 // bytes of a content file, enough for thousands of lobbies
 )
 
-// List is the entries of a folder.
+// List is the result of Read: the servers that have an entry in a folder.
 type List struct {
-	Servers []Server // that run, by address
-	Left    int      // entries of servers that have ended without removing them; removed by now
-	Wrong   []error  // entries that cannot be read
+	Servers []Server // running servers, sorted by address
+	Left    int      // stale entries: their servers ended without Close; Read removes them
+	Wrong   []error  // one error for each entry that Read cannot read or remove
 }
 
-// Read reads the entries of a folder. A folder that is missing has none.
+// Read reads the entries of a folder. A missing folder gives an empty List.
 func Read(dir string) (l List, err error) {
 	if err := checkFolder(dir); errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -46,7 +46,7 @@ func Read(dir string) (l List, err error) {
 	return l, nil
 }
 
-// escaped is a folder as a part of a pattern.
+// escaped returns the path of a folder with the wildcards of filepath.Glob escaped.
 func escaped(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
 }
@@ -55,7 +55,7 @@ func escaped(dir string) string {
 func (l *List) add(path string) {
 	ended, err := abandoned(path + lockSuffix)
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // it ended just now
+	case errors.Is(err, fs.ErrNotExist): // the server has just removed its entry
 		return
 	case err == nil && ended:
 		l.Left++
@@ -64,7 +64,7 @@ func (l *List) add(path string) {
 		var s Server
 		if s, err = readContent(path + contentSuffix); err == nil {
 			l.Servers = append(l.Servers, s)
-		} else if errors.Is(err, fs.ErrNotExist) { // it starts or ends just now
+		} else if errors.Is(err, fs.ErrNotExist) { // not written yet, or just removed
 			return
 		}
 	}
@@ -73,17 +73,17 @@ func (l *List) add(path string) {
 	}
 }
 
-// abandoned reports whether no process holds a lock.
+// abandoned reports whether a lock file is free: the server of the entry has ended.
 func abandoned(path string) (bool, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return false, err
 	}
-	defer f.Close() // gives the lock back
+	defer f.Close() // releases the lock
 	return tryLock(f), nil
 }
 
-// openRegular opens a file for reading that is no link, no pipe and no folder.
+// openRegular opens a regular file for reading. Links, pipes and folders are errors.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -100,7 +100,7 @@ func readContent(path string) (s Server, err error) {
 	if err != nil {
 		return s, err
 	}
-	defer f.Close() // nothing was written
+	defer f.Close() // read only: an error of Close loses nothing
 	text, err := io.ReadAll(io.LimitReader(f, maxContent+1))
 	if err != nil {
 		return s, err

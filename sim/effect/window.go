@@ -1,15 +1,16 @@
 package effect
 
-// Window takes each id of told effects once, whatever is repeated, late or out of order. The zero
-// value has taken none.
+// Window is a duplicate filter for the ids of effects that a server sends to one client. It accepts
+// an id at most once, also when effects arrive repeated, late or out of order. The zero value has
+// accepted no id.
 type Window struct {
 	newest  uint8
 	started bool
-	taken   uint64 // bit n: newest - n was taken
+	taken   uint64 // bit n: the id newest - n was accepted
 }
 
-// Take reports whether an id is taken for the first time. Ids that are IDWindow or more behind the
-// newest are not taken.
+// Take accepts an id and returns true if the id is new. It returns false for an id that was
+// accepted before, and for an id that is IDWindow or more behind the newest.
 func (w *Window) Take(id uint8) bool {
 	switch ahead := int8(id - w.newest); {
 	case !w.started:
