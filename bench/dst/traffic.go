@@ -167,7 +167,8 @@ func (r *run) onSend(to netip.AddrPort, data []byte) {
 	nc := r.netcode()
 	if slot, connected := nc.At(to); connected {
 		session, _ := nc.Session(slot)
-		if tag, had := p.tags[r.sender(to)]; r.host == nil || !had || tag == session.Token || beginsSession(data) {
+		if tag, had := p.tags[r.sender(to)]; r.host == nil || !had || tag == session.Token || beginsSession(data) ||
+			r.host.hasFollowed(to, session.Token) {
 			if r.host != nil {
 				slot += r.host.serving * nc.Clients()
 			}
@@ -237,6 +238,9 @@ func (r *run) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 		win = p.window(tag)
 	} else {
 		return // a path challenge to an address that is not validated yet
+	}
+	if s == nil && r.host != nil && win.Check(seq) != netcode.DropNone {
+		win = r.host.followed(to, win) // its session has come from another worker and has ended in this step
 	}
 	if why := win.Check(seq); why != netcode.DropNone {
 		r.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v",
