@@ -17,7 +17,7 @@ func (l *Lobby) Reserve() {
 	}
 	l.replication.reserve()
 	l.recording.reserve()
-	l.flight.arm() // a recorder that was made and closed has ended the log of inputs
+	l.flight.arm()           // a recorder that was made and closed has ended the log of inputs
 	if l.port.alone != nil { // NewPort reserves those of a shared port, which ticks use already
 		l.port.reserve()
 	}
