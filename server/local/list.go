@@ -80,7 +80,7 @@ func abandoned(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close() // releases the lock
-	return tryLock(f), nil
+	return hasLocks && tryLock(f), nil
 }
 
 // openRegular opens a regular file for reading. Links, pipes and folders are errors.

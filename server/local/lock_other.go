@@ -7,7 +7,10 @@ import (
 	"os"
 )
 
-// tryLock locks nothing on this system: an entry whose server has ended is told by its age alone.
+// hasLocks is false: an entry whose server was killed stays, and is listed as silent.
+const hasLocks = false
+
+// tryLock locks nothing on this system.
 func tryLock(*os.File) bool { return true }
 
 // ownedAlone leaves it to the system: folders of temporary files are the user's own there.

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// hasLocks says that the system ends the locks of a process with it.
+const hasLocks = true
+
 // tryLock locks a file until it is closed, or its process ends. False: another process has it locked.
 func tryLock(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
