@@ -32,8 +32,8 @@ var alsoOf = map[string]string{
 	"vek":   "github.com/viterin/ github.com/chewxy/math32 golang.org/x/exp",
 }
 
-// TestModulesOfLibraries: whoever imports a package gets the modules in the table and no others: no
-// browser's driver, no metrics, no message bus, unless it is theirs.
+// An import of a package brings the modules of the table and no others: no browser driver, no
+// metrics and no message bus, except where the package is about these.
 func TestModulesOfLibraries(t *testing.T) {
 	for _, l := range libraries {
 		var allowed []string

@@ -234,8 +234,8 @@ func TestRow71EffectsArriveUnderLoss(t *testing.T) {
 		w.walls)
 }
 
-// No client is told of an impact at a place that the walls or the distance hide from it, nor of the
-// shooter that they hide, whatever the link does.
+// A client receives no impact at a place that walls or distance hide from it, and no shooter that
+// they hide, over good and bad links.
 func TestRow71NothingHiddenIsTold(t *testing.T) {
 	skipUnderRace(t)
 	const cell, farMetres, players = 4, 30, 32

@@ -75,8 +75,7 @@ func verdictOf(players int, steps []measure.Step) (v verdict) {
 	return v
 }
 
-// Judged lists the sizes that failed in one of the steps or more, and those of which every step is
-// void.
+// Judged lists the sizes with at least one failed step, and the sizes with void steps only.
 func Judged(sizes []int, steps []measure.Step) (failed, void []int) {
 	for _, n := range sizes {
 		switch v := verdictOf(n, steps); {

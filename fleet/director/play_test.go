@@ -175,7 +175,7 @@ func TestRow80PlayerJoinsARealHost(t *testing.T) {
 		return hosts[chosen].Addr() == choice.Server && hosts[chosen].Load().Lobbies[0].Players == 1
 	})
 	eventually(t, "the director hears of the player", func() bool { return d.players(chosen) == 1 })
-	if n := d.Stats().Players; n != 2 { // who has joined, and the place kept on the other host
+	if n := d.Stats().Players; n != 2 { // the player that has joined, and the place kept on the other host
 		t.Errorf("%d players and places, want 2", n)
 	}
 

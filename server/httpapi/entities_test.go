@@ -30,8 +30,8 @@ func (l *testHost) ask(pages http.Handler, path string) *httptest.ResponseRecord
 	}
 }
 
-// TestEntitiesOfTheMatch: the list has every entity; each has its components field by field, and
-// every client is told of it or not for a reason.
+// The list has every entity. Each entity has its components field by field, and for each client
+// either that it is sent or the reason why it is not.
 func TestEntitiesOfTheMatch(t *testing.T) {
 	game := sim.DefaultGame()
 	game.Layout.Barrels = []geom.Vec3{{X: 6, Z: 2}}

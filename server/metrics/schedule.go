@@ -64,18 +64,14 @@ func (p *pendingTimes) pour(record func(int64)) {
 // NewSchedule returns empty figures. Those of a lobby that shares its loop with others come up to
 // maxPending ticks later.
 func NewSchedule(shared bool) *Schedule {
-	s := newSchedule()
+	s := &Schedule{
+		Lateness: meter.NewHistogram(0, meter.Fine), LatenessRaw: meter.NewHistogram(0, meter.Fine),
+		Wall: meter.NewHistogram(0, meter.Fine), SinceStart: NewSeconds(),
+	}
 	if shared {
 		s.late.most, s.took.most = maxPending, maxPending
 	}
 	return s
-}
-
-func newSchedule() *Schedule {
-	return &Schedule{
-		Lateness: meter.NewHistogram(0, meter.Fine), LatenessRaw: meter.NewHistogram(0, meter.Fine),
-		Wall: meter.NewHistogram(0, meter.Fine), SinceStart: NewSeconds(),
-	}
 }
 
 // maxSkippedRecords bounds what one stall adds to the lateness: a machine may have slept for hours.
