@@ -23,7 +23,7 @@ func TestSwarmSaysWhyRefused(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--lobby 9 --http " + r.HTTP, "no such lobby"},
 		{"--players 1 --lobby 9 --private-key-hex " + secretKey + " --server " + r.UDP, "lobby does not exist any more"},
-		{"--lobby 1 --players 2 --http " + r.HTTP, "player 1 was refused: client: the server ended the session: server full or closing"},
+		{"--lobby 1 --players 2 --http " + r.HTTP, "was refused: client: the server ended the session: server full or closing"},
 		{"--players 3 --http " + r.HTTP, "server full or closing"},
 	} {
 		watch := startWatch()
