@@ -77,8 +77,8 @@ var layers = []layer{
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
-	{pkg: "sim/arena", may: "ecs/geom"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena vek"},
+	{pkg: "sim/arena", may: "ecs/geom ecs/tick"},
+	{pkg: "sim/move", may: "ecs/geom ecs/tick sim/arena vek"},
 	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},

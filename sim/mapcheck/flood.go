@@ -18,6 +18,9 @@ const (
 	flightTicks = 4 * floodRate
 )
 
+// floodMoment is when the fill steps: every mover stands where it is at tick 0.
+var floodMoment = arena.Moment{Rate: floodRate}
+
 // floor is ground in a square that the fill has reached.
 type floor struct {
 	at    geom.Vec3 // of the feet of the first body that came

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
@@ -32,7 +33,7 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 				if body%2 == 0 {
 					in.Buttons = in.Buttons&^move.Jump | uint16(r.IntN(2))*move.Jump
 				}
-				m = hero.Step(m, in, move.NoTeam, a, rate)
+				m = hero.Step(m, in, move.NoTeam, a, arena.Moment{Rate: rate})
 				trail = append(trail, m.Pos)
 				if tick >= ticks {
 					then := trail[tick-ticks]
