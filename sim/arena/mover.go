@@ -57,16 +57,18 @@ func (m *Mover) At(now Moment) Solid {
 func (m *Mover) offset(now Moment) geom.Vec3 {
 	rate := int64(max(now.Rate, 1))
 	dwell, travel := int64(m.DwellMillis)*rate, int64(max(m.TravelMillis, 1))*rate
-	u := (int64(now.Tick)*1000 + int64(m.PhaseMillis)*rate) % (2 * (dwell + travel))
+	period := int64(2 * (dwell + travel))
+	begun, phase := int64(now.Tick)*1000, int64(m.PhaseMillis)*rate
+	u := (begun + phase) % period
 	switch {
 	case u < dwell:
 		return geom.Vec3{}
 	case u < dwell+travel:
 		u -= dwell
-	case u <= 2*dwell+travel:
+	case u <= period-travel:
 		return m.Travel
 	default:
-		u = 2*(dwell+travel) - u
+		u = period - u
 	}
 	part := func(way float32) float32 {
 		n := int64(way * (1 / positionUnit))

@@ -8,8 +8,9 @@ import (
 )
 
 // What movers do to a body, before it moves by itself: the mover that it stands on takes it along,
-// then every mover that it is in pushes it out the shortest way. The map's solids stop both. A body
-// that a mover still overlaps is crushed: for this tick that mover is no obstacle to it.
+// then every mover that it is in pushes it out the shortest way. The map's solids stop both. A mover
+// passes through a body that it presses against a solid: it is no obstacle to the body in that tick,
+// and pushes again in the next, until a shortest way is free.
 //
 // A velocity is measured over what the body stands on. Whoever gets off a mover, or jumps, keeps
 // its horizontal velocity, and who gets on loses it.
@@ -92,7 +93,7 @@ func (m *collider) shift(b *Motion, by geom.Vec3) {
 	b.Pos = m.origin.Add(roundPos(p))
 }
 
-// push pushes a body out of movers, and notes those that it cannot leave.
+// push pushes a body out of movers, and notes those that it cannot get out of.
 func (m *collider) push(b *Motion, near uint64) {
 	inside := near
 	for range maxShoves {
@@ -112,25 +113,9 @@ func (m *collider) push(b *Motion, near uint64) {
 	m.moving.passed = 0
 	for left := inside; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
-		if m.body.inside(&m.arena.Movers[i], b.Pos, m.moving.moment) {
+		s := m.arena.Movers[i].At(m.moving.moment)
+		if _, ok := m.body.contact(&s, b.Pos, geom.Vec3{}); ok {
 			m.moving.passed |= 1 << i
 		}
 	}
-}
-
-// inside reports whether a body at p overlaps a mover.
-func (b *Body) inside(mover *arena.Mover, p geom.Vec3, now arena.Moment) bool {
-	s := mover.At(now)
-	_, ok := b.contact(&s, p, geom.Vec3{})
-	return ok
-}
-
-// Crushed reports whether a body is in a mover at the end of a tick: no way led out.
-func (b *Body) Crushed(p geom.Vec3, a *arena.Arena, now arena.Moment) bool {
-	for near := a.MoversNear(p.X, p.Z); near != 0; near &= near - 1 {
-		if b.inside(&a.Movers[bits.TrailingZeros64(near)], p, now) {
-			return true
-		}
-	}
-	return false
 }
