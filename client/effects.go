@@ -175,7 +175,7 @@ func (c *Client) playerIn(slot int16) netid.ID {
 // player, turned to its source.
 func (c *Client) complete(e *effect.Item) {
 	if e.Surface == effect.Map {
-		effect.Locate(c.arena, &e.Effect)
+		c.Effects.format.Locate(c.arena, &e.Effect)
 		return
 	}
 	if e.Surface == effect.Player {
@@ -219,7 +219,7 @@ func (s *Effects) ownShot(c *Client, shot *Shot, wall bool) {
 	case blocked:
 		e.Surface, e.Pos, e.Dir = effect.Object, shot.Ray.At(at), shot.Ray.Dir.Scale(-1)
 	case wall:
-		e.Pos, e.Dir = effect.Wall(c.arena, shot.Ray)
+		e.Pos, e.Dir = effect.Wall(c.arena, shot.Ray, c.moment(shot.Tick))
 	default:
 		return
 	}

@@ -172,6 +172,18 @@ func (a *Arena) SurfaceAt(p geom.Vec3, reach float32, now Moment) (at, normal ge
 	return at, normal, ok
 }
 
+// Out is the shortest way that takes a ball at p out of a box; zero if they do not overlap.
+func (s *Solid) Out(p geom.Vec3, radius float32) geom.Vec3 {
+	q := p.Max(s.Min).Min(s.Max)
+	d := p.Sub(q)
+	if far := d.Len(); far > 0 {
+		return d.Scale(max(radius-far, 0) / far)
+	}
+	n := s.exitNormal(p)
+	up, down := n.Max(geom.Vec3{}), n.Scale(-1).Max(geom.Vec3{}) // the one that is not 0 tells the face
+	return n.Scale(up.Dot(s.Max.Sub(p)) + down.Dot(p.Sub(s.Min)) + radius)
+}
+
 // checkMovers validates movers; errors name rows as a map file does.
 func (a *Arena) checkMovers() error {
 	if n := len(a.Movers); n > MaxMovers {
