@@ -12,14 +12,14 @@ import (
 // Specification: what movers a map may have.
 const (
 	MaxMovers       = 64
-	MaxNearMovers   = 8 // whose travels come within a few metres of each other
+	MaxNearMovers   = 4 // whose travels come within a few metres of each other
 	MaxMoverSpeed   = 5 // m/s: in a tick at tick.MinRate no mover passes through the thinnest body
 	MinTravelMillis = 100
 	MaxMoverMillis  = 600_000 // of a travel, of a dwell
 )
 
 // ErrTooManyMovers is of a map that is well formed but cannot be used.
-var ErrTooManyMovers = errors.New("movers: the travels of more than 8 come within a few metres of each other")
+var ErrTooManyMovers = errors.New("movers: the travels of more than 4 come within a few metres of each other")
 
 // Mover is a box that travels between two ends for ever: an elevator, a door. It dwells at each
 // end. Where it is follows from the tick alone, so it takes no byte on the wire.
@@ -79,6 +79,9 @@ func (m *Mover) offset(now Moment) geom.Vec3 {
 
 // Displacement is how far the mover moves in the tick that ends at a moment.
 func (m *Mover) Displacement(now Moment) geom.Vec3 { return m.offset(now).Sub(m.offset(now.Before())) }
+
+// Speed is how fast the mover travels, in m/s.
+func (m *Mover) Speed() float32 { return float32(m.Travel.Len()*1000) / float32(m.TravelMillis) }
 
 // Hull is the box round all places of the mover.
 func (m *Mover) Hull() geom.AABB {

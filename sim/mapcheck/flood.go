@@ -45,10 +45,11 @@ type flood struct {
 	floors     [][]floor // by square, z*wide + x
 	queue      []place
 	groups     []int32 // union-find over groups
+	trips      map[trip]bool
 }
 
 func newFlood(in *Input, body *move.Body) *flood {
-	f := &flood{a: in.Arena, body: body, params: in.Body, square: squareWidth}
+	f := &flood{a: in.Arena, body: body, params: in.Body, square: squareWidth, trips: map[trip]bool{}}
 	if in.Map != nil {
 		f.ports = in.Map.Teleporters
 	}
@@ -130,7 +131,7 @@ func (f *flood) arrive(at geom.Vec3, team uint8, group int32) {
 	f.queue = append(f.queue, place{at, team, group})
 }
 
-// spread moves a body from a place to the squares around it, and through teleporters. It leaves out
+// spread moves a body from a place to the squares around it, through teleporters, and with movers. It leaves out
 // neighbours on the same floor that the fill has reached from the same spawn.
 func (f *flood) spread(p place) {
 	for i := range f.ports {
@@ -140,6 +141,7 @@ func (f *flood) spread(p place) {
 			}
 		}
 	}
+	f.ride(p)
 	x, z := f.index(p.at)
 	for n := range 9 {
 		nx, nz := x+n%3-1, z+n/3-1

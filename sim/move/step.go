@@ -25,9 +25,11 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, now arena.Mo
 
 // step is one body's tick, in place, from a rounded motion to one.
 func (m *collider) step(b *Motion, in *Input, dt float32) {
-	if near := m.arena.MoversNear(b.Pos.X, b.Pos.Z); near != 0 {
-		m.stepByMovers(b, in, dt, near)
-		return
+	if m.arena.Moves() {
+		if near := m.arena.MoversNear(b.Pos.X, b.Pos.Z); near != 0 {
+			m.stepByMovers(b, in, dt, near)
+			return
+		}
 	}
 	m.stepAlone(b, in, dt)
 }
