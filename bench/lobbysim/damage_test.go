@@ -14,7 +14,7 @@ import (
 	"github.com/tickrate/tickrate/sim/object"
 )
 
-// newBrawl makes a lobby of players that shoot and throw grenades at each other, and one spectator.
+// newBrawl makes a lobby of players that shoot and throw grenades at each other, and a spectator.
 // All clients keep effects.
 func newBrawl(t *testing.T, players int, wrap func(func() error) error) *Sim {
 	t.Helper()
@@ -49,9 +49,9 @@ func isDamage(e *effect.Effect, d *object.DamageResult) bool {
 		int32(e.Amount) == d.Points && near && geom.Abs(e.Strength-d.Impulse.Len()) < 0.3
 }
 
-// TestRow70DamageGoesToItsVictimAlone is row 70 of docs/features.md: each victim hears of all damage
-// that the match dealt to it, once, with points, impulse and the direction of the impulse. No other
-// client hears of it: neither the instigator, nor bystanders, nor a spectator.
+// TestRow70DamageGoesToItsVictimAlone is row 70 of docs/features.md: each victim hears of all
+// damage that the match dealt to it, once, with points, impulse and the direction of the impulse.
+// No other client hears of it: neither the instigator, nor bystanders, nor a spectator.
 func TestRow70DamageGoesToItsVictimAlone(t *testing.T) {
 	skipUnderRace(t)
 	const players = 8
