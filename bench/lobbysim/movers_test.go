@@ -149,7 +149,8 @@ func TestRow55RidersAreNotMispredicted(t *testing.T) {
 	}
 }
 
-// TestRow55RidersOnABadLink: on a bad link only ticks whose command was lost mispredict, for minutes.
+// TestRow55RidersOnABadLink: on a bad link only ticks whose command was lost mispredict, for
+// minutes.
 func TestRow55RidersOnABadLink(t *testing.T) {
 	skipUnderRace(t)
 	minutes := 10

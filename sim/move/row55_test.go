@@ -149,8 +149,8 @@ func TestRow55WallsStopCarried(t *testing.T) {
 }
 
 // TestRow55BatchEqualsSteps: bodies of all heroes that run, jump and ride between movers have the
-// same bits in columns and alone, stay on the grid of the wire, leave no map, and are in a mover only
-// where it presses them.
+// same bits in columns and alone, stay on the grid of the wire, leave no map, and are in a mover
+// only where it presses them.
 func TestRow55BatchEqualsSteps(t *testing.T) {
 	a := lifts(t)
 	thin, wide := DefaultParams(), RobotParams()
