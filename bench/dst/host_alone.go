@@ -117,13 +117,11 @@ func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byt
 	v.worker = (int(from.Port()) + int(from.Addr().As4()[2])) % len(h.ports)
 	if client >= 0 && len(data) > 0 {
 		c := h.players[client].connection(connection)
-		if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
-			if tag := netcode.TokenTag(data[len(data)-len(netcode.TokenTag{}):]); !c.has(tag) {
-				c.tokens = append(c.tokens, tag)
-			}
+		if tag, ok := tokenOfRequest(data); ok && !c.has(tag) {
+			c.tokens = append(c.tokens, tag)
 		}
-		if n := len(c.tokens); n > 0 && netcode.KindOf(data) == netcode.KindResponse {
-			h.responded[from], c.answered = c.tokens[n-1], from
+		if len(c.tokens) > 0 && netcode.KindOf(data) == netcode.KindResponse {
+			c.answered = from
 		}
 		s := &a.sessions[client]
 		v.passed = s.at == from && c.has(s.token)
