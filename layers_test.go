@@ -107,8 +107,8 @@ var layers = []layer{
 
 	// what a picture and sound present
 	{pkg: "sim/effect",
-		may: "sim sim/arena sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom ecs/tick " +
-			"compress/bitio"},
+		may: "sim sim/arena sim/content sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom " +
+			"ecs/tick compress/bitio"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},

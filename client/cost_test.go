@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/effect"
 )
 
 // levels are the levels of decoding.
@@ -122,12 +123,12 @@ func TestNoAllocations(t *testing.T) {
 	for _, level := range levels {
 		for _, judge := range []bool{false, true} {
 			rec := record(t, 32, level.change, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
-			rec.cfg.PredictHits = judge
+			rec.cfg.PredictHits, rec.cfg.Effects = judge, judge
 			p := rec.player(t)
 			p.skip(warm)
 			frames := len(rec.play) - warm - 10
 			if n := testing.AllocsPerRun(frames, func() { p.frame() }); n != 0 {
-				t.Errorf("%s, judge %v: %v allocations a frame", level.name, judge, n)
+				t.Errorf("%s, with hits and effects %v: %v allocations a frame", level.name, judge, n)
 			}
 			if n := testing.AllocsPerRun(100, func() { p.driver.client.Stats() }); n != 0 {
 				t.Errorf("Stats: %v allocations", n)
@@ -144,7 +145,11 @@ func TestNoAllocations(t *testing.T) {
 			}); n != 0 {
 				t.Errorf("%s: %v allocations a picture", level.name, n)
 			}
-			st := p.driver.client.Stats()
+			st, effects := p.driver.client.Stats(), p.driver.client.Effects.Stats()
+			heard := effects.Kinds[effect.Impact] > 0 && effects.Kinds[effect.Footstep] > 0
+			if judge && rec.cfg.Decode == DecodeFull && !heard {
+				t.Errorf("%s: no effects were heard: %v", level.name, effects)
+			}
 			if st.Snapshots < 80 || (st.Shots == 0) != (rec.cfg.Decode == DecodeAcks) ||
 				st.Undecoded != 0 || st.Datagrams.Dropped() > 5 || st.Packets.Dropped() > 0 {
 				t.Errorf("the recording did not play: %+v", st)

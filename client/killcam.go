@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -22,8 +23,13 @@ var ErrKillcam = errors.New("client: not a usable killcam")
 type Killcam struct {
 	From, To tick.Tick // played first and last
 
-	player *replay.Player
-	chunks []*replay.Chunk
+	// Effects are what a picture and sound present of the last Step's tick: of all players, with
+	// their damage. The first tick has none. They are valid until the next Step.
+	Effects []effect.Effect
+
+	player  *replay.Player
+	chunks  []*replay.Chunk
+	tracker *effect.MatchTracker // nil before the first tick
 }
 
 // Match is the replayed match after the last Step, nil before the first. It is read-only.
@@ -42,11 +48,21 @@ func (k *Killcam) Step() error {
 		}
 		k.chunks = k.chunks[1:]
 	}
+	k.Effects = k.Effects[:0]
 	if err := k.player.Step(); err != nil {
 		k.chunks = nil
 		return fmt.Errorf("%w: %w", ErrKillcam, err)
 	}
 	return nil
+}
+
+// trackEffects finds the effects of the tick that was just played.
+func (k *Killcam) trackEffects() {
+	if k.tracker == nil {
+		k.tracker = effect.NewMatchTracker(k.Match())
+		return
+	}
+	k.Effects = k.tracker.Append(k.Effects, k.Match())
 }
 
 // Compared is how many checksums of the server's match were equal so far.
@@ -111,6 +127,7 @@ func newKillcam(recording []byte, game *sim.Game, a *arena.Arena, slots int) (*K
 	if k.player, err = replay.NewPlayer(&r.Head, game, a); err != nil {
 		return nil, err
 	}
+	k.player.AfterTick = k.trackEffects
 	r.Limit = maxCamBytes
 	for {
 		chunk, err := r.Next()

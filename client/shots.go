@@ -66,7 +66,7 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 		}
 	}
 	if c.cfg.Effects {
-		c.Effects.ownShot(c, s, wall)
+		c.Effects.ownImpact(c, s, self.Hero, wall)
 	}
 }
 

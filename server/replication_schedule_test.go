@@ -254,7 +254,7 @@ func TestBudgetBeginsToBind(t *testing.T) {
 		if c.cfg.Rules.Mix {
 			b.firing(uint64(i))
 		}
-		for range fullOrShort(6, 3) {
+		for range fullOrShort(4, 3) {
 			for _, kbps := range c.kbps {
 				b.lobby.cfg.Kbps = kbps
 				began, sent := b.now, map[int32]uint64{}
@@ -364,7 +364,7 @@ func TestMaterializeEqualsTwin(t *testing.T) {
 			a.tickAll()
 			b.tickAll()
 		}
-		for range fullOrShort(12, 5) {
+		for range fullOrShort(7, 5) {
 			for at := range 60 + rng.IntN(90) {
 				switch gone := rng.IntN(n); {
 				case at != 30:

@@ -103,7 +103,7 @@ func TestFreeCameraTakesTurns(t *testing.T) {
 		g := b.free(s)
 		waits, longest, told, objectsSent, snapshots, passed := make([]int, b.lobby.cfg.Players),
 			0, 0, 0, 0, 0
-		for at := range fullOrShort(40, 20) * 60 {
+		for at := range fullOrShort(24, 20) * 60 {
 			rooms := b.budgets()
 			b.tickAll()
 			if g.repl.pacing.sent != b.lobby.match.Tick() || at < 120 {

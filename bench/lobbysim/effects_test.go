@@ -412,7 +412,8 @@ func TestRow71EffectsTakeFewBytes(t *testing.T) {
 }
 
 // The client and the server's live page run one tracker: over a link without loss a client derives
-// from its rows the very effects that the frames of the server give, but for its own shots.
+// from its rows the very effects that the frames of the server give, but for its own shots. A tracker
+// of the whole match finds as many of each kind that is counted.
 func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 	skipUnderRace(t)
 	const players = 12
@@ -433,8 +434,9 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 	var fields [netstate.ObjectStateFields]int32
 	var p netstate.PlayerState
 	var o netstate.ObjectState
+	whole := effect.NewMatchTracker(m)
 	want, got := map[effect.Effect]int{}, map[effect.Effect]int{}
-	var kinds [effect.Kinds]int
+	var kinds, inRows, inTicks [effect.Kinds]int
 	var buf [256]effect.Effect
 	const first, last = 240, 240 + 60*10
 	from, cl := uint64(0), b.Clients[3]
@@ -446,6 +448,11 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 	for range last + 12 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
+		}
+		for _, e := range whole.Append(nil, m) {
+			if e.Tick > first && e.Tick <= last && e.Kind <= effect.Explosion {
+				inTicks[e.Kind] += int(e.Count)
+			}
 		}
 		if now := m.Tick(); now%3 == 0 {
 			var found []effect.Effect
@@ -464,6 +471,9 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 				found = page.Object(found, now, slot, id, &o)
 			}
 			for i := range found {
+				if e := &found[i]; e.Tick > first && e.Tick <= last && e.Kind <= effect.Explosion {
+					inRows[e.Kind] += int(e.Count)
+				}
 				if counts(&found[i]) {
 					want[found[i]]++
 					kinds[found[i].Kind]++
@@ -481,6 +491,11 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 	for e, n := range want {
 		if got[e] != n {
 			t.Fatalf("%+v: %d at the client, %d at the server", e, got[e], n)
+		}
+	}
+	for _, k := range []effect.Kind{effect.Shot, effect.Launch, effect.Punch, effect.Death, effect.Explosion} {
+		if inRows[k] != inTicks[k] {
+			t.Errorf("%v: %d in the frames, %d in the match", k, inRows[k], inTicks[k])
 		}
 	}
 	if len(got) != len(want) || kinds[effect.Shot] < 80 || kinds[effect.Footstep] < 100 ||

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
+	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -114,6 +115,59 @@ func TestRow09KillcamWorld(t *testing.T) {
 	}
 	c := &b.Lobby.Stats.Count
 	t.Logf("%d killcams begun, %d bytes of them", c[metrics.Killcams].Load(), c[metrics.ContentBytes].Load())
+}
+
+// TestRow76KillcamsShowEffects: a killcam presents the effects of the moment that it replays: in each
+// tick those that the live match had, shots and steps as well as impacts, explosions and damage.
+func TestRow76KillcamsShowEffects(t *testing.T) {
+	b := newKillcamLobby(t, 16, server.Config{}, impair.Profile{Loss: 0.02, Delay: 25 * time.Millisecond},
+		withKillcams)
+	tracker := effect.NewMatchTracker(b.Lobby.Match())
+	live := map[tick.Tick][]effect.Effect{}
+	var cams []*client.Killcam
+	hashes(t, b, 30, func() {
+		live[b.Lobby.Match().Tick()] = tracker.Append(nil, b.Lobby.Match())
+		for _, c := range b.Clients {
+			if k, err := c.Killcam(); err != nil {
+				t.Fatal(err)
+			} else if k != nil {
+				cams = append(cams, k)
+			}
+		}
+	})
+	var kinds [effect.Kinds]int
+	deaths := 0 // killcams with one
+	for i, k := range cams {
+		dies := false
+		for err := k.Step(); err != io.EOF; err = k.Step() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := k.Match().Tick()
+			if at == k.From && len(k.Effects) == 0 {
+				continue
+			}
+			if !slices.Equal(k.Effects, live[at]) {
+				t.Fatalf("killcam %d: tick %d: effects %+v, the match had %+v", i, at, k.Effects, live[at])
+			}
+			for _, e := range k.Effects {
+				kinds[e.Kind]++
+				dies = dies || e.Kind == effect.Death
+			}
+		}
+		if dies {
+			deaths++
+		}
+	}
+	for _, kind := range []effect.Kind{effect.Shot, effect.Footstep, effect.Impact, effect.Explosion,
+		effect.Damage, effect.Death} {
+		if kinds[kind] < 10 {
+			t.Errorf("%d effects of kind %v", kinds[kind], kind)
+		}
+	}
+	if len(cams) < 6 || deaths < len(cams) {
+		t.Errorf("%d killcams, %d of them show a death", len(cams), deaths)
+	}
 }
 
 // TestRow76KillcamsChangeNothing: recorded or not, with killcams or without, the lobby plays the

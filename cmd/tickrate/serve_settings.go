@@ -225,8 +225,8 @@ func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.DurationVar(&m.idleKick, "idle-kick", 3*time.Minute,
 		"idle `time` after which a player is kicked; 0 for never")
 	fl.DurationVar(&m.idlePassive, "idle-passive", 10*time.Minute,
-		"`time` after which a player is kicked that gives input but goes nowhere, hits nobody and does not aim; "+
-			"0 for never")
+		"`time` after which a player is kicked that gives input but stays within 10 m, hits nobody, and turns "+
+			"its view by fewer than 12 different steps; 0 for never")
 	fl.BoolVar(&m.noIdleSleep, "no-idle-sleep", false,
 		"play ticks while the lobby is empty; otherwise the match stands still then")
 	fl.DurationVar(&m.drainFor, "drain-for", 0,

@@ -12,7 +12,7 @@ import (
 func TestPassesAgainstAComb(t *testing.T) {
 	r := rand.New(rand.NewPCG(12, 12))
 	hits, misses := 0, 0
-	for i := range 3000 {
+	for i := range 1200 {
 		p := random(r, Hero(i%2))
 		p.Pos = geom.Vec3{X: float32(r.IntN(4096)-2048) / 128, Z: float32(r.IntN(4096)-2048) / 128}
 		ray := shotAt(r, &p)
@@ -40,7 +40,7 @@ func TestPassesAgainstAComb(t *testing.T) {
 			misses++
 		}
 	}
-	if min(hits, misses) < 500 {
+	if min(hits, misses) < 200 {
 		t.Fatalf("%d hits, %d misses: the cases prove little", hits, misses)
 	}
 }

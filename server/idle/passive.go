@@ -7,9 +7,9 @@ import (
 )
 
 // A player takes part in the match if within the time of Limits it goes farther than PassiveRange from
-// where it was, or hits somebody, or turns as a hand does: by PassiveTurns different steps. A player
-// that sends input and does none of it is passive: it turns in a circle, holds or repeats a key, or
-// runs about a spot.
+// where it was, or hits somebody, or its view turns by PassiveTurns different steps. A player that sends
+// input and does none of it is passive. Examples are a player that turns in a circle, that holds or
+// repeats a key, or that runs about a spot.
 const (
 	PassiveRange = 10 // metres, on the ground
 	PassiveTurns = 12

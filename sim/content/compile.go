@@ -26,6 +26,7 @@ type Tables struct {
 	Cube        object.CubeKind
 	Areas       []object.AreaKind
 	Items       []object.ItemKind
+	Effects     EffectTable
 	Modes       []*mode.Rules
 	Rules       Rules
 
@@ -46,7 +47,7 @@ func (p *Pack) Compile(rate tick.Rate) (*Tables, error) {
 		return nil, fmt.Errorf("pack %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate,
 			tick.MaxRate)
 	}
-	t := &Tables{Rate: rate, Shared: p.shared, Barrel: p.Barrel, Cube: p.Cube, Rules: p.Rules, pack: p}
+	t := &Tables{Rate: rate, Shared: p.shared, Barrel: p.Barrel.BarrelKind, Effects: p.EffectTable(), Cube: p.Cube, Rules: p.Rules, pack: p}
 	for i := range p.Heroes {
 		h := &p.Heroes[i]
 		a, err := p.params(h).Compile(rate)

@@ -43,11 +43,12 @@ type Pack struct {
 	Abilities   []Ability
 	Projectiles []Projectile
 	Grenades    []Grenade
-	Barrel      object.BarrelKind
+	Barrel      Barrel
 	Cube        object.CubeKind
 	Zone        Zone
 	Areas       []Area
 	Items       []Item
+	Effects     []Effect
 	Modes       []Mode
 	Maps        []Map
 	Rules       Rules
@@ -74,19 +75,29 @@ type Ability struct {
 	ability.SlotParams // Name is unique among abilities
 	Title              string
 	Flies              string // projectile or grenade it fires, "": none; SlotParams has its id
+	Effect             string // of its use; of a gun with rounds, a hitscan effect; "": none
 }
 
 // Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and
 // object.Trajectory.Type 0 and on.
 type Projectile struct {
 	object.ProjectileKind
-	Title string
+	Title     string
+	Impact    string // effect where it strikes, "": none
+	Explosion string // effect of its splash, "": none
 }
 
 // Grenade is a kind of grenade.
 type Grenade struct {
 	object.GrenadeKind
-	Title string
+	Title     string
+	Explosion string // effect of its splash, "": none
+}
+
+// Barrel is the kind of all barrels.
+type Barrel struct {
+	object.BarrelKind
+	Explosion string // effect of its splash, "": none
 }
 
 // Area is a kind of damage area.

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
@@ -75,6 +76,7 @@ func (r *reader) rowNames(p *Pack) (*nameSets, error) {
 		{"projectile", len(p.Projectiles), func(i int) string { return p.Projectiles[i].Name }, flying},
 		{"grenade", len(p.Grenades), func(i int) string { return p.Grenades[i].Name }, flying},
 		{"area", len(p.Areas), func(i int) string { return p.Areas[i].Name }, names.areas},
+		{"effect", len(p.Effects), func(i int) string { return p.Effects[i].Name }, map[string]bool{}},
 		{"item", len(p.Items), func(i int) string { return p.Items[i].Name }, names.items},
 		{"mode", len(p.Modes), func(i int) string { return p.Modes[i].Name }, names.modes},
 		{"map", len(p.Maps), func(i int) string { return p.Maps[i].Name }, map[string]bool{}},
@@ -130,7 +132,7 @@ func (r *reader) resolve(p *Pack) error {
 			return r.fail(row("asset", i)+".sha256", "want 64 digits 0-9 a-f")
 		}
 	}
-	return r.splashes(p)
+	return cmp.Or(r.splashes(p), r.effects(p))
 }
 
 // bound is a rule between two keys.

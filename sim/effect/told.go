@@ -33,6 +33,9 @@ func AppendTold(dst []Effect, m *sim.Match) []Effect {
 // appendImpact appends what a round struck, or counts it with the impact before it.
 func appendImpact(dst []Effect, m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) []Effect {
 	e := Effect{Kind: Impact, Count: 1, Cause: object.CauseShot, Tick: m.Tick(), Source: netid.ID(s.Shooter)}
+	if v := m.Vital(e.Source); v != nil {
+		e.Registered = m.Game().RoundEffect(v.Hero)
+	}
 	switch {
 	case hit.ID != 0:
 		e.Surface, e.Bone, e.Target = Player, hit.Bone, netid.ID(hit.ID)

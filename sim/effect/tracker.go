@@ -84,15 +84,19 @@ func (k *Tracker) weapons(dst []Effect, was, now *playerMark, p *netstate.Player
 	if now.id == k.self {
 		return dst
 	}
-	for kind, n := range [...]uint8{
-		Shot:   now.shots - was.shots,
-		Launch: (now.throws - was.throws) & 63,
-		Punch:  (now.punches - was.punches) & 15,
+	hero := k.kit.Hero(p.Hero)
+	for kind, of := range [...]struct {
+		count uint8
+		slot  int
+	}{
+		Shot:   {now.shots - was.shots, hero.WeaponSlot(0)},
+		Launch: {(now.throws - was.throws) & 63, hero.WeaponSlot(1)},
+		Punch:  {(now.punches - was.punches) & 15, hero.PunchSlot()},
 	} {
-		if n == 0 {
+		if of.count == 0 {
 			continue
 		}
-		e.Kind, e.Count = Kind(kind), n
+		e.Kind, e.Count, e.Registered = Kind(kind), of.count, k.kit.SlotEffect(p.Hero, of.slot)
 		e.Pos, e.Dir = k.kit.Body(p.Hero).Eye(p.Pos), geom.Forward(p.Yaw, p.Pitch)
 		dst = append(dst, e)
 	}
@@ -167,8 +171,10 @@ func (k *Tracker) Object(dst []Effect, t tick.Tick, slot int, id netid.ID, o *ne
 		e.Kind = Teleport
 		return append(dst, e)
 	case netstate.Grenade:
+		e.Registered = k.kit.Effects().Grenade
 		return appendExplosion(dst, e, k.kit.GrenadeKinds[0].Splash.Radius)
 	case netstate.Barrel:
+		e.Registered = k.kit.Effects().Barrel
 		return appendExplosion(dst, e, k.kit.BarrelKind().Splash.Radius)
 	case netstate.Projectile:
 		return k.strike(dst, e, o)
@@ -192,7 +198,7 @@ func (k *Tracker) strike(dst []Effect, e Effect, o *netstate.ObjectState) []Effe
 	}
 	kind := &k.kit.ProjectileKinds[o.Type]
 	hit := e
-	hit.Kind, hit.Cause = Impact, object.CauseProjectile
+	hit.Kind, hit.Cause, hit.Registered = Impact, object.CauseProjectile, k.kit.ImpactEffect(o.Type)
 	hit.Dir = geom.Forward(geom.Angle(o.Aim[0]), geom.Angle(o.Aim[1])).Scale(-1)
 	switch object.HitKind(o.Phase) {
 	case object.HitGround:
@@ -204,5 +210,6 @@ func (k *Tracker) strike(dst []Effect, e Effect, o *netstate.ObjectState) []Effe
 	case object.HitBarrel, object.HitCube:
 		hit.Surface = Object
 	}
+	e.Registered = k.kit.ExplosionEffect(o.Type)
 	return appendExplosion(append(dst, hit), e, kind.Splash.Radius)
 }

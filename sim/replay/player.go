@@ -49,6 +49,10 @@ type Player struct {
 	// EnterSystem, if set, is called as by sim.Match.ReplayTimed.
 	EnterSystem func(system int)
 
+	// AfterTick, if set, is called after every tick, before its checksums are compared. A panic
+	// in it counts as one of the tick.
+	AfterTick func()
+
 	head      Head
 	slots     int
 	rules     sim.Rules
@@ -164,11 +168,16 @@ func (p *Player) Step() (err error) {
 }
 
 // play plays a tick of the inputs that were read.
-func (p *Player) play() error {
+func (p *Player) play() (err error) {
 	if p.EnterSystem == nil {
-		return p.Match.Replay(&p.inputs)
+		err = p.Match.Replay(&p.inputs)
+	} else {
+		err = p.Match.ReplayTimed(&p.inputs, p.EnterSystem)
 	}
-	return p.Match.ReplayTimed(&p.inputs, p.EnterSystem)
+	if err == nil && p.AfterTick != nil {
+		p.AfterTick()
+	}
+	return err
 }
 
 // Inputs is the inputs of the last tick; valid until the next Step.
