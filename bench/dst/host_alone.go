@@ -329,7 +329,13 @@ func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
 			continue
 		}
 		step, wasHanded := v.takenAt(l)
-		if c := h.players[v.client].connection(v.connection); netcode.KindOf(v.data) == netcode.KindResponse {
+		c := h.players[v.client].connection(v.connection)
+		switch netcode.KindOf(v.data) {
+		case netcode.KindRequest:
+			if !c.named { // it waits for no lobby: the worker that has it answers
+				step, wasHanded = v.step, false
+			}
+		case netcode.KindResponse:
 			switch {
 			case step < c.taken && len(h.ports) == 1:
 				continue
