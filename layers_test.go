@@ -77,9 +77,9 @@ var layers = []layer{
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
-	{pkg: "sim/arena", may: "ecs/geom"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena vek"},
-	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
+	{pkg: "sim/arena", may: "ecs/geom ecs/tick"},
+	{pkg: "sim/move", may: "ecs/geom ecs/tick sim/arena vek"},
+	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/tick ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
@@ -89,7 +89,7 @@ var layers = []layer{
 		may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim/mapcheck", may: "ecs/geom sim/arena sim/move sim/pvs sim/content"},
+	{pkg: "sim/mapcheck", may: "ecs/geom ecs/tick sim/arena sim/move sim/pvs sim/content"},
 	{pkg: "sim/mapcheck/mapsvg", may: "ecs/geom sim/arena sim/content sim/mapcheck", tests: "sim/move"},
 	{pkg: "sim",
 		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +

@@ -194,7 +194,7 @@ func (c *Client) complete(e *effect.Item) {
 		e.Registered = c.kit.RoundEffect(source.Hero)
 	}
 	if e.Surface == effect.Map {
-		effect.Locate(c.arena, &e.Effect)
+		c.Effects.format.Locate(c.arena, &e.Effect)
 		return
 	}
 	if e.Surface == effect.Player {
@@ -257,7 +257,7 @@ func (s *Effects) ownImpact(c *Client, shot *Shot, hero uint8, wall bool) {
 	case blocked:
 		e.Surface, e.Pos, e.Dir = effect.Object, shot.Ray.At(at), shot.Ray.Dir.Scale(-1)
 	case wall:
-		e.Pos, e.Dir = effect.Wall(c.arena, shot.Ray)
+		e.Pos, e.Dir = effect.Wall(c.arena, shot.Ray, c.moment(shot.Tick))
 	default:
 		return
 	}

@@ -202,7 +202,8 @@ func (k *Tracker) strike(dst []Effect, e Effect, o *netstate.ObjectState) []Effe
 	hit.Dir = geom.Forward(geom.Angle(o.Aim[0]), geom.Angle(o.Aim[1])).Scale(-1)
 	switch object.HitKind(o.Phase) {
 	case object.HitGround:
-		if at, n, ok := k.arena.Surface(o.Pos, min(kind.Ground+wallReach, arena.Reach)); ok {
+		if at, n, ok := k.arena.SurfaceAt(o.Pos, min(kind.Ground+wallReach, arena.Reach),
+			arena.Moment{Tick: e.Tick, Rate: k.kit.Rate}); ok {
 			hit.Pos, hit.Dir = at, n
 		}
 	case object.HitBody:

@@ -73,7 +73,7 @@ func BenchmarkStep(b *testing.B) {
 					in[i] = wander(uint32(i), tick)
 				}
 			}
-			batch.StepBodies(Rows{c, in, who}, bodies, a, 60)
+			batch.StepBodies(Rows{c, in, who}, bodies, a, atRate(60))
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	})
@@ -120,7 +120,7 @@ func BenchmarkBodies(b *testing.B) {
 				in[i] = wander(uint32(i), tick)
 			}
 		}
-		batch.StepBodies(Rows{c, in, who}, heroes, a, 60)
+		batch.StepBodies(Rows{c, in, who}, heroes, a, atRate(60))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 }
