@@ -27,9 +27,22 @@ type playerMark struct {
 	id                     netid.ID
 	tick                   tick.Tick
 	shots, throws, punches uint8
-	phase                  uint8
+	phase, hero            uint8
 	stance                 rig.Stance
-	alive                  bool
+	flags                  uint16 // of the pose
+}
+
+func (m *playerMark) alive() bool { return m.flags&rig.FlagAlive != 0 }
+
+// restarted reports whether the counters of m began anew after those of was: they do with each life
+// and hero. If neither row shows that, more events than ticks do: a weapon fires once a tick at most.
+func (m *playerMark) restarted(was *playerMark) bool {
+	if !was.alive() || was.hero != m.hero {
+		return true
+	}
+	most := uint8(min(m.tick-was.tick, 255))
+	return (was.flags^m.flags)&rig.LifeMask != 0 && (m.shots-was.shots > most ||
+		(m.throws-was.throws)&63 > most || (m.punches-was.punches)&15 > most)
 }
 
 // objectMark is what the newest row of an object's slot said.
@@ -66,16 +79,19 @@ func (k *Tracker) Player(dst []Effect, t tick.Tick, slot int, id netid.ID, p *ne
 		return dst
 	}
 	m.shots, m.throws, m.punches = p.Shots, p.Throws, p.Punches
-	m.phase, m.stance, m.alive = p.Phase, p.Stance, p.Flags&rig.FlagAlive != 0
-	if was.id != id || t-was.tick > tick.Tick(k.kit.Rate)/stale {
+	m.phase, m.stance, m.hero, m.flags = p.Phase, p.Stance, p.Hero, p.Flags
+	if was.id != id || t-was.tick > tick.Tick(k.kit.Rate)/stale || !was.alive() && !m.alive() {
 		return dst
 	}
+	if m.restarted(&was) {
+		was.shots, was.throws, was.punches = 0, 0, 0
+	}
 	e := Effect{Tick: t, Source: id, Pos: p.Pos}
-	if was.alive && !m.alive {
+	dst = k.weapons(dst, &was, m, p, e)
+	if !m.alive() {
 		e.Kind, e.Count, e.Target = Death, 1, id
 		return append(dst, e)
 	}
-	dst = k.weapons(dst, &was, m, p, e)
 	return steps(dst, &was, m, p, e)
 }
 
