@@ -241,7 +241,6 @@
     if (!ground || !frame || !w) return;
     const { canvas, at, scale, shade } = paint(w, h);
     ctx.drawImage(canvas, 0, 0, w, h);
-<<<<<<< HEAD
     for (const m of frame.movers) {
       const [left, top] = at(m.min[0], m.max[2]), [right, bottom] = at(m.max[0], m.min[2]);
       ctx.fillStyle = shade(m.max[1]);
@@ -251,9 +250,6 @@
       ctx.strokeRect(left, top, right - left, bottom - top);
     }
     $("key-movers").hidden = !frame.movers.length;
-    drawEffects(ctx, at, scale);
-=======
->>>>>>> main
     ctx.strokeStyle = color("limit");
     while (rays.length && rays[0].until < frame.seconds) rays.shift();
     for (const { ray, until, hit } of rays) {
