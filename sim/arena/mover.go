@@ -193,38 +193,35 @@ func (a *Arena) checkMovers() error {
 		return fmt.Errorf("movers: %d rows, want at most %d", n, MaxMovers)
 	}
 	for i := range a.Movers {
-		if err := a.Movers[i].check(fmt.Sprintf("movers[%d]", i), a.Bounds); err != nil {
-			return err
+		if err := a.Movers[i].Check(a.Bounds); err != nil {
+			return fmt.Errorf("movers[%d]: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// check validates a mover that a row of a map places.
-func (m *Mover) check(where string, bounds geom.AABB) error {
-	if err := checkBox(where, m.Min, m.Max); err != nil {
+// Check validates a mover of a map with the given bounds.
+func (m *Mover) Check(bounds geom.AABB) error {
+	if err := checkBox("box", m.Min, m.Max); err != nil {
 		return err
 	}
-	if err := checkPoint(where+": travel", m.Travel); err != nil {
+	if err := checkPoint("travel", m.Travel); err != nil {
 		return err
 	}
 	if h := m.Hull(); !inside(h.Min, bounds) || !inside(h.Max, bounds) {
-		return fmt.Errorf("%s: travels from %v to %v, want within bounds", where, h.Min, h.Max)
+		return fmt.Errorf("travels from %v to %v, want within bounds", h.Min, h.Max)
 	}
 	switch way := m.Travel.Len(); {
 	case way == 0:
-		return fmt.Errorf("%s: travels nowhere, want a travel that is not 0 0 0", where)
+		return errors.New("travels nowhere, want a travel that is not 0 0 0")
 	case m.TravelMillis < MinTravelMillis || m.TravelMillis > MaxMoverMillis:
-		return fmt.Errorf("%s: travels for %d ms, want %d to %d", where, m.TravelMillis, MinTravelMillis,
-			MaxMoverMillis)
+		return fmt.Errorf("travels for %d ms, want %d to %d", m.TravelMillis, MinTravelMillis, MaxMoverMillis)
 	case float32(way*1000) > MaxMoverSpeed*float32(m.TravelMillis):
-		return fmt.Errorf("%s: travels %.4g m in %d ms, want at most %d m/s", where, way, m.TravelMillis,
-			MaxMoverSpeed)
+		return fmt.Errorf("travels %.4g m in %d ms, want at most %d m/s", way, m.TravelMillis, MaxMoverSpeed)
 	case m.DwellMillis < 0 || m.DwellMillis > MaxMoverMillis:
-		return fmt.Errorf("%s: dwells for %d ms, want 0 to %d", where, m.DwellMillis, MaxMoverMillis)
+		return fmt.Errorf("dwells for %d ms, want 0 to %d", m.DwellMillis, MaxMoverMillis)
 	case m.PhaseMillis < 0 || m.PhaseMillis >= m.PeriodMillis():
-		return fmt.Errorf("%s: phase of %d ms, want 0 to %d, less than its period", where, m.PhaseMillis,
-			m.PeriodMillis()-1)
+		return fmt.Errorf("phase of %d ms, want 0 to %d, less than its period", m.PhaseMillis, m.PeriodMillis()-1)
 	}
 	return nil
 }

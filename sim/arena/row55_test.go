@@ -27,7 +27,7 @@ func TestRow55MoverPath(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 55))
 		m := randomMover(rng)
-		if err := m.check("mover", geom.AABB{Min: geom.Vec3{X: -99, Y: -99, Z: -99},
+		if err := m.Check(geom.AABB{Min: geom.Vec3{X: -99, Y: -99, Z: -99},
 			Max: geom.Vec3{X: 99, Y: 99, Z: 99}}); err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestRow55MoverRows(t *testing.T) {
 		"[-2,0,-2,2,0.25,2,0,4,0,2000,1500,7000]": "movers[0]: phase of 7000 ms, want 0 to 6999, less than its period",
 		"[-2,0,-2,2,0.25,2,0,0,0,2000,1500,0]":    "movers[0]: travels nowhere, want a travel that is not 0 0 0",
 		"[-2,0,-2,2,0.25,2,0,40,0,20000,1500,0]":  "movers[0]: travels from {-2 0 -2} to {2 40.25 2}, want within bounds",
-		"[-2,0,-2,-2,0.25,2,0,4,0,2000,1500,0]":   "movers[0]: reaches from {-2 0 -2} to {-2 0.25 2}, want the smaller corner first and no side of length 0",
+		"[-2,0,-2,-2,0.25,2,0,4,0,2000,1500,0]":   "movers[0]: box: reaches from {-2 0 -2} to {-2 0.25 2}, want the smaller corner first and no side of length 0",
 		strings.Repeat(row+",", 4) + row:          ErrTooManyMovers.Error(),
 		strings.Repeat(row+",", 64) + row:         "movers: 67 rows, want at most 64",
 	} {

@@ -169,7 +169,7 @@ func (t *Tables) Stage(i int) (*Stage, error) {
 	}
 	s := &Stage{Homes: slices.Clone(m.Homes)}
 	var err error
-	if s.Arena, err = t.pack.arena(m.Arena); err != nil {
+	if s.Arena, err = t.pack.ground(m); err != nil {
 		return nil, wrong("%w", err)
 	}
 	for _, name := range m.Modes {
@@ -240,11 +240,27 @@ func (s *Stage) outside() (what string, i int) {
 func (p *Pack) Ground(onMap string) (a *arena.Arena, ok bool, err error) {
 	for i := range p.Maps {
 		if p.Maps[i].Name == onMap {
-			a, err = p.arena(p.Maps[i].Arena)
+			a, err = p.ground(&p.Maps[i])
 			return a, true, err
 		}
 	}
 	return nil, false, nil
+}
+
+// ground opens the arena of a map with the movers that the map adds.
+func (p *Pack) ground(m *Map) (*arena.Arena, error) {
+	a, err := p.arena(m.Arena)
+	if err != nil || len(m.Movers) == 0 {
+		return a, err
+	}
+	movers := slices.Clone(a.Movers)
+	for i := range m.Movers {
+		movers = append(movers, m.Movers[i].arena())
+	}
+	if a, err = arena.New(a.Name, a.Bounds, a.Solids, a.Spawns, movers...); err != nil {
+		return nil, fmt.Errorf("arena %s with the map's movers: %w", m.Arena, err)
+	}
+	return a, nil
 }
 
 // arena opens one by the name that maps use. Only what is built in, generated or an asset: never a

@@ -199,6 +199,14 @@ var (
 			keyOf("at_m", -arena.Limit, arena.Limit, func(o *Object) *geom.Vec3 { return &o.At }),
 			keyOf("yaw", 0, 65535, func(o *Object) *geom.Angle { return &o.Yaw }, optional),
 		}, func(m *Map) *[]Object { return &m.Objects }),
+		listOf("mover", arena.MaxMovers, table{
+			keyOf("box_m", -arena.Limit, arena.Limit, func(o *Mover) *geom.AABB { return &o.Box }),
+			keyOf("travel_m", -2*arena.Limit, 2*arena.Limit, func(o *Mover) *geom.Vec3 { return &o.Travel }),
+			keyOf("travel_ms", arena.MinTravelMillis, arena.MaxMoverMillis,
+				func(o *Mover) *int32 { return &o.TravelMillis }),
+			keyOf("dwell_ms", 0, arena.MaxMoverMillis, func(o *Mover) *int32 { return &o.DwellMillis }),
+			keyOf("phase_ms", 0, 4*arena.MaxMoverMillis, func(o *Mover) *int32 { return &o.PhaseMillis }, optional),
+		}, func(m *Map) *[]Mover { return &m.Movers }),
 	}
 	standKeys = table{keyOf("at_m", -arena.Limit, arena.Limit, func(s *Stand) *geom.Vec3 { return &s.At })}
 	ruleKeys  = table{

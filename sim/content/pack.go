@@ -3,6 +3,7 @@ package content
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -140,6 +141,22 @@ type Map struct {
 	Teleporters []Port
 	Items       []PlacedItem
 	Objects     []Object
+	Movers      []Mover // besides those of the arena
+}
+
+// Mover is a box that travels, see arena.Mover.
+type Mover struct {
+	Box          geom.AABB // at its first end
+	Travel       geom.Vec3 // to the second
+	TravelMillis int32
+	DwellMillis  int32
+	PhaseMillis  int32
+}
+
+// arena is the row as an arena takes it.
+func (m *Mover) arena() arena.Mover {
+	return arena.Mover{Min: m.Box.Min, Max: m.Box.Max, Travel: m.Travel, TravelMillis: m.TravelMillis,
+		DwellMillis: m.DwellMillis, PhaseMillis: m.PhaseMillis}
 }
 
 // Home is a box in which a team's players may change their hero.

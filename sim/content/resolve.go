@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -268,6 +269,10 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 // checkRate is the rate at which a pack is checked: the most rounds a second that a gun may have.
 const checkRate tick.Rate = 128
 
+// anywhere is the bounds of the largest arena.
+var anywhere = geom.AABB{Min: geom.Vec3{X: -arena.Limit, Y: -arena.Limit, Z: -arena.Limit},
+	Max: geom.Vec3{X: arena.Limit, Y: arena.Limit, Z: arena.Limit}}
+
 // mapRow checks the references and the places of a map.
 func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 	if err := r.known(at+".modes", m.Modes, "mode", names.modes); err != nil {
@@ -296,6 +301,12 @@ func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 		if !names.items[m.Items[i].Kind] {
 			return r.fail(at+"."+row("item", i)+".kind", "%q, want the name of a row of [[item]]",
 				m.Items[i].Kind)
+		}
+	}
+	for i := range m.Movers {
+		mover := m.Movers[i].arena()
+		if err := mover.Check(anywhere); err != nil {
+			return r.fail(at+"."+row("mover", i), "%v", err)
 		}
 	}
 	for i := range p.Modes {

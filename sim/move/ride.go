@@ -10,13 +10,16 @@ import (
 // What movers do to a body, before it moves by itself: the mover that it stands on takes it along,
 // then every mover that it is in pushes it out the shortest way. The map's solids stop both. A mover
 // passes through a body that it presses against a solid: it is no obstacle to the body in that tick,
-// and pushes again in the next, until a shortest way is free.
+// and pushes again in the next, until a shortest way is free. No body is pushed faster than pushSpeed.
 //
 // A velocity is measured over what the body stands on. Whoever gets off a mover, or jumps, keeps
 // its horizontal velocity, and who gets on loses it.
 
-// maxShoves is how many rounds of pushes by movers a tick has.
-const maxShoves = 3
+// Implementation constants of pushes by movers.
+const (
+	maxShoves = 3                       // rounds in a tick
+	pushSpeed = 2 * arena.MaxMoverSpeed // m/s: a body between two movers follows both
+)
 
 // movingSolids are the movers near a body, where they are at the end of the tick.
 type movingSolids struct {
@@ -93,16 +96,18 @@ func (m *collider) shift(b *Motion, by geom.Vec3) {
 	b.Pos = m.origin.Add(roundPos(p))
 }
 
-// push pushes a body out of movers, and notes those that it cannot get out of.
+// push pushes a body out of movers, and notes those that it does not get out of.
 func (m *collider) push(b *Motion, near uint64) {
-	inside := near
+	inside, left := near, pushSpeed/float32(m.moving.moment.Rate)+skin
 	for range maxShoves {
 		inside = 0
-		for left := near; left != 0; left &= left - 1 {
-			i := bits.TrailingZeros64(left)
+		for some := near; some != 0; some &= some - 1 {
+			i := bits.TrailingZeros64(some)
 			s := m.arena.Movers[i].At(m.moving.moment)
 			if t, ok := m.body.contact(&s, b.Pos, geom.Vec3{}); ok {
-				m.shift(b, t.n.Scale(t.depth))
+				by := min(t.depth, left)
+				left -= by
+				m.shift(b, t.n.Scale(by))
 				inside |= 1 << i
 			}
 		}
@@ -111,8 +116,8 @@ func (m *collider) push(b *Motion, near uint64) {
 		}
 	}
 	m.moving.passed = 0
-	for left := inside; left != 0; left &= left - 1 {
-		i := bits.TrailingZeros64(left)
+	for some := inside; some != 0; some &= some - 1 {
+		i := bits.TrailingZeros64(some)
 		s := m.arena.Movers[i].At(m.moving.moment)
 		if _, ok := m.body.contact(&s, b.Pos, geom.Vec3{}); ok {
 			m.moving.passed |= 1 << i

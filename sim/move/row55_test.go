@@ -100,9 +100,12 @@ func TestRow55Pushed(t *testing.T) {
 		now := arena.Moment{Rate: rate}
 		m := Motion{Pos: geom.Vec3{X: -8.25, Z: 0.5}}
 		pushed, pressed := 0, 0
-		for last := m.Pos; m.Pos.X == -8.25 && now.Tick < 4*tick.Tick(rate); last = m.Pos {
+		for last := m.Pos; now.Tick < 4*tick.Tick(rate); last = m.Pos {
 			now.Tick++
 			m = standard.Step(m, Input{}, NoTeam, a, now)
+			if d := m.Pos.Sub(last).Len(); d > pushSpeed/float32(rate)+0.01 {
+				t.Fatalf("%+v: moved by %v m", now, d)
+			}
 			switch in := standard.pressed(m.Pos, a, now); {
 			case m.Pos.Y != 0 || m.Pos.Z < -1.5+standard.radius-skin:
 				t.Fatalf("%+v: pushed up, or into the frame: %v", now, m.Pos)

@@ -187,7 +187,7 @@
         ctx.strokeRect(left, top, right - left, bottom - top);
       }
     }
-    return (painted = { key, canvas, at, scale });
+    return (painted = { key, canvas, at, scale, shade: (y) => mix(low, high, Math.min(1, Math.max(0, y) / roof)) });
   };
 
   // Impacts, explosions, damage and deaths of the last moments: a dot with the normal of what was struck, a ring, an arrow that ends at
@@ -239,8 +239,17 @@
   const drawMap = () => {
     const { ctx, w, h } = open($("map"));
     if (!ground || !frame || !w) return;
-    const { canvas, at, scale } = paint(w, h);
+    const { canvas, at, scale, shade } = paint(w, h);
     ctx.drawImage(canvas, 0, 0, w, h);
+    for (const m of frame.movers) {
+      const [left, top] = at(m.min[0], m.max[2]), [right, bottom] = at(m.max[0], m.min[2]);
+      ctx.fillStyle = shade(m.max[1]);
+      ctx.strokeStyle = color("accent");
+      ctx.lineWidth = 1.5;
+      ctx.fillRect(left, top, right - left, bottom - top);
+      ctx.strokeRect(left, top, right - left, bottom - top);
+    }
+    $("key-movers").hidden = !frame.movers.length;
     ctx.strokeStyle = color("limit");
     while (rays.length && rays[0].until < frame.seconds) rays.shift();
     for (const { ray, until, hit } of rays) {
