@@ -32,6 +32,7 @@ type host struct {
 	past    past
 	players []player // by client
 	alone   aloneLog
+	repeats bool         // the case has been played; each lobby has been compared with itself alone
 	shared  *arena.Arena // the map of all lobbies
 }
 
@@ -105,6 +106,7 @@ func runHost(c Case) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	again.repeats = true
 	if result.Violation = again.play(); result.Violation == nil && again.hash() != result.Hash {
 		again.fail(Determinism, "the lobbies differ when their seed is played again")
 		result.Violation = again.violation

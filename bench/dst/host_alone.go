@@ -240,7 +240,7 @@ var comparedCounts = [...]metrics.Count{metrics.Joined, metrics.Left, metrics.Ti
 
 // compare plays a lobby again, alone, up to its last step, and compares the matches.
 func (a *aloneLog) compare(h *host, l *hosted, last int, panicked bool) {
-	if h.violation != nil || l.violation != nil || last <= l.born {
+	if h.violation != nil || l.violation != nil || last <= l.born || h.repeats {
 		return
 	}
 	if l.order.unknown || len(h.ports) > 1 && a.migrated {
