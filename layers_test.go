@@ -189,12 +189,12 @@ var layers = []layer{
 	// bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation", shell: "*"},
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
-	// the same, with enemies, faults and invariants
+	// the same, with enemies, faults and invariants; it opens what the server seals
 	{pkg: "bench/dst",
 		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
 			"ecs/snapshot lagcomp " +
 			"lagcomp/rig netio netio/impair sim/replay netio/netcode netio/packet protocol server " +
-			"server/metrics sim sim/arena sim/netstate sim/move",
+			"server/metrics sim sim/arena sim/netstate sim/move crypto",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},
 	{pkg: "bench/codeceval/rowtrace",
 		may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim " +
