@@ -209,6 +209,7 @@ func TestOpen(t *testing.T) {
 // FuzzLoad feeds Load any bytes: an arena it accepts answers questions and survives saving.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(good))
+	f.Add([]byte(strings.Replace(good, `"spawns"`, `"movers": [[0, 0, 0, 1, 1, 1, 0, 2, 0, 1000, 0, 5]], "spawns"`, 1)))
 	const head = `{"format":"tickrate arena","version":1,`
 	f.Add([]byte(head + `"bounds":[-2000,0,-2000,2000,1,2000],"boxes":[[-2000,0,-2000,2000,1,2000]]}`))
 	f.Add([]byte(head + `"bounds":[0,0,0,0.015625,0.015625,0.015625],` +

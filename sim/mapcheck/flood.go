@@ -2,6 +2,7 @@ package mapcheck
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -18,7 +19,7 @@ const (
 	flightTicks = 4 * floodRate
 )
 
-// floodMoment is when the fill steps: every mover stands where it is at tick 0.
+// floodMoment is when the fill steps, but beside movers: every mover stands where it is at tick 0.
 var floodMoment = arena.Moment{Rate: floodRate}
 
 // floor is ground in a square that the fill has reached.
@@ -46,10 +47,11 @@ type flood struct {
 	queue      []place
 	groups     []int32 // union-find over groups
 	trips      map[trip]bool
+	now        arena.Moment // when bodies step
 }
 
 func newFlood(in *Input, body *move.Body) *flood {
-	f := &flood{a: in.Arena, body: body, params: in.Body, square: squareWidth, trips: map[trip]bool{}}
+	f := &flood{a: in.Arena, body: body, params: in.Body, square: squareWidth, trips: map[trip]bool{}, now: floodMoment}
 	if in.Map != nil {
 		f.ports = in.Map.Teleporters
 	}
@@ -155,8 +157,19 @@ func (f *flood) spread(p place) {
 	}
 }
 
-// cross walks a body to a square beside it, and jumps that way where it does not get there on foot.
+// cross takes a body to a square beside it; where movers are near, also while each dwells at its ends.
 func (f *flood) cross(p place, goal geom.Vec3) {
+	f.crossNow(p, goal)
+	for near := f.a.MoversNear(p.at.X, p.at.Z); near != 0; near &= near - 1 {
+		for _, f.now = range ends(&f.a.Movers[bits.TrailingZeros64(near)]) {
+			f.crossNow(p, goal)
+		}
+	}
+	f.now = floodMoment
+}
+
+// crossNow walks a body to a square beside it, and jumps that way where it does not get there on foot.
+func (f *flood) crossNow(p place, goal geom.Vec3) {
 	to, arrived, level := f.walk(p, goal)
 	if arrived {
 		f.arrive(to, p.team, p.group)

@@ -21,14 +21,35 @@ type trip struct {
 	group int32
 }
 
-// ride takes a body along with the mover that it stands on where the fill steps, and gets it off in
-// every direction at instants of the whole period, from the middle of the mover and of its sides.
+// ends are the middles of a mover's dwells.
+func ends(m *arena.Mover) (at [2]arena.Moment) {
+	for i := range at {
+		millis := int64(m.DwellMillis/2) + int64(i)*int64(m.DwellMillis+m.TravelMillis)
+		millis += int64(m.PeriodMillis() - m.PhaseMillis)
+		at[i] = arena.Moment{Tick: tick.Tick(millis * floodRate / 1000), Rate: floodRate}
+	}
+	return at
+}
+
+// onTop reports whether a place is on top of a mover at tick 0 or at one of its ends.
+func onTop(m *arena.Mover, at geom.Vec3) bool {
+	both := ends(m)
+	for _, now := range append(both[:], floodMoment) {
+		box := m.At(now)
+		if within(geom.AABB{Min: box.Min, Max: box.Max.Add(geom.Vec3{Y: sameFloor})}, at) {
+			return true
+		}
+	}
+	return false
+}
+
+// ride takes a body along with the mover that it stands on, and gets it off in every direction at
+// instants of the whole period, from the middle of the mover and of its sides.
 func (f *flood) ride(p place) {
 	for near := f.a.MoversNear(p.at.X, p.at.Z); near != 0; near &= near - 1 {
 		i := bits.TrailingZeros64(near)
 		m := &f.a.Movers[i]
-		box := m.At(floodMoment)
-		if !within(geom.AABB{Min: box.Min, Max: box.Max.Add(geom.Vec3{Y: sameFloor})}, p.at) {
+		if !onTop(m, p.at) {
 			continue
 		}
 		t := trip{i, f.group(p.group)}

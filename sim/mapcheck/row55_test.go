@@ -29,6 +29,9 @@ func TestRow55MoversOnAMap(t *testing.T) {
 		{"by one of them", []arena.Mover{elevator}, both(), point,
 			[]string{"object cut off: capture point top"}},
 		{"no mover", nil, both(), point, []string{"object cut off: capture point top"}},
+		{"an elevator that begins above", []arena.Mover{{Min: geom.Vec3{X: -2, Y: 6, Z: -2},
+			Max: geom.Vec3{X: 2, Y: 6.25, Z: 2}, Travel: geom.Vec3{Y: -6}, TravelMillis: 3000, DwellMillis: 1000,
+			PhaseMillis: 500}, second}, both(), point, nil},
 		{"in the way", []arena.Mover{elevator}, both(arena.Spawn{Pos: geom.Vec3{X: 2.25}}),
 			content.Map{Teleporters: []content.Port{{Box: geom.AABB{Min: geom.Vec3{X: 5, Z: -1},
 				Max: geom.Vec3{X: 7, Y: 2, Z: 1}}, Target: geom.Vec3{X: 2.25, Z: 1}}}},
@@ -55,5 +58,25 @@ func TestRow55MoversOnAMap(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRow55DoorsAreWays: a room whose door is closed at tick 0 is no enclosed ground, and a spawn point
+// in it is not cut off; a door that never leaves the gap encloses it.
+func TestRow55DoorsAreWays(t *testing.T) {
+	walls := append(room()[1:], box(-3, 0, -3, -2, 6, -0.75), box(-3, 0, 0.75, -2, 6, 3))
+	for _, tt := range []struct {
+		travel geom.Vec3
+		want   int
+	}{{geom.Vec3{Z: 1.5}, 0}, {geom.Vec3{Y: 3}, 0}, {geom.Vec3{Z: 0.5}, 1}} {
+		a := yard(t, both(arena.Spawn{Pos: geom.Vec3{}}), walls...)
+		a, err := arena.New("test", a.Bounds, a.Solids, a.Spawns, arena.Mover{Min: geom.Vec3{X: -3, Z: -0.75},
+			Max: geom.Vec3{X: -2, Y: 6, Z: 0.75}, Travel: tt.travel, TravelMillis: 1000, DwellMillis: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := check(t, Input{Arena: a}); len(r.Problems) != tt.want {
+			t.Errorf("a door that moves by %v: problems %v, want %d", tt.travel, r.Problems, tt.want)
+		}
 	}
 }

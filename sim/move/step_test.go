@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -180,7 +181,7 @@ func TestNoAllocations(t *testing.T) {
 
 // FuzzStep feeds Step motions of any bits: it returns what the wire can carry, within the bounds.
 func FuzzStep(f *testing.F) {
-	a := arena.Generate(4, 1)
+	a, moving := arena.Generate(4, 1), lifts(f)
 	f.Add(uint32(0), uint32(0), uint32(0x7fc00000), uint32(0x7f800000), uint32(0), uint32(1), uint64(0),
 		uint64(0), uint16(60))
 	f.Add(uint32(0xff800000), uint32(0x42000000), uint32(0), uint32(0x7149f2ca), uint32(0), uint32(1),
@@ -194,7 +195,13 @@ func FuzzStep(f *testing.F) {
 		if rate == 0 {
 			rate = 1
 		}
-		for range 3 {
+		among := m
+		for i := range tick.Tick(3) {
+			now := arena.Moment{Tick: tick.Tick(state>>32) + i, Rate: tick.Rate(rate)}
+			among = standard.Step(among, in, NoTeam, moving, now)
+			if p := among.Pos; !equalBits(among, Round(among)) || p.Max(moving.Bounds.Min).Min(moving.Bounds.Max) != p {
+				t.Fatalf("among movers not rounded, or beyond the bounds: %+v", among)
+			}
 			if m = Step(m, in, a, rate); !equalBits(m, Round(m)) {
 				t.Fatalf("not rounded: %+v", m)
 			}
