@@ -1,12 +1,14 @@
 package lobbysim
 
 import (
+	"io"
 	"testing"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -63,8 +65,10 @@ func newRiders(t testing.TB, clients int, link impair.Profile, cfg server.Config
 	cfg.Arena, cfg.ArenaName, cfg.Players = lifts(t), "lifts", clients+2
 	cfg.Rules = sim.Rules{Seed: 55, RespawnMillis: 1000, Mix: true}
 	b, err := New(Config{Clients: clients, Seed: 55, Link: link, PredictHits: true, Lobby: cfg,
-		Brain:        func(n int) swarm.Brain { return rider{swarm.NewBot(55, n), n} },
-		ChangeClient: func(_ int, cfg *client.Config) { cfg.Arena = client.Known }})
+		Brain: func(n int) swarm.Brain { return rider{swarm.NewBot(55, n), n} },
+		ChangeClient: func(_ int, c *client.Config) {
+			c.Arena, c.Killcam = client.Known, cfg.Record != nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +149,8 @@ func TestRow55RidersAreNotMispredicted(t *testing.T) {
 	}
 }
 
-// TestRow55RidersOnABadLink: on a bad link only ticks whose command was lost mispredict, for minutes.
+// TestRow55RidersOnABadLink: on a bad link only ticks whose command was lost mispredict, for
+// minutes.
 func TestRow55RidersOnABadLink(t *testing.T) {
 	skipUnderRace(t)
 	minutes := 10
@@ -174,28 +179,48 @@ func TestRow55RidersOnABadLink(t *testing.T) {
 	}
 }
 
-// TestRow55MoversAreRecorded: a recording of riders plays to the same state in every tick, though
-// it holds no place of a mover.
+// TestRow55MoversAreRecorded: a recording of riders, and the killcam of each that is killed, play to the
+// same state in every tick, though they hold no place of a mover.
 func TestRow55MoversAreRecorded(t *testing.T) {
 	var files [][]byte
-	b := newRiders(t, 6, impair.Profile{}, server.Config{Record: recordInto(&files)})
-	live := map[uint32]uint64{}
-	for range 20 * 60 {
+	b := newRiders(t, 8, impair.Profile{}, server.Config{Record: recordInto(&files)})
+	for n := range b.brains {
+		b.brains[n] = trigger{b.brains[n]}
+	}
+	ticks, cams, live := 0, 0, map[tick.Tick]uint64{}
+	for range 30 * 60 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
 		}
-		live[uint32(b.Lobby.Match().Tick())] = b.Lobby.Match().Hash()
+		live[b.Lobby.Match().Tick()] = b.Lobby.Match().Hash()
+		for _, c := range b.Clients {
+			k, err := c.Killcam()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k == nil {
+				continue
+			}
+			for err = k.Step(); err == nil; err = k.Step() {
+				if at := k.Match().Tick(); k.Match().Hash() != live[at] {
+					t.Fatalf("a killcam shows another tick %d", at)
+				}
+			}
+			if err != io.EOF {
+				t.Fatal(err)
+			}
+			cams++
+		}
 	}
 	b.Lobby.FinishRecording()
-	ticks := 0
 	playFile(t, b, files[0], func(p *replay.Player) {
 		ticks++
-		if p.Match.Hash() != live[uint32(p.Match.Tick())] {
+		if p.Match.Hash() != live[p.Match.Tick()] {
 			t.Fatalf("tick %d was recorded as another", p.Match.Tick())
 		}
 	})
-	if ticks < 20*60-60 {
-		t.Errorf("%d ticks", ticks)
+	if ticks < 30*60-60 || cams < 3 {
+		t.Errorf("%d ticks, %d killcams", ticks, cams)
 	}
 }
 

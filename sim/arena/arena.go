@@ -98,8 +98,8 @@ var (
 	ErrTooLarge = errors.New("boxes and ramps: together they cover too much ground to be indexed")
 )
 
-// check validates bounds, solids, spawns and movers, sets the Grade of ramps, and collects pass. Errors
-// name rows as a map file counts them: areas and ramps from 0 each.
+// check validates bounds, solids, spawns and movers, sets the Grade of ramps, and collects pass.
+// Errors name rows as a map file counts them: areas and ramps from 0 each.
 func (a *Arena) check() error {
 	if err := checkBox("bounds", a.Bounds.Min, a.Bounds.Max); err != nil {
 		return err
@@ -187,7 +187,8 @@ func inside(p geom.Vec3, b geom.AABB) bool {
 }
 
 // computeHash hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32,
-// in the order of the fields. What team areas let pass follows, then movers, for maps that have some.
+// in the order of the fields. What team areas let pass follows, then movers, for maps that have
+// some.
 func (a *Arena) computeHash() [32]byte {
 	h := []byte("tickrate arena 1\n")
 	num := func(v int) { h = binary.LittleEndian.AppendUint32(h, uint32(int32(v))) }

@@ -22,9 +22,9 @@ import (
 //	"boxes": [[x0, y0, z0, x1, y1, z1], ...],
 //	"ramps": [[x0, y0, z0, x1, y1, z1, rises], ...],   rises: 1 towards +x, 2 -x, 3 +z, 4 -z
 //	"spawns": [[x, y, z, team, yaw], ...],             yaw in 1/65536 turn, 0 looks along +z
-//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...],     stops the other team's bodies; optional
-//	"movers": [[x0, y0, z0, x1, y1, z1, dx, dy, dz, travel, dwell, phase], ...]}   optional; the box at
-//	                                                   its first end, the way to the second, and ms
+//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...],    stops the other team's bodies; optional
+//	"movers": [[x0, y0, z0, x1, y1, z1,                the box at its first end; optional
+//	  dx, dy, dz, travel, dwell, phase], ...]}         the way to the second; milliseconds
 const (
 	fileFormat  = "tickrate arena"
 	fileVersion = 1

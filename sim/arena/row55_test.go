@@ -61,6 +61,36 @@ func TestRow55MoverPath(t *testing.T) {
 	}
 }
 
+// TestRow55MoverPlaces holds places of the map lifts, and of a mover whose way is no whole number of
+// units a tick, as PROTOCOL.md computes them.
+func TestRow55MoverPlaces(t *testing.T) {
+	a, err := Open("lifts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := Mover{Max: geom.Vec3{X: 1, Y: 1, Z: 1}, Travel: geom.Vec3{X: -1, Z: 0.25}, TravelMillis: 700,
+		DwellMillis: 300, PhaseMillis: 50}
+	for i, c := range []struct {
+		m    *Mover
+		tick tick.Tick
+		rate tick.Rate
+		want geom.Vec3 // from the first end, in 1/4096 m
+	}{
+		{&a.Movers[0], 0, 60, geom.Vec3{}}, {&a.Movers[0], 90, 60, geom.Vec3{}},
+		{&a.Movers[0], 91, 60, geom.Vec3{Y: 136}}, // 4 * 4096 / 120 = 136.53
+		{&a.Movers[0], 150, 60, geom.Vec3{Y: 8192}}, {&a.Movers[0], 210, 60, geom.Vec3{Y: 16384}},
+		{&a.Movers[0], 300, 60, geom.Vec3{Y: 16384}}, {&a.Movers[0], 360, 60, geom.Vec3{Y: 8192}},
+		{&a.Movers[0], 420, 60, geom.Vec3{}}, {&a.Movers[0], 420*1_000_000 + 91, 60, geom.Vec3{Y: 136}},
+		{&a.Movers[2], 288, 144, geom.Vec3{}}, {&a.Movers[2], 300, 144, geom.Vec3{Z: -1024}},
+		{&odd, 8, 30, geom.Vec3{X: -97, Z: 24}},     // u = 9500, s = 500 of 21000
+		{&odd, 40, 30, geom.Vec3{X: -3608, Z: 902}}, // u = 41500, s = 18500
+	} {
+		if got := c.m.offset(Moment{c.tick, c.rate}).Scale(4096); got != c.want {
+			t.Errorf("%d: tick %d at %d Hz: %v, want %v", i, c.tick, c.rate, got, c.want)
+		}
+	}
+}
+
 // TestRow55RaysMeetMovers: rays and spheres meet movers where a map with boxes in those places has
 // them, and a map of boxes only answers as without a moment.
 func TestRow55RaysMeetMovers(t *testing.T) {

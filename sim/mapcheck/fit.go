@@ -27,8 +27,8 @@ func overlapped(a *arena.Arena, p *move.Params, team uint8, feet geom.Vec3) (are
 	return arena.Solid{}, false
 }
 
-// crossed returns the first mover whose travel a body with its feet at a place is in, and whether there
-// is one.
+// crossed returns the first mover whose travel a body with its feet at a place is in, and whether
+// there is one.
 func crossed(a *arena.Arena, p *move.Params, feet geom.Vec3) (int, bool) {
 	for i := range a.Movers {
 		hull := a.Movers[i].Hull()

@@ -131,8 +131,8 @@ func (f *flood) arrive(at geom.Vec3, team uint8, group int32) {
 	f.queue = append(f.queue, place{at, team, group})
 }
 
-// spread moves a body from a place to the squares around it, through teleporters, and with movers. It leaves out
-// neighbours on the same floor that the fill has reached from the same spawn.
+// spread moves a body from a place to the squares around it, through teleporters, and with movers.
+// It leaves out neighbours on the same floor that the fill has reached from the same spawn.
 func (f *flood) spread(p place) {
 	for i := range f.ports {
 		if q := &f.ports[i]; within(q.Box, p.at) {

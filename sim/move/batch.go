@@ -138,7 +138,7 @@ func (b *Batch) resolve(rows []uint8) {
 		if motion.Loco.Grounded() {
 			motion.Vel.Y = -m.body.stick * b.dt
 		}
-		m.cell, m.moving.count = b.arena.List(b.cells[i]), 0 // rows near movers were stepped alone
+		m.cell, m.moving.count, m.moving.passed = b.arena.List(b.cells[i]), 0, 0 // no movers are near
 		m.resolve(&motion, &r.In[i], motion.Vel.Scale(b.dt), b.rate)
 		r.Pos[i] = m.origin.Add(roundPos(motion.Pos))
 		r.State[i] = State{motion.Loco, motion.Jumps, motion.Since, motion.Held}

@@ -10,7 +10,7 @@ import (
 // What movers do to a body, before it moves by itself: the mover that it stands on takes it along,
 // then every mover that it is in pushes it out the shortest way. The map's solids stop both. A mover
 // passes through a body that it presses against a solid: it is no obstacle to the body in that tick,
-// and pushes again in the next, until a shortest way is free. No body is pushed faster than pushSpeed.
+// and pushes again in the next, until a shortest way is free. No push is faster than pushSpeed.
 //
 // A velocity is measured over what the body stands on. Whoever gets off a mover, or jumps, keeps
 // its horizontal velocity, and who gets on loses it.
@@ -27,6 +27,8 @@ type movingSolids struct {
 	solids [arena.MaxNearMovers]arena.Solid
 	count  int
 	passed uint64 // movers that are no obstacles in this tick
+	near   uint64 // of the body as the tick begins
+	under  int    // which of them it stands on, -1: none
 }
 
 // lookForMovers takes the movers near a place.
@@ -46,27 +48,38 @@ func (m *collider) solid(i uint8) *arena.Solid {
 	return &m.moving.solids[(int(i)-len(m.cell))&(arena.MaxNearMovers-1)]
 }
 
-// stepByMovers is step for a body with movers near.
-func (m *collider) stepByMovers(b *Motion, in *Input, dt float32, near uint64) {
-	now := m.moving.moment
-	carrier := m.carrier(b, near, now.Before())
-	if carrier >= 0 {
-		m.shift(b, m.arena.Movers[carrier].Displacement(now))
+// getOn is what movers do to a body before it moves by itself.
+func (m *collider) getOn(b *Motion) {
+	moving := &m.moving
+	moving.passed, moving.near = 0, m.arena.MoversNear(b.Pos.X, b.Pos.Z)
+	if moving.near == 0 {
+		return
 	}
-	m.push(b, near)
-	m.stepAlone(b, in, dt)
-	hz := float32(now.Rate)
-	if got := m.carrier(b, m.arena.MoversNear(b.Pos.X, b.Pos.Z), now); got != carrier {
-		v := b.Vel
-		if carrier >= 0 {
-			v = v.Mad(m.arena.Movers[carrier].Displacement(now), hz)
-		}
-		if got >= 0 {
-			v = v.Mad(m.arena.Movers[got].Displacement(now), -hz)
-		}
-		b.Vel = roundVel(geom.Vec3{X: v.X, Y: b.Vel.Y, Z: v.Z})
+	if moving.under = m.carrier(b, moving.near, moving.moment.Before()); moving.under >= 0 {
+		m.shift(b, m.arena.Movers[moving.under].Displacement(moving.moment))
 	}
-	m.moving.passed = 0
+	m.push(b, moving.near)
+}
+
+// getOff gives a body that has left a mover the mover's horizontal velocity, and takes that of one
+// that it has come to stand on.
+func (m *collider) getOff(b *Motion) {
+	was, now := m.moving.under, m.moving.moment
+	if m.moving.near == 0 {
+		return
+	}
+	is, hz := m.carrier(b, m.arena.MoversNear(b.Pos.X, b.Pos.Z), now), float32(now.Rate)
+	if is == was {
+		return
+	}
+	v := b.Vel
+	if was >= 0 {
+		v = v.Mad(m.arena.Movers[was].Displacement(now), hz)
+	}
+	if is >= 0 {
+		v = v.Mad(m.arena.Movers[is].Displacement(now), -hz)
+	}
+	b.Vel = roundVel(geom.Vec3{X: v.X, Y: b.Vel.Y, Z: v.Z})
 }
 
 // carrier is the first mover of near that a body stands on at a moment, -1 for none. The dead are

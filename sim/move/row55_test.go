@@ -149,11 +149,14 @@ func TestRow55WallsStopCarried(t *testing.T) {
 }
 
 // TestRow55BatchEqualsSteps: bodies of all heroes that run, jump and ride between movers have the
-// same bits in columns and alone, stay on the grid of the wire, leave no map, and are in a mover only
-// where it presses them.
+// same bits in columns and alone, stay on the grid of the wire, leave no map, and are in a mover
+// only where it presses them.
 func TestRow55BatchEqualsSteps(t *testing.T) {
 	a := lifts(t)
-	heroes := []*Body{standard, RobotParams().MustCompile()}
+	thin, wide := DefaultParams(), RobotParams()
+	thin.RadiusMetres, thin.HeightMetres, thin.EyeMetres = 0.25, 0.6, 0.5
+	wide.RadiusMetres, wide.HeightMetres = 0.75, 4
+	heroes := []*Body{standard, RobotParams().MustCompile(), thin.MustCompile(), wide.MustCompile()}
 	rode, pressed := 0, 0
 	for seed, rate := range rates {
 		rng := rand.New(rand.NewPCG(uint64(seed), 55))
@@ -164,10 +167,10 @@ func TestRow55BatchEqualsSteps(t *testing.T) {
 			at := a.Movers[i%3].Min
 			c.Pos[i] = Round(Motion{Pos: geom.Vec3{X: at.X + rng.Float32()*6 - 2, Y: at.Y + rng.Float32()*3,
 				Z: at.Z + rng.Float32()*6 - 2}}).Pos
-			who[i] = BodyTeam{uint8(i & 1), NoTeam}
+			who[i] = BodyTeam{uint8(i & 3), NoTeam}
 		}
 		var columns Batch
-		for now := (arena.Moment{Rate: rate}); now.Tick < 12*tick.Tick(rate); {
+		for now := (arena.Moment{Rate: rate}); now.Tick < 9*tick.Tick(rate); {
 			now.Tick++
 			want := make([]Motion, n)
 			for i := range n {
@@ -188,6 +191,11 @@ func TestRow55BatchEqualsSteps(t *testing.T) {
 				}
 				if p := got.Pos; p.Max(a.Bounds.Min).Min(a.Bounds.Max) != p {
 					t.Fatalf("row %d at %+v: left the map: %+v", i, now, got)
+				}
+				if now.Tick%16 == 15 && now.Tick > tick.Tick(rate) { // depth is slow
+					if d := heroes[who[i].Body].depth(a, got.Pos, NoTeam); d > 1./1024 {
+						t.Fatalf("row %d at %+v: %v deep in a wall: %+v", i, now, d, got)
+					}
 				}
 				b := collider{arena: a, body: heroes[who[i].Body], moving: movingSolids{moment: now}}
 				if got.Loco.Grounded() && b.carrier(&got, a.MoversNear(got.Pos.X, got.Pos.Z), now) >= 0 {

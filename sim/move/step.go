@@ -23,24 +23,22 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, now arena.Mo
 	return m
 }
 
-// step is one body's tick, in place, from a rounded motion to one.
+// step is one body's tick, in place, from a rounded motion to one. It copies no motion, as a copy
+// of a struct that was just written would wait.
 func (m *collider) step(b *Motion, in *Input, dt float32) {
-	if m.arena.Moves() {
-		if near := m.arena.MoversNear(b.Pos.X, b.Pos.Z); near != 0 {
-			m.stepByMovers(b, in, dt, near)
-			return
-		}
+	moves, rate := m.arena.Moves(), uint16(m.moving.moment.Rate)
+	if moves {
+		m.getOn(b)
 	}
-	m.stepAlone(b, in, dt)
-}
-
-// stepAlone is step but for what movers do to the body. It copies no motion, as a copy of a struct
-// that was just written would wait.
-func (m *collider) stepAlone(b *Motion, in *Input, dt float32) {
-	rate := uint16(m.moving.moment.Rate)
 	m.body.drive(b, *in, rate, dt)
-	m.lookAt(b.Pos.X, b.Pos.Z)
+	m.cell = m.arena.Near(b.Pos.X, b.Pos.Z)
+	if moves {
+		m.lookForMovers(b.Pos.X, b.Pos.Z)
+	}
 	m.resolve(b, in, b.Vel.Scale(dt), rate)
 	b.Pos = m.origin.Add(roundPos(b.Pos)) // so far it was measured from there
 	b.Vel = roundVel(b.Vel)
+	if moves {
+		m.getOff(b)
+	}
 }

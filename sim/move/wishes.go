@@ -133,8 +133,8 @@ func (b *Batch) change() {
 	}
 }
 
-// stepNearMovers steps the rows alone that have movers near, and takes them out of the first count of
-// changing. It returns how many are left.
+// stepNearMovers steps the rows alone that have movers near, and takes them out of the first count
+// of changing. It returns how many are left.
 func (b *Batch) stepNearMovers(count int) (left int) {
 	var stepped [batchRows]bool
 	for i := range b.rows.Pos {

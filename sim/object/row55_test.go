@@ -29,8 +29,9 @@ func moving(t *testing.T) *arena.Arena {
 	return a
 }
 
-// TestRow55GrenadesAndCubesRide: a grenade and a cube that come to rest on an elevator go up and down
-// with it, on the grid of the wire and never within it; so does the client's copy of the grenade.
+// TestRow55GrenadesAndCubesRide: a grenade and a cube that come to rest on an elevator go up and
+// down with it, on the grid of the wire and never within it; so does the client's copy of the
+// grenade.
 func TestRow55GrenadesAndCubesRide(t *testing.T) {
 	a := moving(t)
 	s := newStage(a, 0)
@@ -110,8 +111,8 @@ func TestRow55DoorStopsProjectiles(t *testing.T) {
 	}
 }
 
-// TestRow55DoorPushesGrenades: the door pushes a grenade that lies in its way and does not close over
-// it unless the wall holds it there.
+// TestRow55DoorPushesGrenades: the door pushes a grenade that lies in its way and does not close
+// over it unless the wall holds it there.
 func TestRow55DoorPushesGrenades(t *testing.T) {
 	a := moving(t)
 	k := DefaultGrenade().Compile(rate)

@@ -39,8 +39,8 @@ const (
 	MaxLevels        = 3 // of Config; the level of any height comes on top
 )
 
-// Fit returns the grid that covers an arena with cells of cell metres; other fields are defaults, but
-// for Speed if the map has movers: their velocity comes on top.
+// Fit returns the grid that covers an arena with cells of cell metres; other fields are defaults,
+// but for Speed if the map has movers: their velocity comes on top.
 func Fit(a *arena.Arena, cell float32) Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
 	fastest := float32(0)

@@ -13,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/object"
 	"github.com/tickrate/tickrate/sim/replay"
 )
 
@@ -121,6 +122,19 @@ use      state: saved and hashed; given, measured: saved; map: from the map
 +        a component that comes and goes
 `
 
+// writeMovers lists the movers of the map, which have no rows, as they are in the tick.
+func writeMovers(b *strings.Builder, s *object.Scene) {
+	if s.Arena.Moves() {
+		b.WriteString("\nmovers of the map, without rows: where they are follows from the tick\n")
+	}
+	for i := range s.Arena.Movers {
+		m := &s.Arena.Movers[i]
+		at := m.At(s.Moment())
+		fmt.Fprintf(b, "movers[%d]  %.5g %.5g %.5g to %.5g %.5g %.5g, %.2g m/s\n", i, at.Min.X, at.Min.Y,
+			at.Min.Z, at.Max.X, at.Max.Y, at.Max.Z, m.Displacement(s.Moment()).Len()*float32(s.Rate))
+	}
+}
+
 // writeKinds writes the table: a line for each kind, then one for each column. Bytes are of rows
 // in use.
 func writeKinds(out io.Writer, m *sim.Match) error {
@@ -155,6 +169,7 @@ func writeKinds(out io.Writer, m *sim.Match) error {
 		rows, bytes = rows+k.Rows, bytes+k.Rows*k.RowBytes
 	}
 	fmt.Fprintf(&b, "\ntick %d: %d rows, %d bytes\n%s", m.Tick(), rows, bytes, worldFoot)
+	writeMovers(&b, m.Scene())
 	_, err := io.WriteString(out, b.String())
 	return err
 }

@@ -50,3 +50,22 @@ func TestWorld(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The table of a match on a map with movers ends with where they are in its tick.
+func TestRow55WorldNamesMovers(t *testing.T) {
+	var out bytes.Buffer
+	o := WorldOptions{Preview: preview.Options{Map: "lifts", Mode: "deathmatch", Players: 2, Rate: 60,
+		Duration: 2500 * time.Millisecond, Seed: 3}}
+	if err := World(context.Background(), &out, "preview", o); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+movers of the map, without rows: where they are follows from the tick
+movers[0]  -2 2 -2 to 2 2.25 2, 2 m/s
+movers[1]  8 4 2.5 to 11 4.25 6.5, 3 m/s
+movers[2]  -8.5 0 0 to -8 2.5 3, 3 m/s
+`
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%s\nwant at its end:\n%s", out.String(), want)
+	}
+}
