@@ -77,9 +77,9 @@ var layers = []layer{
 	{pkg: "ecs/interest", may: "ecs/netid"},
 
 	// The match: commands in, motion and hits out. Lag compensation sees columns, never the world.
-	{pkg: "sim/arena", may: "ecs/geom"},
-	{pkg: "sim/move", may: "ecs/geom sim/arena vek"},
-	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/interest"},
+	{pkg: "sim/arena", may: "ecs/geom ecs/tick"},
+	{pkg: "sim/move", may: "ecs/geom ecs/tick sim/arena vek"},
+	{pkg: "sim/pvs", may: "ecs/geom sim/arena sim/move", tests: "ecs/netid ecs/tick ecs/interest"},
 	{pkg: "sim/ability", may: "ecs/geom ecs/tick"},
 	{pkg: "lagcomp/rig", may: "ecs/geom lagcomp/internal/kernel"},
 	{pkg: "sim/anim", may: "ecs/geom ecs/tick sim/move lagcomp/rig"},
@@ -89,7 +89,7 @@ var layers = []layer{
 		may: "ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/arena sim/move"},
 	{pkg: "sim/mode", may: "ecs/netid ecs/tick"},
 	{pkg: "sim/content", may: "ecs/geom ecs/tick sim/arena sim/move sim/ability sim/object sim/mode toml"},
-	{pkg: "sim/mapcheck", may: "ecs/geom sim/arena sim/move sim/pvs sim/content"},
+	{pkg: "sim/mapcheck", may: "ecs/geom ecs/tick sim/arena sim/move sim/pvs sim/content"},
 	{pkg: "sim/mapcheck/mapsvg", may: "ecs/geom sim/arena sim/content sim/mapcheck", tests: "sim/move"},
 	{pkg: "sim",
 		may: "ecs ecs/netid ecs/geom ecs/parallel ecs/tick lagcomp lagcomp/rig sim/anim sim/move " +
@@ -107,8 +107,8 @@ var layers = []layer{
 
 	// what a picture and sound present
 	{pkg: "sim/effect",
-		may: "sim sim/arena sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom ecs/tick " +
-			"compress/bitio"},
+		may: "sim sim/arena sim/content sim/netstate sim/object lagcomp lagcomp/rig ecs/netid ecs/geom " +
+			"ecs/tick compress/bitio"},
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
@@ -189,12 +189,12 @@ var layers = []layer{
 	// bugs for the simulator to find: no other package imports it
 	{pkg: "bench/dst/mutation", shell: "*"},
 	{pkg: "bench/dst/mutation/overlay", may: "bench/dst/mutation", shell: "*"},
-	// the same, with enemies, faults and invariants
+	// the same, with enemies, faults and invariants; it opens what the server seals
 	{pkg: "bench/dst",
 		may: "bench/lobbysim bench/swarm client ecs/netid ecs/geom ecs/schema ecs/tick " +
 			"ecs/snapshot lagcomp " +
 			"lagcomp/rig netio netio/impair sim/replay netio/netcode netio/packet protocol server " +
-			"server/metrics sim sim/arena sim/netstate sim/move",
+			"server/metrics sim sim/arena sim/netstate sim/move crypto",
 		tests: "sim/content server/console internal/clock bench/dst/mutation"},
 	{pkg: "bench/codeceval/rowtrace",
 		may: "bench/lobbysim bench/itr bench/swarm client netio/impair ecs/snapshot server sim " +

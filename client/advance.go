@@ -99,6 +99,9 @@ func (c *Client) Command(in Intent) {
 	actions := c.predict.Push(cmd, c.interp.View)
 	for i := range actions {
 		a, self := &actions[i], c.predict.State(cmd.Tick)
+		if c.cfg.Effects && c.cfg.Decode == DecodeFull {
+			c.Effects.ownAction(c, &cmd, a, self)
+		}
 		switch {
 		case a.Kind == ability.ActionShot:
 			c.shoot(&cmd, a, self)

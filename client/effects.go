@@ -1,12 +1,15 @@
 package client
 
 import (
+	"github.com/tickrate/tickrate/client/predict"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/ringbuf"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/netstate"
 	"github.com/tickrate/tickrate/sim/object"
@@ -18,20 +21,23 @@ const (
 	maxMarks   = 256
 )
 
-// Radii of marks, in metres.
+// Radii of marks without one of their own in the content pack, in metres.
 const (
 	bulletMark     = 0.05
 	explosionShare = 4 // an explosion marks its radius divided by this
 )
 
 // Effects is what a picture and the sound of the match present for a moment, with Config.Effects.
-// Own shots and what they strike are predicted; other shots, footsteps and explosions follow from
-// rows; impacts of others and damage are told by the server. Each effect comes once. Its Tick says
-// when it happened: play it when the view has come there, or at once if it has passed.
+// Own shots, launches and punches, and what own rounds strike, are predicted; those of others,
+// footsteps and explosions follow from rows; impacts of others and damage are told by the server.
+// Each effect comes once. Its Tick says when it happened: play it when the view has come there, or
+// at once if it has passed. Its Registered names the row of the content pack that says how it looks
+// and sounds.
 type Effects struct {
 	Marks *effect.Marks // what impacts left on the map
 
 	tracker *effect.Tracker // nil: no effects are kept
+	looks   *content.Pack   // how registered effects look; nil: not known
 	format  effect.Format
 	window  effect.Window
 	told    *[effect.MaxItems]effect.Item // of the snapshot at hand; made with the first
@@ -71,6 +77,9 @@ func (s *Effects) start(c *Client) {
 	if !c.cfg.Effects {
 		return
 	}
+	if pack := c.cfg.Content; pack != nil && pack.Shared() == c.cfg.Rules.Game.Pack {
+		s.looks = pack
+	}
 	s.tracker = effect.NewTracker(c.kit, c.arena, slots, c.ID())
 	s.Marks = effect.NewMarks(maxMarks)
 }
@@ -98,6 +107,11 @@ func (s *Effects) add(e *effect.Effect) {
 		m.Radius, m.Normal = e.Strength/explosionShare, geom.Vec3{Y: 1}
 	case e.Kind != effect.Impact || e.Surface != effect.Map:
 		return
+	}
+	if s.looks != nil {
+		if row, ok := s.looks.Effect(e.Registered); ok && row.Look.Mark > 0 {
+			m.Radius = row.Look.Mark
+		}
 	}
 	s.Marks.Add(m)
 }
@@ -171,46 +185,70 @@ func (c *Client) playerIn(slot int16) netid.ID {
 	return 0
 }
 
-// complete adds the place and the normal of an impact: of the map's surface, or of the bone of a
-// player, turned to its source.
+// complete adds what the server does not tell of an impact: which effect is registered for it, by the
+// hero of its source; its place and normal, of the map's surface, or of the bone of a player, turned
+// to its source.
 func (c *Client) complete(e *effect.Item) {
+	source, known := c.newestPlayer(int(e.SourceSlot))
+	if e.Registered = c.kit.CommonRoundEffect(); known {
+		e.Registered = c.kit.RoundEffect(source.Hero)
+	}
 	if e.Surface == effect.Map {
-		effect.Locate(c.arena, &e.Effect)
+		c.Effects.format.Locate(c.arena, &e.Effect)
 		return
 	}
 	if e.Surface == effect.Player {
-		p, ok := c.newestPose(int(e.TargetSlot))
+		p, ok := c.newestPlayer(int(e.TargetSlot))
 		if !ok {
 			return
 		}
 		var body rig.Body
-		rig.Capsules(&p, &body)
+		pose := p.Pose(1)
+		rig.Capsules(&pose, &body)
 		e.Pos = body[e.Bone].A.Add(body[e.Bone].B).Scale(0.5)
 	}
-	if e.SourceSlot >= 0 {
-		if p, ok := c.newestPose(int(e.SourceSlot)); ok {
-			e.Dir = sim.Eye(p.Pos).Sub(e.Pos).Normalize()
-		}
+	if known {
+		e.Dir = sim.Eye(source.Pos).Sub(e.Pos).Normalize()
 	}
 }
 
-// newestPose is the pose of the newest row of a slot.
-func (c *Client) newestPose(slot int) (p rig.Pose, ok bool) {
+// newestPlayer is the newest row of a player's slot; slot -1 is no player.
+func (c *Client) newestPlayer(slot int) (p netstate.PlayerState, ok bool) {
+	if slot < 0 {
+		return p, false
+	}
 	f := c.interp.Decoder.At(c.interp.Decoder.Newest(slot))
 	if f == nil {
 		return p, false
 	}
 	var row [netstate.PublicFields]int32
 	id := f.Row(slot, row[:])
-	return netstate.PoseOf(id, row[:]), id != 0
+	p.Restore(row[:])
+	return p, id != 0
 }
 
-// ownShot adds a predicted shot and what it strikes: a player, a barrel or a cube, or the map.
-func (s *Effects) ownShot(c *Client, shot *Shot, wall bool) {
-	e := effect.Effect{Kind: effect.Shot, Count: 1, Tick: shot.Tick, Pos: shot.Ray.Origin, Dir: shot.Ray.Dir,
-		Source: c.ID()}
+// ownAction adds the predicted use of a weapon or a punch.
+func (s *Effects) ownAction(c *Client, cmd *sim.Command, a *ability.Action, self *predict.State) {
+	ray := c.kit.ShotRay(c.welcome.NetID, self.Hero, self.Motion.Pos, cmd, a)
+	e := effect.Effect{Count: 1, Tick: cmd.Tick, Pos: ray.Origin, Dir: ray.Dir, Source: c.ID(),
+		Registered: c.kit.SlotEffect(self.Hero, int(a.Slot))}
+	switch hero := c.kit.Hero(self.Hero); int(a.Slot) {
+	case hero.WeaponSlot(0):
+		e.Kind = effect.Shot
+	case hero.WeaponSlot(1):
+		e.Kind = effect.Launch
+	case hero.PunchSlot():
+		e.Kind = effect.Punch
+	default:
+		return
+	}
 	s.add(&e)
-	e.Kind, e.Cause = effect.Impact, object.CauseShot
+}
+
+// ownImpact adds what a predicted shot strikes: a player, a barrel or a cube, or the map.
+func (s *Effects) ownImpact(c *Client, shot *Shot, hero uint8, wall bool) {
+	e := effect.Effect{Kind: effect.Impact, Cause: object.CauseShot, Count: 1, Tick: shot.Tick,
+		Source: c.ID(), Registered: c.kit.RoundEffect(hero)}
 	at, blocked := c.Objects.Obstacle(shot.Ray, shot.Radius)
 	switch {
 	case shot.Hit != 0 && !(blocked && at <= shot.Distance):
@@ -219,7 +257,7 @@ func (s *Effects) ownShot(c *Client, shot *Shot, wall bool) {
 	case blocked:
 		e.Surface, e.Pos, e.Dir = effect.Object, shot.Ray.At(at), shot.Ray.Dir.Scale(-1)
 	case wall:
-		e.Pos, e.Dir = effect.Wall(c.arena, shot.Ray)
+		e.Pos, e.Dir = effect.Wall(c.arena, shot.Ray, c.moment(shot.Tick))
 	default:
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -74,17 +73,9 @@ func TestOtherContent(t *testing.T) {
 
 // A map of the content pack may have a name of its own. A client with the pack has the map.
 func TestMapOfThePack(t *testing.T) {
-	files := fstest.MapFS{}
-	for _, name := range []string{"pack.toml", "abilities.toml", "heroes.toml",
-		"maps.toml", "modes.toml", "objects.toml", "projectiles.toml", "assets/crosshair.svg"} {
-		text, err := os.ReadFile("../sim/content/default/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name] = &fstest.MapFile{Data: bytes.Replace(text, []byte(`name = "arena-16"`),
-			[]byte(`name = "canyon"`), 1)}
-	}
-	pack, err := content.Load(files)
+	text := bytes.ReplaceAll(content.Default().Canonical(content.Server), []byte(`name = "arena-16"`),
+		[]byte(`name = "canyon"`))
+	pack, err := content.LoadFor(fstest.MapFS{"pack.toml": {Data: text}}, content.Server)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // Shot is a predicted shot.
@@ -55,7 +56,7 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 	if !c.cfg.PredictHits && !c.cfg.Effects || c.cfg.Decode != DecodeFull {
 		return
 	}
-	t, wall := c.arena.Raycast(s.Ray)
+	t, wall := c.arena.RaycastAt(s.Ray, c.moment(cmd.Tick))
 	if wall {
 		s.Ray.Max = t
 	}
@@ -66,9 +67,12 @@ func (c *Client) shoot(cmd *sim.Command, a *ability.Action, self *predict.State)
 		}
 	}
 	if c.cfg.Effects {
-		c.Effects.ownShot(c, s, wall)
+		c.Effects.ownImpact(c, s, self.Hero, wall)
 	}
 }
+
+// moment is a tick of the match, as movers need it.
+func (c *Client) moment(t tick.Tick) arena.Moment { return arena.Moment{Tick: t, Rate: c.rate} }
 
 // hit takes a pose as the target if the shot hits it. By the rules of lagcomp.Sweeper.Cast the
 // nearest target counts, and the lowest slot where two are equally near.

@@ -251,6 +251,8 @@ func shows(t *testing.T, ctx context.Context, name string) {
 	if sum < 97 || sum > 103 || !strings.Contains(fields, "seal tag") {
 		t.Errorf("%s: fields are %.1f %% of the bandwidth: %s", name, sum, fields)
 	}
+	until(t, ctx, `/^a second: .*footstep [0-9.]+ .*impact [0-9.]+/.test(
+		document.getElementById('effects-note').textContent)`)
 	const look = `JSON.stringify([
 		document.getElementById('map').toDataURL().length,
 		document.getElementById('f-down').textContent,

@@ -11,8 +11,7 @@ import "github.com/tickrate/tickrate/ecs/tick"
 //	two others               between those, at v's instant
 //	two that are too far     where it was seen last: nothing is interpolated across a gap
 //	none after               where it was seen last
-//	none before              where it is seen first
-//	none                     the zero view, which shows no player
+//	none before              the zero view, which shows no player
 //
 // maxGap is the longest gap, in ticks, that is interpolated.
 func BracketingTicks(v tick.View, before, after, maxGap tick.Tick) tick.View {
@@ -20,7 +19,7 @@ func BracketingTicks(v tick.View, before, after, maxGap tick.Tick) tick.View {
 	case before == v.From && after == v.To:
 		return v
 	case before == 0:
-		return tick.View{From: after, To: after}
+		return tick.View{}
 	case after == 0 || after-before > min(maxGap, tick.MaxViewSpan):
 		return tick.View{From: before, To: before}
 	}

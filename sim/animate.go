@@ -25,7 +25,7 @@ func animateOf(c *columns, p parallel.Part) {
 		if c.kit.Heroes[c.vital[i].Hero].Shooting(&c.ability[i]) {
 			in[i].Flags |= anim.Shooting
 		}
-		if in[i].Loco == move.InAir && v.Y < 0 && landsSoon(c.pos[i], v.Y, c.arena) {
+		if in[i].Loco == move.InAir && v.Y < 0 && landsSoon(c.pos[i], v.Y, c.arena, c.moment()) {
 			in[i].Flags |= anim.NearGround
 		}
 	}
@@ -33,11 +33,11 @@ func animateOf(c *columns, p parallel.Part) {
 }
 
 // landsSoon reports whether a falling body has ground under it within a quarter of a second.
-func landsSoon(feet geom.Vec3, speed float32, a *arena.Arena) bool {
+func landsSoon(feet geom.Vec3, speed float32, a *arena.Arena, now arena.Moment) bool {
 	const knee = 0.5 // the ray begins in the body: feet may be a hair within the ground
 	down := geom.Ray{Origin: geom.Vec3{X: feet.X, Y: feet.Y + knee, Z: feet.Z}, Dir: geom.Vec3{Y: -1},
 		Max: knee - float32(speed*0.25)}
-	_, ok := a.Raycast(down)
+	_, ok := a.RaycastAt(down, now)
 	return ok
 }
 

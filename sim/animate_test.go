@@ -8,6 +8,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
@@ -139,7 +140,7 @@ func TestLandingIsForeseen(t *testing.T) {
 		want        bool
 	}{{1, -8, true}, {1.9, -8, true}, {2.1, -8, false}, {0.2, -0.1, false}, {0.02, -0.1, true},
 		{-0.01, -1, true}} {
-		if got := landsSoon(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground); got != c.want {
+		if got := landsSoon(geom.Vec3{X: 3, Y: c.high, Z: 3}, c.speed, ground, arena.Moment{}); got != c.want {
 			t.Errorf("%d: %v m above the ground at %v m/s: %v", i, c.high, c.speed, got)
 		}
 	}

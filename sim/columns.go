@@ -11,6 +11,7 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/anim"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -102,6 +103,9 @@ type columns struct {
 	resources
 	rows
 }
+
+// moment is the tick being played, as movers need it.
+func (c *columns) moment() arena.Moment { return arena.Moment{Tick: c.clock.Tick, Rate: c.kit.Rate} }
 
 // rows are the components of all players. Every column is empty without players and between ticks.
 type rows struct {

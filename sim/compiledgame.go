@@ -139,7 +139,7 @@ func (k *CompiledGame) StepPlayer(s *Self, c *Command, a *arena.Arena, out *abil
 	if launches(out) {
 		s.Motion = move.Launch(s.Motion, c.Yaw)
 	}
-	s.Motion = k.Bodies[hero].Step(s.Motion, in, s.Team, a, uint16(k.Rate))
+	s.Motion = k.Bodies[hero].Step(s.Motion, in, s.Team, a, arena.Moment{Tick: c.Tick, Rate: k.Rate})
 }
 
 // abilityInput is what a command asks of the abilities of a living player, whose motion is in loco

@@ -134,9 +134,10 @@ func (c *columns) visible(i int, id uint32) bool {
 }
 
 // cutAtObstacles cuts a shot where the ground, a barrel or a cube stops it, in this order where
-// they are equally near.
+// they are equally near. Movers stand where its tick has them, as on the shooter's screen: that shows
+// the map at the tick of the command, and only other players at its view.
 func (c *columns) cutAtObstacles(s *Shot) lagcomp.Sweep {
-	if t, ok := c.arena.Raycast(s.Ray); ok {
+	if t, ok := c.arena.RaycastAt(s.Ray, c.moment()); ok {
 		s.Ray.Max, s.HitWall = t, true
 	}
 	if i, t, ok := c.scene.SweepBarrels(s.Ray, s.Radius); ok && t < s.Ray.Max {

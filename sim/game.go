@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -22,6 +23,7 @@ type Game struct {
 	Items       []object.ItemKind       // ids are their indexes
 	Zone        object.Zone             // size of zones that OnArena places; Center is unused
 	Mode        mode.Params
+	Effects     content.EffectTable // what presents shots, impacts and explosions
 	// RewindMillis is the furthest a shot may look back; 0: 400, a round trip of 200 ms and the
 	// view's delay.
 	RewindMillis int32

@@ -13,7 +13,7 @@ import (
 // GameFromPack is the game of a content pack in one of its modes, with the objects of one of its
 // maps; map "" is bare ground. Heroes have the pack's ids. The error names what the pack lacks.
 func GameFromPack(p *content.Pack, onMap, inMode string) (*Game, error) {
-	g := &Game{Pack: p.Shared(), Barrel: p.Barrel, Cube: p.Cube, Zone: object.Zone{Radius: p.Zone.Radius,
+	g := &Game{Pack: p.Shared(), Barrel: p.Barrel.BarrelKind, Effects: p.EffectTable(), Cube: p.Cube, Zone: object.Zone{Radius: p.Zone.Radius,
 		Height: p.Zone.Height}, HeadScale: p.Rules.HeadScale, RewindMillis: p.Rules.RewindMillis}
 	for i := range p.Heroes {
 		g.Heroes = append(g.Heroes, Hero{p.HeroParams(i), p.Heroes[i].Body})

@@ -167,7 +167,7 @@ func stepOneByOne(m *Match) {
 			for row := range c.id {
 				w := c.scratch.bodyTeams[row]
 				c.setMotion(row, c.kit.Bodies[w.Body].Step(c.motion(row), c.scratch.input[row], w.Team,
-					c.arena, uint16(c.kit.Rate)))
+					c.arena, c.moment()))
 			}
 		case "combat":
 			combatOneByOne(c)

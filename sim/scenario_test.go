@@ -330,7 +330,7 @@ func TestGameOfPack(t *testing.T) {
 	if g.Heroes[Terraformer].Name != "terraformer" || g.Heroes[Robot].Name != "robot" {
 		t.Errorf("heroes %q, %q", g.Heroes[0].Name, g.Heroes[1].Name)
 	}
-	want.RewindMillis, want.Pack = g.RewindMillis, p.Shared()
+	want.RewindMillis, want.Pack, want.Effects = g.RewindMillis, p.Shared(), p.EffectTable()
 	want.Items = []object.ItemKind{{Heal: 50, Radius: 1, RespawnMillis: 20000},
 		{Gives: object.GivesAmmo, Radius: 1, RespawnMillis: 15000}}
 	for i := range g.Heroes { // the pack knows every ability of a hero's by name only

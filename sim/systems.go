@@ -192,7 +192,7 @@ func movePlayersOf(c *columns, p parallel.Part) {
 		Columns: move.Columns{Pos: c.pos[from:to], Vel: c.vel[from:to], State: c.state[from:to]},
 		In:      c.scratch.input[from:to], Who: c.scratch.bodyTeams[from:to],
 	}
-	c.scratch.moveBatches[p.Index].StepBodies(rows, c.kit.Bodies, c.arena, uint16(c.kit.Rate))
+	c.scratch.moveBatches[p.Index].StepBodies(rows, c.kit.Bodies, c.arena, c.moment())
 }
 
 // record adds the poses of the tick to the history. Empty slots and spectators have none.

@@ -143,7 +143,7 @@ func (c *columns) chest(row int) geom.Vec3 { return c.pos[row].Add(geom.Vec3{Y: 
 // sees reports that no wall stands between a place and a player.
 func (c *columns) sees(from geom.Vec3, row int) bool {
 	to := c.chest(row).Sub(from)
-	_, blocked := c.arena.Raycast(geom.Ray{Origin: from, Dir: to.Normalize(), Max: to.Len()})
+	_, blocked := c.arena.RaycastAt(geom.Ray{Origin: from, Dir: to.Normalize(), Max: to.Len()}, c.moment())
 	return !blocked
 }
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -32,7 +32,7 @@ type AgentConfig struct {
 	Name  string       // ValidName, of this agent alone
 	Build string       // fingerprint of this program
 	Now   func() int64 // nanoseconds since 1970; default the system's clock
-	Log   io.Writer    // a line for each step; default none
+	Log   *slog.Logger // of steps and what is refused; default none
 
 	open func(*order) (*load, error) // default openSwarm
 }
@@ -59,7 +59,7 @@ func Serve(ctx context.Context, cfg AgentConfig) error {
 		cfg.Now = Clock
 	}
 	if cfg.Log == nil {
-		cfg.Log = io.Discard
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.open == nil {
 		cfg.open = openSwarm
@@ -98,7 +98,7 @@ func (w *worker) receive(raw *nats.Msg) {
 		return
 	}
 	if m.Kind == Refuse {
-		fmt.Fprintf(w.Log, "refused: %s\n", m.Why)
+		w.Log.Warn("agent: refused by the plan", "why", m.Why)
 	}
 	w.act(w.agent.Receive(now, &m))
 }
@@ -111,7 +111,7 @@ func (w *worker) act(out []Message, do Action) {
 			err = w.Bus.Conn.Publish(toCoordinator, raw)
 		}
 		if err != nil {
-			fmt.Fprintf(w.Log, "message %s not sent: %v\n", out[i].Kind, err)
+			w.Log.Warn("agent: message not sent", "kind", out[i].Kind, "err", err)
 		}
 	}
 	switch {
@@ -129,8 +129,8 @@ func (w *worker) connect(o *order) {
 	w.disconnect("the next step")
 	ctx, cancel := context.WithCancel(context.Background())
 	w.play = &play{w: w, order: o, step: w.agent.step, cancel: cancel, done: make(chan struct{})}
-	fmt.Fprintf(w.Log, "step %d: players %d to %d of %d\n", w.agent.step, o.Share.First,
-		o.Share.First+o.Share.Count-1, o.Clients)
+	w.Log.Info("agent: players connect", "step", w.agent.step, "first", o.Share.First, "players", o.Share.Count,
+		"of", o.Clients)
 	go w.play.run(ctx)
 }
 
@@ -139,7 +139,7 @@ func (w *worker) disconnect(why string) {
 	if w.play == nil {
 		return
 	}
-	fmt.Fprintf(w.Log, "step %d: ends: %s\n", w.play.step, why)
+	w.Log.Info("agent: players leave", "step", w.play.step, "why", why)
 	w.play.cancel()
 	for waiting := true; waiting; {
 		select {

@@ -9,9 +9,9 @@ import (
 // The checks change nothing: a case without checks, shadow match and recording gives the same match
 // to the bit, the same counters and the same clients.
 func TestWithoutChecks(t *testing.T) {
-	seeds := []uint64{2, 7, 57} // 57: walls, a killed server and 32 players
+	seeds := []uint64{57} // walls, a killed server and 32 players; Run compares every fifth seed so
 	if testing.Short() || raceEnabled {
-		seeds = seeds[:1]
+		seeds[0] = 2
 	}
 	for _, seed := range seeds {
 		var made [2]*run

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"net/netip"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -33,10 +32,8 @@ type host struct {
 	past    past
 	players []player // by client
 	alone   aloneLog
+	repeats bool         // the case has been played; each lobby has been compared with itself alone
 	shared  *arena.Arena // the map of all lobbies
-
-	// responded has the tokens of the addresses that have answered a challenge.
-	responded map[netip.AddrPort]netcode.TokenTag
 }
 
 // workers are the server's part of a host.
@@ -109,6 +106,7 @@ func runHost(c Case) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	again.repeats = true
 	if result.Violation = again.play(); result.Violation == nil && again.hash() != result.Hash {
 		again.fail(Determinism, "the lobbies differ when their seed is played again")
 		result.Violation = again.violation
@@ -119,7 +117,7 @@ func runHost(c Case) (Result, error) {
 
 // newHost prepares a run.
 func newHost(c Case) (*host, error) {
-	h := &host{nextID: 1, responded: map[netip.AddrPort]netcode.TokenTag{}}
+	h := &host{nextID: 1}
 	r := &run{host: h, c: c, when: ofHost, drawn: DrawHost(c.Seed), rate: 60}
 	h.run = r
 	if c.Clients != 0 {
@@ -278,44 +276,6 @@ func (h *host) serve(now time.Duration, unix int64, conn netio.Conn) (err error)
 	h.takeFaults()
 	clear(h.due[:cap(h.due)]) // they keep no lobby that has ended
 	return err
-}
-
-// beginsSession reports whether a datagram is the first of a session: a keep-alive with the
-// sequence 0.
-func beginsSession(data []byte) bool {
-	return netcode.KindOf(data) == netcode.KindKeepAlive && data[0]>>4 == 1 && data[1] == 0
-}
-
-// beganAndEnded reports whether a datagram is of a session that began and was rejected in one step.
-func (h *host) beganAndEnded(to netip.AddrPort, data []byte) bool {
-	token, ok := h.responded[to]
-	by := h.sender(to)
-	if ok && h.wire.tags[by] != token && beginsSession(data) {
-		h.wire.tags[by], h.wire.validated[to] = token, true
-	}
-	return ok && h.wire.tags[by] == token
-}
-
-// hasFollowed reports whether a session began at another worker than the one that sends now. It
-// follows its lobby, which has moved, when its handshake ends.
-func (h *host) hasFollowed(to netip.AddrPort, token netcode.TokenTag) bool {
-	for w := range h.ports {
-		if w != h.serving && h.wire.tags[sender{w, to}] == token {
-			return true
-		}
-	}
-	return false
-}
-
-// followed returns the sequences of the session at an address that is not of the worker that sends
-// now, or else those of own.
-func (h *host) followed(to netip.AddrPort, own *netcode.ReplayWindow) *netcode.ReplayWindow {
-	for w := range h.ports {
-		if tag, ok := h.wire.tags[sender{w, to}]; ok && w != h.serving {
-			return h.wire.window(tag)
-		}
-	}
-	return own
 }
 
 // takeFaults ends the lobbies that have panicked.

@@ -117,13 +117,11 @@ func (h *host) onArrival(client, connection int, from netip.AddrPort, data []byt
 	v.worker = (int(from.Port()) + int(from.Addr().As4()[2])) % len(h.ports)
 	if client >= 0 && len(data) > 0 {
 		c := h.players[client].connection(connection)
-		if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
-			if tag := netcode.TokenTag(data[len(data)-len(netcode.TokenTag{}):]); !c.has(tag) {
-				c.tokens = append(c.tokens, tag)
-			}
+		if tag, ok := tokenOfRequest(data); ok && !c.has(tag) {
+			c.tokens = append(c.tokens, tag)
 		}
-		if n := len(c.tokens); n > 0 && netcode.KindOf(data) == netcode.KindResponse {
-			h.responded[from], c.answered = c.tokens[n-1], from
+		if len(c.tokens) > 0 && netcode.KindOf(data) == netcode.KindResponse {
+			c.answered = from
 		}
 		s := &a.sessions[client]
 		v.passed = s.at == from && c.has(s.token)
@@ -242,7 +240,7 @@ var comparedCounts = [...]metrics.Count{metrics.Joined, metrics.Left, metrics.Ti
 
 // compare plays a lobby again, alone, up to its last step, and compares the matches.
 func (a *aloneLog) compare(h *host, l *hosted, last int, panicked bool) {
-	if h.violation != nil || l.violation != nil || last <= l.born {
+	if h.violation != nil || l.violation != nil || last <= l.born || h.repeats {
 		return
 	}
 	if l.order.unknown || len(h.ports) > 1 && a.migrated {
@@ -331,7 +329,13 @@ func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
 			continue
 		}
 		step, wasHanded := v.takenAt(l)
-		if c := h.players[v.client].connection(v.connection); netcode.KindOf(v.data) == netcode.KindResponse {
+		c := h.players[v.client].connection(v.connection)
+		switch netcode.KindOf(v.data) {
+		case netcode.KindRequest:
+			if !c.named { // it waits for no lobby: the worker that has it answers
+				step, wasHanded = v.step, false
+			}
+		case netcode.KindResponse:
 			switch {
 			case step < c.taken && len(h.ports) == 1:
 				continue

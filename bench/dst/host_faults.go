@@ -88,18 +88,7 @@ func (h *host) endMoves(all bool) {
 		if err := h.ports[l.place.worker].Attach(h.Now(), l.place.moving); err != nil {
 			h.fail(Sessions, "lobby %d has not moved: %v", l.id, err)
 		}
-		h.noteSessions(l)
 		l.place.moving = nil
-	}
-}
-
-// noteSessions notes the tokens of the sessions that a lobby has brought to its worker.
-func (h *host) noteSessions(l *hosted) {
-	p := h.ports[l.place.worker]
-	for slot := range p.Netcode().Clients() {
-		if s, ok := p.Netcode().Session(slot); ok && p.LobbyOf(slot) == l.Lobby {
-			h.wire.tags[sender{l.place.worker, s.Address}] = s.Token
-		}
 	}
 }
 

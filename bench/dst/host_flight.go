@@ -16,8 +16,10 @@ func (l *hosted) plant(s metrics.Stage) {
 	}
 }
 
-// tornHash is a hash of a match that may be within a tick.
-func (l *hosted) tornHash(m *sim.Match) uint64 { return traceHash(m, l.players, l.wire.scratch[:0]) }
+// tornHash is a hash of a match that may be within a tick, with the players that it has by then.
+func (l *hosted) tornHash(m *sim.Match) uint64 {
+	return traceHash(m, appendPlayers(nil, m), l.wire.scratch[:0])
+}
 
 // checkFlight checks that what a lobby that has panicked leaves plays to the same panic, or to the same
 // match if the panic was not in a tick of the match.

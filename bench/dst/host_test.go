@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-var hosts = flag.Uint64("dst.hosts", 0, "number of seeds of hosts; 0: 40, or fewer with -short")
+var hosts = flag.Uint64("dst.hosts", 0, "number of seeds of hosts; 0: 28, or fewer with -short")
 
 // TestHosts plays hosts with many lobbies, as TestSeeds plays single lobbies.
 func TestHosts(t *testing.T) {
-	n := uint64(40)
+	n := uint64(28)
 	switch {
 	case *hosts != 0:
 		n = *hosts

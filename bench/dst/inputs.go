@@ -64,6 +64,9 @@ func (r *run) checkMoves() {
 		if at.id == id && at.life == vital.Life && at.tick+1 == m.Tick() {
 			d := p.Sub(at.pos)
 			far := max(at.speed, horizontalSpeed(v))*float32(r.rate.Period().Seconds()) + 360/float32(r.rate*r.rate)
+			if r.Lobby.Config().Arena.MoversNear(p.X, p.Z) != 0 { // it is carried, and pushed twice as fast
+				far += 3*arena.MaxMoverSpeed/float32(r.rate) + 1./1024
+			}
 			if horizontalSpeed(d) > far {
 				r.fail(Movement, "%v moved by %g m in a tick: expected at most %g",
 					id, horizontalSpeed(d), far)

@@ -11,13 +11,13 @@ import (
 // captures holds the last datagrams seen on the way to and from the server, for attackers that
 // replay them.
 type captures struct {
-	up, down [64]capture // rings of datagrams to and from the server
-	nUp, nDn int         // datagrams captured into each
-	requests [8]capture  // ring of connection requests that the server answered with a challenge
-	newest   capture     // newest connection request, answered or not
-	nReq     int         // requests captured into the ring
-	raced    int         // number of requests already raced against their client
-	forged   [1078]byte  // memory of forge
+	up, down [64]capture       // rings of datagrams to and from the server
+	nUp, nDn int               // datagrams captured into each
+	requests [8]capture        // ring of connection requests that the server answered with a challenge
+	newest   capture           // newest connection request, answered or not
+	nReq     int               // requests captured into the ring
+	raced    int               // number of requests already raced against their client
+	forged   [requestSize]byte // memory of forge
 }
 
 // capture is one datagram and the address of the client that sent or received it.
@@ -41,7 +41,7 @@ func (c *captures) in(r *run, from netip.AddrPort, data []byte) {
 	if len(data) == 0 || from.Addr().As4()[0] != 10 {
 		return
 	}
-	if netcode.KindOf(data) == netcode.KindRequest && len(data) == 1078 {
+	if netcode.KindOf(data) == netcode.KindRequest && len(data) == requestSize {
 		c.newest.set(from, data)
 		return
 	}

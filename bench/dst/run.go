@@ -94,6 +94,19 @@ type skipped struct {
 // The arenas are read once.
 var arena16 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-16") })
 var arena64 = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("arena-64") })
+var lifts = sync.OnceValues(func() (*arena.Arena, error) { return arena.Open("lifts") })
+
+// mapOf is the map of a seed with a number of clients: of a quarter of all seeds of 64 bits, one with
+// movers. Smaller seeds, which tests name, never have it.
+func mapOf(seed uint64, clients int) (name string, open func() (*arena.Arena, error)) {
+	switch {
+	case clients > 16:
+		return "arena-64", arena64
+	case seed>>62 == 3:
+		return "lifts", lifts
+	}
+	return "arena-16", arena16
+}
 
 // newRun prepares a run.
 func newRun(c Case, skip skipped) (*run, error) {
@@ -110,10 +123,7 @@ func newRun(c Case, skip skipped) (*run, error) {
 			r.faults = append(r.faults, fault{Fault: f, rng: rand.New(rand.NewPCG(f.Seed, uint64(f.Kind)))})
 		}
 	}
-	name, open := "arena-16", arena16
-	if r.drawn.Clients > 16 {
-		name, open = "arena-64", arena64
-	}
+	name, open := mapOf(c.Seed, r.drawn.Clients)
 	ground, err := open()
 	if err != nil {
 		return nil, err

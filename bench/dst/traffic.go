@@ -1,7 +1,6 @@
 package dst
 
 import (
-	"encoding/binary"
 	"net/netip"
 	"time"
 
@@ -14,7 +13,9 @@ import (
 type traffic struct {
 	validated map[netip.AddrPort]bool                    // addresses that have had a session
 	traffic   map[netip.AddrPort]*[2]int                 // bytes from and to the others
+	responded map[netip.AddrPort]bool                    // addresses that have answered a challenge
 	tags      map[sender]netcode.TokenTag                // token of the last session at an address
+	keys      keyring                                    // of all tokens, of all starts
 	windows   map[netcode.TokenTag]*netcode.ReplayWindow // sequences sealed for a token
 	global    map[uint64]bool                            // sequences of handshakes, of all starts
 	attackers map[netip.AddrPort]*attacker
@@ -60,13 +61,14 @@ func (p *traffic) init() {
 	p.validated, p.traffic = map[netip.AddrPort]bool{}, map[netip.AddrPort]*[2]int{}
 	p.tags, p.windows = map[sender]netcode.TokenTag{}, map[netcode.TokenTag]*netcode.ReplayWindow{}
 	p.global, p.attackers = map[uint64]bool{}, map[netip.AddrPort]*attacker{}
-	p.buckets = map[netip.AddrPort]*rateExcess{}
+	p.buckets, p.responded = map[netip.AddrPort]*rateExcess{}, map[netip.AddrPort]bool{}
 }
 
 // reset forgets the sessions of a killed server. Addresses must be validated anew by the next.
 func (p *traffic) reset() {
 	p.received, p.sent, p.last = 0, 0, [metrics.NumCounts]uint64{}
 	clear(p.validated)
+	clear(p.responded)
 	clear(p.traffic)
 	clear(p.sessions)
 	p.recent = [64]netip.AddrPort{}
@@ -81,8 +83,18 @@ func (r *run) onReceive(from netip.AddrPort, data []byte) {
 	p := &r.wire
 	p.received++
 	r.captured.in(r, from, data)
+	if r.skip.checks {
+		return
+	}
+	switch netcode.KindOf(data) {
+	case netcode.KindRequest:
+		backend := r.Sim.Netcode().PrivateKey
+		p.keys.add(&backend, data)
+	case netcode.KindResponse:
+		p.responded[from] = true
+	}
 	cached := &p.recent[from.Port()%64]
-	if *cached == from || r.skip.checks {
+	if *cached == from {
 		return
 	}
 	if p.validated[from] {
@@ -158,71 +170,91 @@ func (p *traffic) window(t netcode.TokenTag) *netcode.ReplayWindow {
 func (r *run) onSend(to netip.AddrPort, data []byte) {
 	p := &r.wire
 	p.sent++
-	host := to.Addr().As4()[0]
-	if netcode.KindOf(data) == netcode.KindPong {
-		r.checkPong(to, data)
+	host, kind := to.Addr().As4()[0], netcode.KindOf(data)
+	if kind == netcode.KindPong {
+		if !r.skip.checks && !p.validated[to] {
+			r.checkAmplification(to, kind, len(data))
+		}
 		return
 	}
-	var s *sessionOf // nil without a session
-	nc := r.netcode()
-	if slot, connected := nc.At(to); connected {
-		session, _ := nc.Session(slot)
-		if tag, had := p.tags[r.sender(to)]; r.host == nil || !had || tag == session.Token || beginsSession(data) ||
-			r.host.hasFollowed(to, session.Token) {
-			if r.host != nil {
-				slot += r.host.serving * nc.Clients()
-			}
-			s = p.session(slot, r.sender(to), session.Token)
-		} // else it is of the session before, which has ended in this tick
-	} else if r.host != nil && r.host.beganAndEnded(to, data) {
-		r.captured.out(r, to, data)
-		r.checkSequence(to, nil, data)
-		return
-	} else if !p.validated[to] && !r.skip.checks {
-		t := p.unvalidatedBytes(to)
-		if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
-			r.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d", to, t[0], t[1])
-		}
-		if host == 203 {
-			r.fail(Amplification, "an attacker at %v without a token was sent %d bytes", to, len(data))
-		}
-	}
-	r.captured.out(r, to, data)
 	if !r.skip.checks {
-		r.checkSequence(to, s, data)
-		if r.budgeted(to) && s != nil && host == 10 && netcode.KindOf(data) != netcode.KindChallenge {
+		var s *sessionOf // nil without a session that lasts
+		var token netcode.TokenTag
+		if kind != netcode.KindChallenge && kind != netcode.KindDenied {
+			token, s = r.sealedFor(to, data)
+		}
+		if !p.validated[to] {
+			r.checkAmplification(to, kind, len(data))
+		}
+		r.checkSequence(to, token, s, data)
+		if r.budgeted(to) && s != nil && host == 10 {
 			r.checkRate(to, s.bucket, len(data))
 		}
 	}
-	if host != 172 {
-		return
-	}
-	if k := p.attackers[to]; k != nil {
+	r.captured.out(r, to, data)
+	if k := p.attackers[to]; host == 172 && k != nil {
 		k.deliver(data)
 	}
 }
 
-// checkPong checks that the answer to a ping is no more of it than an unproven address may be sent.
-func (r *run) checkPong(to netip.AddrPort, data []byte) {
-	if r.wire.validated[to] || r.skip.checks {
-		return
+// sealedFor returns the token under whose keys the server sealed a datagram, and the token's session
+// at the address; nil if that has ended in this step, or if there is none yet. Most datagrams are of
+// the session of the one before; the others are opened.
+func (r *run) sealedFor(to netip.AddrPort, data []byte) (token netcode.TokenTag, s *sessionOf) {
+	p, nc, by := &r.wire, r.netcode(), r.sender(to)
+	slot, connected := nc.At(to)
+	session, _ := nc.Session(slot)
+	newest, had := p.tags[by]
+	if !connected || !had || newest != session.Token {
+		var ok bool
+		if token, ok = p.keys.tokenOf(data, newest); !ok {
+			r.fail(Nonces, "a %v to %v was sealed under no token's keys", netcode.KindOf(data), to)
+			return token, nil
+		}
+	} else {
+		token = newest
 	}
+	switch {
+	case connected && session.Token == token:
+		if r.host != nil {
+			slot += r.host.serving * nc.Clients()
+		}
+		return token, p.session(slot, by, token)
+	case beginsSession(data) && p.responded[to]: // it began and ended in one step
+		p.validated[to] = true
+	}
+	return token, nil
+}
+
+// beginsSession reports whether a datagram is the first of a session: a keep-alive with the
+// sequence 0.
+func beginsSession(data []byte) bool {
+	sequence, _, ok := sequenceOf(data)
+	return ok && sequence == 0 && netcode.KindOf(data) == netcode.KindKeepAlive
+}
+
+// checkAmplification counts n bytes to an address that never had a session. Only a ping needs no
+// token.
+func (r *run) checkAmplification(to netip.AddrPort, kind netcode.Kind, n int) {
 	t := r.wire.unvalidatedBytes(to)
-	if t[1] += len(data); float64(t[1]) > amplification*float64(t[0]) {
-		r.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d, the last a pong", to, t[0], t[1])
+	if t[1] += n; float64(t[1]) > amplification*float64(t[0]) {
+		r.fail(Amplification, "unvalidated address %v sent %d bytes and was sent %d, the last a %v",
+			to, t[0], t[1], kind)
+	}
+	if to.Addr().As4()[0] == 203 && kind != netcode.KindPong {
+		r.fail(Amplification, "an attacker at %v without a token was sent %d bytes", to, n)
 	}
 }
 
 // checkSequence checks that no other datagram has this one's sequence under the same key. s is nil
-// for a datagram without a session.
-func (r *run) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
-	p := &r.wire
-	kind, n := netcode.Kind(data[0]&15), int(data[0]>>4)
-	if n < 1 || n > 8 || len(data) < 9 {
-		r.fail(Nonces, "a datagram with a sequence of %d bytes", n)
+// for a datagram without a session that lasts.
+func (r *run) checkSequence(to netip.AddrPort, token netcode.TokenTag, s *sessionOf, data []byte) {
+	p, kind := &r.wire, netcode.KindOf(data)
+	seq, _, ok := sequenceOf(data)
+	if !ok {
+		r.fail(Nonces, "a datagram with a sequence of %d bytes", data[0]>>4)
 		return
 	}
-	seq := binary.LittleEndian.Uint64(data[1:]) & (^uint64(0) >> (64 - 8*n))
 	switch kind {
 	case netcode.KindChallenge, netcode.KindDenied:
 		if seq < 1<<63 || p.global[seq] {
@@ -234,13 +266,8 @@ func (r *run) checkSequence(to netip.AddrPort, s *sessionOf, data []byte) {
 	var win *netcode.ReplayWindow
 	if s != nil {
 		win = s.window
-	} else if tag, ok := p.tags[r.sender(to)]; ok {
-		win = p.window(tag)
 	} else {
-		return // a path challenge to an address that is not validated yet
-	}
-	if s == nil && r.host != nil && win.Check(seq) != netcode.DropNone {
-		win = r.host.followed(to, win) // its session has come from another worker and has ended in this step
+		win = p.window(token)
 	}
 	if why := win.Check(seq); why != netcode.DropNone {
 		r.fail(Nonces, "sequence %d was sealed twice under the keys of one token, now in a %v to %v",

@@ -210,7 +210,7 @@ func TestRow71EffectsArriveUnderLoss(t *testing.T) {
 			}
 		}
 	}
-	if expected < ticks || damage < ticks/12 || heard*100 < expected*97 {
+	if expected < ticks*3/4 || damage < ticks/16 || heard*100 < expected*97 {
 		t.Errorf("%d of %d effects were heard within 150 ms, %d of them damage", heard, expected, damage)
 	}
 	if w.twice > 0 || w.unknown > 0 {
@@ -434,7 +434,7 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 	var fields [netstate.ObjectStateFields]int32
 	var p netstate.PlayerState
 	var o netstate.ObjectState
-	whole := effect.NewMatchTracker(m)
+	whole, fired := effect.NewMatchTracker(m), 0
 	want, got := map[effect.Effect]int{}, map[effect.Effect]int{}
 	var kinds, inRows, inTicks [effect.Kinds]int
 	var buf [256]effect.Effect
@@ -448,6 +448,9 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 	for range last + 12 {
 		if err := b.Step(); err != nil {
 			t.Fatal(err)
+		}
+		if now := m.Tick(); now > first && now <= last {
+			fired += len(m.Outcome().Shots)
 		}
 		for _, e := range whole.Append(nil, m) {
 			if e.Tick > first && e.Tick <= last && e.Kind <= effect.Explosion {
@@ -497,6 +500,9 @@ func TestRow71BothEndsDeriveTheSame(t *testing.T) {
 		if inRows[k] != inTicks[k] {
 			t.Errorf("%v: %d in the frames, %d in the match", k, inRows[k], inTicks[k])
 		}
+	}
+	if inTicks[effect.Shot] != fired { // all heroes have rifles
+		t.Errorf("%d shots follow from rows, %d were fired", inTicks[effect.Shot], fired)
 	}
 	if len(got) != len(want) || kinds[effect.Shot] < 80 || kinds[effect.Footstep] < 100 ||
 		kinds[effect.Explosion] < 20 || kinds[effect.Impact] < 20 {

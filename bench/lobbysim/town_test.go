@@ -106,7 +106,7 @@ type visibilityTest struct {
 	t     *testing.T
 	b     *Sim
 	cfg   server.Config
-	since [64]tick.Tick // by slot: since when its player walks, without a spawn or teleport
+	since [64]tick.Tick // by slot: since when its player walks, without a spawn, teleport or knock-back
 	was   [64]geom.Vec3
 	ids   [64]netid.ID
 	past  [64][]sentRow // by client: the last quarter of a second
@@ -117,12 +117,15 @@ type visibilityTest struct {
 	rng                           *rand.Rand
 }
 
-// step records the players that have appeared.
+// step records the players that have appeared, or that a knock-back moves faster than the table's
+// look-ahead allows for.
 func (w *visibilityTest) step() {
 	now := w.b.Lobby.Match().Tick()
+	step := w.cfg.PVS.Config().Speed/float32(w.b.rate) + 1./64 // and rounding
 	f := w.b.Lobby.Frame(now)
 	for slot, p := range w.b.Lobby.Match().Poses() {
-		if id := f.ID(slot); id != w.ids[slot] || p.Pos.Sub(w.was[slot]).Len() > 0.6 {
+		d := p.Pos.Sub(w.was[slot])
+		if id := f.ID(slot); id != w.ids[slot] || d.Y > step || d.X*d.X+d.Z*d.Z > step*step {
 			w.ids[slot], w.since[slot] = id, now
 		}
 		w.was[slot] = p.Pos

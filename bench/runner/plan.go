@@ -114,27 +114,35 @@ func (p *planRun) measureSizes(ctx context.Context) error {
 		if !more {
 			return nil
 		}
-		captures := p.Runner.cfg.Captures
-		if err := captures.begin(); err != nil {
-			return err
-		}
-		step, err := p.Step(ctx, players)
-		if ctx.Err() != nil {
-			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.plan.Growth(players), err)
-		}
-		step.Repeat = round
-		step = p.sizes.Record(step)
-		if err := captures.end(&step); err != nil {
-			return err
-		}
-		if err := p.add(step); err != nil {
+		if err := p.measureStep(ctx, players, func(step measure.Step) measure.Step {
+			step.Repeat = round
+			return p.sizes.Record(step)
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// measureStep measures a step, and adds it to the plan as judge has judged it. A step that ctx cuts
+// short is not added: it proves nothing.
+func (p *planRun) measureStep(ctx context.Context, players int, judge func(measure.Step) measure.Step) error {
+	captures := p.Runner.cfg.Captures
+	if err := captures.begin(); err != nil {
+		return err
+	}
+	step, err := p.Step(ctx, players)
+	if ctx.Err() != nil {
+		return captures.end(&measure.Step{Void: true})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.plan.Growth(players), err)
+	}
+	step = judge(step)
+	if err := captures.end(&step); err != nil {
+		return err
+	}
+	return p.add(step)
 }
 
 // add takes a judged step into the plan, tells the observer, and saves.
@@ -180,29 +188,15 @@ func (p *planRun) measure(ctx context.Context) error {
 		default:
 			players, repeats = knee, repeats+1
 		}
-		captures := p.Runner.cfg.Captures
-		if err := captures.begin(); err != nil {
-			return err
-		}
-		step, err := p.Step(ctx, players)
-		if ctx.Err() != nil {
-			return captures.end(&measure.Step{Void: true}) // a step cut short proves nothing
-		}
-		if err != nil {
-			return fmt.Errorf("%d players: %w", players, err)
-		}
-		if step.Repeat = repeats; repeats > 0 {
-			step = p.search.Repeat(step)
-			if !step.Pass && !step.Void {
+		if err := p.measureStep(ctx, players, func(step measure.Step) measure.Step {
+			if step.Repeat = repeats; repeats == 0 {
+				return p.search.Record(step)
+			}
+			if step = p.search.Repeat(step); !step.Pass && !step.Void {
 				repeats = 0 // of another size, from now on
 			}
-		} else {
-			step = p.search.Record(step)
-		}
-		if err := captures.end(&step); err != nil {
-			return err
-		}
-		if err := p.add(step); err != nil {
+			return step
+		}); err != nil {
 			return err
 		}
 	}

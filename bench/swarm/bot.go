@@ -4,6 +4,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // Bot is a seeded generator of plausible play: it runs to places on the map, sprints, jumps and
@@ -195,7 +196,8 @@ func (w *Bot) pick(o *Observation) {
 	}
 	to := o.Visible[w.combat.enemy>>8].Pos.Sub(eye)
 	to.Y += chest
-	_, blocked := o.Arena.Raycast(geom.Ray{Origin: eye, Dir: to.Normalize(), Max: to.Len()})
+	_, blocked := o.Arena.RaycastAt(geom.Ray{Origin: eye, Dir: to.Normalize(), Max: to.Len()},
+		arena.Moment{Tick: o.Tick, Rate: o.Rate})
 	w.combat.visible = !blocked
 }
 

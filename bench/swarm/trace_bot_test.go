@@ -32,7 +32,7 @@ func walk(t *testing.T, b Brain, a *arena.Arena, ticks int) body {
 		s.Self.Motion = m
 		in := b.Decide(s)
 		next := hero.Step(m, move.Input{Yaw: in.Yaw, MoveYaw: in.MoveYaw, MoveMag: in.MoveMag,
-			Buttons: uint16(in.Buttons) & 3}, move.NoTeam, a, 60)
+			Buttons: uint16(in.Buttons) & 3}, move.NoTeam, a, arena.Moment{Tick: s.Tick, Rate: 60})
 		d := next.Pos.Sub(m.Pos)
 		d.Y = 0
 		done.metres += float64(d.Len())

@@ -100,12 +100,14 @@ func (p *Interpolator) UpdateAge(clocks *clock.Clocks) {
 }
 
 // Pose is the pose of a slot in the view: rig.Lerp between its two snapshots, as the server
-// computes it. False if the slot was empty at the first of them, or rows of others are not decoded.
+// computes it. False if the slot was empty or unknown at the first of them, or rows of others are not
+// decoded.
 //
 // If a snapshot lacks the slot, or its datagram was lost, the nearest snapshots with the slot stand
 // in, one before the instant and one after it, and lagcomp.BracketingTicks gives the fraction
 // between those. The server knows which packets had arrived and judges a shot at this slot by the
-// same two.
+// same two. A player appears when the view reaches the first snapshot that has it: what an older one
+// said of its slot may be forgotten here and remembered there.
 func (p *Interpolator) Pose(slot int) (rig.Pose, bool) {
 	a, b, frac := p.bracket(slot)
 	if a == nil {
@@ -148,8 +150,8 @@ func (p *Interpolator) bracket(slot int) (a, b *snapshot.Frame, frac uint8) {
 	}
 	at := lagcomp.BracketingTicks(v, before, after, p.maxGap)
 	switch {
-	case a == nil: // no older snapshot has the slot: show it a moment too early
-		return b, nil, 0
+	case a == nil: // the view has not reached the first snapshot that has the slot
+		return nil, nil, 0
 	case at.To == before:
 		return a, nil, 0
 	}

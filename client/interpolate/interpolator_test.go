@@ -64,13 +64,13 @@ func tell(p *Interpolator, at tick.Tick, x int32) rig.Pose {
 }
 
 // A gap longer than MaxGap is not interpolated across, even if the row that hides the player was
-// lost; a shorter one is, and a player without an older snapshot appears in place.
+// lost; a shorter one is, and a player without an older snapshot appears when the view reaches it.
 func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 	for i, c := range []struct {
 		every    tick.Tick
 		from, to tick.Tick // snapshots that know of it; 0 none
 		view     tick.View
-		want     int // 1 at from, 2 at to, 3 between
+		want     int // 0 nowhere, 1 at from, 2 at to, 3 between
 	}{
 		{1, 30, 36, tick.View{From: 30, To: 36, Frac: 128}, 3},
 		{1, 30, 39, tick.View{From: 33, To: 36, Frac: 128}, 3},
@@ -80,10 +80,11 @@ func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 		{1, 30, 120, tick.View{From: 120, To: 120}, 2},
 		{1, 30, 120, tick.View{From: 120, To: 123, Frac: 100}, 2},
 		{2, 30, 57, tick.View{From: 51, To: 54, Frac: 1}, 3},
-		{1, 0, 60, tick.View{From: 51, To: 54, Frac: 1}, 2},
+		{1, 0, 60, tick.View{From: 51, To: 54, Frac: 1}, 0},
+		{1, 0, 60, tick.View{From: 57, To: 60, Frac: 255}, 0},
 		{1, 0, 60, tick.View{From: 60, To: 63, Frac: 1}, 2},
 		{1, 30, 0, tick.View{From: 60, To: 63, Frac: 1}, 1},
-		{1, 30, 330, tick.View{From: 324, To: 327, Frac: 1}, 2}, // the old one has left the window
+		{1, 30, 330, tick.View{From: 324, To: 327, Frac: 1}, 0}, // the old one has left the window
 	} {
 		var p Interpolator
 		p.Start(snapshot.NewDecoder(netstate.Trained().Public, 16, 3), 3*c.every)
@@ -96,13 +97,13 @@ func TestNoInterpolationAcrossLongGaps(t *testing.T) {
 		}
 		got, ok := p.Pose(3)
 		switch {
-		case !ok:
-			t.Errorf("%d: not shown", i)
+		case ok != (c.want != 0):
+			t.Errorf("%d: shown %v", i, ok)
 		case c.want == 3:
 			if got.Pos.X <= 0 || got.Pos.X >= 10 {
 				t.Errorf("%d: at %v, not between", i, got.Pos)
 			}
-		case c.want != 3 && got != ends[c.want-1]:
+		case c.want != 0 && c.want != 3 && got != ends[c.want-1]:
 			t.Errorf("%d: at %v, want %v", i, got.Pos, ends[c.want-1].Pos)
 		}
 	}

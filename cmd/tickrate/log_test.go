@@ -11,11 +11,14 @@ import (
 	"time"
 )
 
+// textRecord is a line of a log in text: its level and its message.
+var textRecord = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S* (INFO|WARN|ERROR) +(\S.*)`)
+
 // Each line of a server's log has its time and level: for people, or as JSON, the addresses that it
 // serves included.
 func TestLogsHaveTimeAndLevel(t *testing.T) {
 	for format, line := range map[string]*regexp.Regexp{
-		"text": regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\S* (INFO|WARN|ERROR) +\S`),
+		"text": textRecord,
 		"json": nil,
 	} {
 		cmd := command(t, "serve", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--map", "gen:4:1", "--players", "2",

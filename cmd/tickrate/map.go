@@ -68,9 +68,12 @@ func save(c *cobra.Command, a *arena.Arena, out string) error {
 	return nil
 }
 
-// describe prints the size in metres, the numbers of solids and spawn points, and the hash of a.
+// describe prints the size in metres, the numbers of solids, movers and spawn points, and the hash of a.
 func describe(c *cobra.Command, name string, a *arena.Arena) {
-	size := a.Bounds.Max.Sub(a.Bounds.Min)
-	fmt.Fprintf(c.OutOrStdout(), "%s: %g x %g m, %d solids, %d spawn points, hash %x\n",
-		name, size.X, size.Z, len(a.Solids), len(a.Spawns), a.Hash())
+	size, movers := a.Bounds.Max.Sub(a.Bounds.Min), ""
+	if a.Moves() {
+		movers = fmt.Sprintf("%d movers, ", len(a.Movers))
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s: %g x %g m, %d solids, %s%d spawn points, hash %x\n",
+		name, size.X, size.Z, len(a.Solids), movers, len(a.Spawns), a.Hash())
 }

@@ -218,7 +218,7 @@ func plan(c *cobra.Command, f planFlags) error {
 		err = f.defaults(c)
 	}
 	if err == nil {
-		err = f.capture.check()
+		_, err = f.capture.check()
 	}
 	if err != nil {
 		return usage.Error(err)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tickrate/tickrate/bench/slo"
-	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/server/host"
@@ -20,41 +18,17 @@ import (
 
 // captureSettings are the settings of captures of ticks that miss their deadlines.
 type captureSettings struct {
-	dir  string // folder; "" for none
-	when string // limit of a tick; "" for the deadline alone
-	most int    // captures in the folder
-	from bool   // nothing is captured before a reset of the figures of all lobbies
+	captureFlags
+	from bool // nothing is captured before a reset of the figures of all lobbies
 	// finds the maps of the lobbies again; serveSettings.config sets it
 	maps *mapResolver
 }
 
 // register adds the flags of these settings to fl.
 func (s *captureSettings) register(fl *pflag.FlagSet) {
-	fl.StringVar(&s.dir, "capture", "", "`folder` that gets a folder for a tick that misses its deadline, at "+
-		"most one a minute: its trace, stages and cause; includes --hiccup; default none")
-	fl.StringVar(&s.when, "capture-when", "", "`limit` above which a tick is captured too, such as "+
-		"'tick>0.9*period'; it can name "+strings.ReplaceAll(strings.TrimSuffix(slo.TickHelp, "."), "\n", " ")+
-		"; default none")
-	fl.IntVar(&s.most, "capture-most", 20, "most `captures` in the folder of --capture, those of earlier "+
-		"runs included; 0 for none, as without --capture")
-}
-
-// check refuses settings that contradict each other.
-func (s *captureSettings) check(echo bool) (when *slo.TickLimit, err error) {
-	switch {
-	case s.most < 0:
-		return nil, usage.Errorf("--capture-most %d: expected 1 or more, or 0 for none", s.most)
-	case s.dir == "" && s.when != "":
-		return nil, usage.Error(errors.New("--capture-when: expected a folder with --capture"))
-	case s.dir != "" && echo:
-		return nil, usage.Error(errors.New("--capture: an echo plays no ticks; leave out one of --capture and --echo"))
-	case s.when == "":
-		return nil, nil
-	}
-	if when, err = slo.CompileTick(s.when); err != nil {
-		return nil, usage.Errorf("--capture-when: %w", err)
-	}
-	return when, nil
+	s.captureFlags.register(fl, "misses its deadline, at most one a minute: its trace, stages and cause; includes "+
+		"--hiccup", "such as 'tick>0.9*period'; it can name "+
+		strings.ReplaceAll(strings.TrimSuffix(slo.TickHelp, "."), "\n", " "))
 }
 
 // start starts the recorder of captures; a nil one if there are to be none.
@@ -62,7 +36,7 @@ func (s *captureSettings) start(log *slog.Logger) (*capture.Recorder, error) {
 	if s.dir == "" || s.most == 0 {
 		return nil, nil
 	}
-	when, err := s.check(false)
+	when, err := s.check()
 	if err != nil {
 		return nil, err
 	}

@@ -198,7 +198,7 @@ func (s *serveSettings) register(c *cobra.Command) {
 // register adds the flags of these settings to fl.
 func (m *matchSettings) register(fl *pflag.FlagSet) {
 	fl.StringVar(&m.arena, "map", "arena-64",
-		"`map`: arena-16, arena-64, arena-256, arena-1024, gen:PLAYERS:SEED, town:PLAYERS:SEED, "+
+		"`map`: arena-16, arena-64, arena-256, arena-1024, lifts, gen:PLAYERS:SEED, town:PLAYERS:SEED, "+
 			"a map of the content pack, or a file")
 	fl.StringVar(&m.mode, "mode", "deathmatch", assets.ModeUsage)
 	fl.StringVar(&m.content, "content", "", assets.ContentUsage)

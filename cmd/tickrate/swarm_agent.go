@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -21,6 +22,7 @@ import (
 // newSwarmAgent returns the command that plays for a plan on another machine.
 func newSwarmAgent() *cobra.Command {
 	var nats, key, name string
+	var log logFormat
 	c := &cobra.Command{
 		Use:   "agent",
 		Short: "Play a part of the players of a plan that runs on another machine",
@@ -35,19 +37,20 @@ plan must be of the same build and have the same key.`,
 			if name == "" {
 				name = agentName()
 			}
-			return runAgent(c, nats, key, name)
+			return runAgent(c, nats, key, name, log.logger(os.Stderr))
 		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&nats, "nats", "nats://127.0.0.1:4222", "`URL` of the NATS server")
 	fl.StringVar(&key, "fleet-key", "", "`file` with the key of the messages, 64 hexadecimal digits (required)")
+	log.register(fl)
 	fl.StringVar(&name, "name", "", "`name` of this agent, of letters, digits, - and _; default the host's and "+
 		"the process number")
 	return c
 }
 
 // runAgent plays until the context of the command ends.
-func runAgent(c *cobra.Command, nats, key, name string) error {
+func runAgent(c *cobra.Command, nats, key, name string, log *slog.Logger) error {
 	if !agent.ValidName(name) {
 		return usage.Errorf("--name %q: expected 1 to %d letters, digits, - and _", name, agent.MaxName)
 	}
@@ -61,9 +64,8 @@ func runAgent(c *cobra.Command, nats, key, name string) error {
 	}
 	defer b.Close()
 	setMinProcs(swarmProcs)
-	fmt.Fprintf(c.ErrOrStderr(), "agent %s waits at %s\n", name, nats)
-	return agent.Serve(c.Context(), agent.AgentConfig{Bus: b, Key: secret, Name: name, Build: fingerprint(),
-		Log: c.ErrOrStderr()})
+	log.Info("agent: waits for a plan", "name", name, "nats", b.Conn.ConnectedUrlRedacted())
+	return agent.Serve(c.Context(), agent.AgentConfig{Bus: b, Key: secret, Name: name, Build: fingerprint(), Log: log})
 }
 
 // agentKey reads the key of the messages.

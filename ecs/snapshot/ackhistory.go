@@ -246,7 +246,7 @@ type TargetView struct {
 	Slot          int
 	Before        tick.Tick // newest snapshot up to the view's first that has the slot, 0: none
 	After         tick.Tick // oldest snapshot from the view's second on that has the slot, 0: none
-	VisibleBefore bool      // the target was there at Before, or, without Before, at After
+	VisibleBefore bool      // the target was there at Before
 	VisibleAfter  bool      // the target was there at After
 	// A snapshot after Before and up to the view's second has the slot and did not arrive.
 	Lost bool
@@ -328,7 +328,6 @@ func (h *AckHistory) ResolveMissing(
 			g := TargetView{Slot: slot}
 			if b := int(h.after[slot]) - 1; b >= 0 {
 				g.After, g.VisibleAfter = h.snapshots[b].tick, h.visible(b)[i]&(w&-w) != 0
-				g.VisibleBefore = g.VisibleAfter
 			}
 			if a := int(h.before[slot]) - 1; a >= 0 {
 				g.Before, g.VisibleBefore = h.snapshots[a].tick, h.visible(a)[i]&(w&-w) != 0

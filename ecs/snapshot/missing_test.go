@@ -66,11 +66,7 @@ func (h *slowHistory) view(slot int, v tick.View, c CommandTime) (g TargetView, 
 		}
 	}
 	if g.Before == 0 {
-		was, known := h.old[slot]
-		g.Expired, g.VisibleBefore = known, g.VisibleAfter
-		if known {
-			g.VisibleBefore = was
-		}
+		g.VisibleBefore, g.Expired = h.old[slot]
 	}
 	for i := range h.sent {
 		_, has := h.sent[i].rows[slot]

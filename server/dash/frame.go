@@ -37,6 +37,7 @@ type Frame struct {
 	Up    float64   `json:"up"`   // likewise from all clients
 	Down  float64   `json:"down"` // sum of Parts
 
+	Movers  []Box    `json:"movers"`  // where the map's movers are
 	Score   [2]int   `json:"score"`   // of the teams, in this round
 	Players []Player `json:"players"` // all of the lobby, whatever clients are sent
 	Shots   []Shot   `json:"shots"`   // that hit a player, at most MaxShots
@@ -51,6 +52,8 @@ const (
 	MaxTicks = 64
 	MaxShots = 8
 	MaxRays  = 64
+
+	MaxMovers = 64 // a map has no more
 
 	MaxEffects = 64
 )
@@ -97,6 +100,12 @@ type Player struct {
 
 // Vec is a point: x, y up, z; metres.
 type Vec [3]float32
+
+// Box is two opposite corners, the smaller first.
+type Box struct {
+	Min Vec `json:"min"`
+	Max Vec `json:"max"`
+}
 
 // Capsule is both ends of an axis and the radius: ax, ay, az, bx, by, bz, r; metres.
 type Capsule [7]float32
@@ -156,7 +165,7 @@ type Solid struct {
 // reset forgets what a frame holds and keeps its memory.
 func (f *Frame) reset() {
 	*f = Frame{Ticks: f.Ticks[:0], Stages: f.Stages[:0], Parts: f.Parts[:0], Players: f.Players[:0],
-		Shots: f.Shots[:0], Rays: f.Rays[:0], Effects: f.Effects[:0], EffectCounts: f.EffectCounts[:0]}
+		Movers: f.Movers[:0], Shots: f.Shots[:0], Rays: f.Rays[:0], Effects: f.Effects[:0], EffectCounts: f.EffectCounts[:0]}
 }
 
 // AddShot returns one more shot to fill, with the bodies that its memory last had, or nil if there

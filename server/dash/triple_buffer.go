@@ -27,6 +27,7 @@ func (b *tripleBuffer) init(a *About) {
 			Players: make([]Player, 0, a.MaxPlayers),
 			Shots:   make([]Shot, MaxShots)[:0],
 			Rays:    make([]Ray, 0, MaxRays),
+			Movers:  make([]Box, 0, MaxMovers),
 
 			Effects:      make([]Effect, 0, MaxEffects),
 			EffectCounts: make([]uint64, 0, len(a.Effects)),

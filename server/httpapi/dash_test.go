@@ -19,6 +19,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/dash"
 	"github.com/tickrate/tickrate/server/metrics"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // windowed returns a lobby that plays, with a live page that can be filled without a reader.
@@ -202,5 +203,43 @@ func BenchmarkLivePage(b *testing.B) {
 			}
 			b.ReportMetric(float64(page)/float64(b.N), "page-ns/tick")
 		})
+	}
+}
+
+// Each frame has the movers of the map where the tick has them.
+func TestRow55LivePageShowsMovers(t *testing.T) {
+	a, err := arena.Open("lifts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := lobbysim.New(lobbysim.Config{Lobby: server.Config{Arena: a, ArenaName: "lifts", Players: 4},
+		Clients: 2, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := NewDashFeed(b.Lobby, func() string { return "normal" }, b.Now)
+	t.Cleanup(f.Close)
+	moved := 0
+	last := dash.Vec{}
+	for range 12 {
+		simtest.Steps(t, b, 15)
+		f.begin(b.Now())
+		f.finish(b.Now())
+		now := arena.Moment{Tick: b.Lobby.Match().Tick(), Rate: 60}
+		if len(f.frame.Movers) != 3 {
+			t.Fatalf("%d movers", len(f.frame.Movers))
+		}
+		for i, m := range f.frame.Movers {
+			if want := a.Movers[i].At(now); m.Min != vecOf(want.Min) || m.Max != vecOf(want.Max) {
+				t.Errorf("tick %d: mover %d at %v, want %v", now.Tick, i, m, want)
+			}
+		}
+		if at := f.frame.Movers[0].Min; at != last {
+			moved, last = moved+1, at
+		}
+		f.page.Publish()
+	}
+	if moved < 4 {
+		t.Errorf("the elevator was at %d places in three seconds", moved)
 	}
 }

@@ -224,6 +224,11 @@ func (f *DashFeed) finish(now time.Duration) {
 	for team, score := range f.lobby.Match().RoundStatus().Score {
 		frame.Score[team] = int(score)
 	}
+	scene := f.lobby.Match().Scene()
+	for i := range scene.Arena.Movers {
+		box := scene.Arena.Movers[i].At(scene.Moment())
+		frame.Movers = append(frame.Movers, dash.Box{Min: vecOf(box.Min), Max: vecOf(box.Max)})
+	}
 	f.views = f.lobby.AppendPlayerViews(f.views[:0])
 	for i := range f.views {
 		f.addPlayer(&f.views[i])

@@ -131,6 +131,16 @@ func (h *Hero) Index(name string) int {
 	return slices.IndexFunc(h.params.Slots, func(s SlotParams) bool { return s.Name == name })
 }
 
+// WeaponSlot is the slot of a weapon by its index in Public.Fired, PunchSlot that of the punch, and
+// RoundSlot that of the first weapon whose shots are rounds. -1: the hero has none.
+func (h *Hero) WeaponSlot(weapon int) int { return int(h.weapons[weapon]) }
+func (h *Hero) PunchSlot() int            { return int(h.punch) }
+func (h *Hero) RoundSlot() int {
+	return slices.IndexFunc(h.params.Slots, func(s SlotParams) bool {
+		return s.Kind == Gun && s.Gun.Projectile == Hitscan
+	})
+}
+
 // Health is the points at spawn.
 func (h *Hero) Health() int16 { return h.params.Health }
 

@@ -91,7 +91,7 @@ func (in *Input) moves() bool { return in.MoveMag > 0 || in.Buttons&Jump != 0 }
 const Weapons = 2
 
 // Public is the public state of a player's abilities. The difference of a counter between two
-// snapshots is the number of events.
+// snapshots is the number of events; with each life and each hero the counters begin anew at 0.
 type Public struct {
 	Fired     [Weapons]uint8 // shots or throws of the first guns and launchers, modulo 256
 	Punches   uint8          // punches that landed their sweep, modulo 256

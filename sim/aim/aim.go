@@ -168,20 +168,22 @@ func reaction(m *sim.Match, a, b int) float32 {
 		}
 		from, okA := h.Pose(m.Tick()-back, a)
 		to, okB := h.Pose(m.Tick()-back, b)
-		if !okA || !okB || hidden(m, sim.Eye(from.Pos), sim.Eye(to.Pos)) {
+		if !okA || !okB || hidden(m, m.Tick()-back, sim.Eye(from.Pos), sim.Eye(to.Pos)) {
 			return float32(back) * 1000 / float32(rate)
 		}
 	}
 	return sightMillis
 }
 
-// hidden reports whether a wall stands between two places.
-func hidden(m *sim.Match, from, to geom.Vec3) bool {
+// hidden reports whether a wall stands between two places at a tick.
+func hidden(m *sim.Match, at tick.Tick, from, to geom.Vec3) bool {
 	way := to.Sub(from)
 	far := geom.Sqrt(float32(way.X*way.X) + float32(way.Y*way.Y) + float32(way.Z*way.Z))
 	if far < 0.1 {
 		return false
 	}
-	_, wall := m.Scene().Arena.Raycast(geom.Ray{Origin: from, Dir: way.Scale(1 / far), Max: far})
+	then := m.Scene().Moment()
+	then.Tick = at
+	_, wall := m.Scene().Arena.RaycastAt(geom.Ray{Origin: from, Dir: way.Scale(1 / far), Max: far}, then)
 	return wall
 }

@@ -50,7 +50,7 @@ func (g *gallery) draw(n int) int {
 func (g *gallery) inSight(me rig.Pose) (best rig.Pose) {
 	for _, o := range g.m.Poses() {
 		if o.ID != 0 && o.Alive() && me.ID != 0 && o.Team() != me.Team() &&
-			!hidden(g.m, sim.Eye(me.Pos), sim.Eye(o.Pos)) &&
+			!hidden(g.m, g.m.Tick(), sim.Eye(me.Pos), sim.Eye(o.Pos)) &&
 			(best.ID == 0 || o.Pos.Sub(me.Pos).LenSq() < best.Pos.Sub(me.Pos).LenSq()) {
 			best = o
 		}

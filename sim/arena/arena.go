@@ -36,11 +36,13 @@ type Arena struct {
 	Bounds geom.AABB // holds every solid; players cannot leave it
 	Solids []Solid   // boxes first, then ramps, then team areas, each in the order of the file
 	Spawns []Spawn   // sorted by team
+	Movers []Mover   // in the order of the file
 
 	first  [Teams + 1]int // where each team's spawns begin
 	hash   [32]byte
 	near   grid
 	rays   grid
+	moving []uint64 // movers near each cell of near
 	ground Ground
 	filled occupancy
 	pass   uint8   // of all solids together
@@ -49,8 +51,8 @@ type Arena struct {
 
 // New checks the parts of a map and builds the indexes. It keeps the slices, and sorts them. The
 // error names the first part that is wrong, as a map file names it: "boxes[3]: ...".
-func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena, error) {
-	a := &Arena{Name: name, Bounds: bounds, Solids: solids, Spawns: spawns}
+func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn, movers ...Mover) (*Arena, error) {
+	a := &Arena{Name: name, Bounds: bounds, Solids: solids, Spawns: spawns, Movers: movers}
 	slices.SortStableFunc(a.Solids, func(x, y Solid) int { return x.class() - y.class() })
 	slices.SortStableFunc(a.Spawns, func(x, y Spawn) int { return int(x.Team) - int(y.Team) })
 	if err := a.check(); err != nil {
@@ -64,14 +66,17 @@ func New(name string, bounds geom.AABB, solids []Solid, spawns []Spawn) (*Arena,
 	if err := a.index(); err != nil {
 		return nil, err
 	}
+	if err := a.indexMovers(); err != nil {
+		return nil, err
+	}
 	a.ground = newGround(a)
 	a.filled = newOccupancy(a.Solids, a.Bounds)
 	a.hash = a.computeHash()
 	return a, nil
 }
 
-// Hash is SHA-256 over everything a match depends on: bounds, solids, spawns. Equal hashes mean
-// equal ground.
+// Hash is SHA-256 over everything a match depends on: bounds, solids, spawns, movers. Equal hashes
+// mean equal ground.
 func (a *Arena) Hash() [32]byte { return a.hash }
 
 // Passed returns what the Pass of all solids has together: bit t is set if the map has an area of
@@ -93,7 +98,7 @@ var (
 	ErrTooLarge = errors.New("boxes and ramps: together they cover too much ground to be indexed")
 )
 
-// check validates bounds, solids and spawns, sets the Grade of ramps, and collects pass. Errors
+// check validates bounds, solids, spawns and movers, sets the Grade of ramps, and collects pass. Errors
 // name rows as a map file counts them: areas and ramps from 0 each.
 func (a *Arena) check() error {
 	if err := checkBox("bounds", a.Bounds.Min, a.Bounds.Max); err != nil {
@@ -146,7 +151,7 @@ func (a *Arena) check() error {
 			return fmt.Errorf("%s: stands at %v, want within bounds", where, s.Pos)
 		}
 	}
-	return nil
+	return a.checkMovers()
 }
 
 // checkBox wants two corners on the 1/64 m grid with lo below hi on every axis.
@@ -182,7 +187,7 @@ func inside(p geom.Vec3, b geom.AABB) bool {
 }
 
 // computeHash hashes the canonical form: counts and coordinates in 1/64 m as little-endian int32,
-// in the order of the fields. What team areas let pass follows at the end, for maps that have some.
+// in the order of the fields. What team areas let pass follows, then movers, for maps that have some.
 func (a *Arena) computeHash() [32]byte {
 	h := []byte("tickrate arena 1\n")
 	num := func(v int) { h = binary.LittleEndian.AppendUint32(h, uint32(int32(v))) }
@@ -209,6 +214,18 @@ func (a *Arena) computeHash() [32]byte {
 		if s.Pass != 0 {
 			num(int(s.Pass))
 		}
+	}
+	for i := range a.Movers {
+		if i == 0 {
+			h = append(h, "movers\n"...)
+		}
+		m := &a.Movers[i]
+		vec(m.Min)
+		vec(m.Max)
+		vec(m.Travel)
+		num(int(m.TravelMillis))
+		num(int(m.DwellMillis))
+		num(int(m.PhaseMillis))
 	}
 	return sha256.Sum256(h)
 }

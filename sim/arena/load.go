@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/bits"
 	"reflect"
 	"strconv"
@@ -21,7 +22,9 @@ import (
 //	"boxes": [[x0, y0, z0, x1, y1, z1], ...],
 //	"ramps": [[x0, y0, z0, x1, y1, z1, rises], ...],   rises: 1 towards +x, 2 -x, 3 +z, 4 -z
 //	"spawns": [[x, y, z, team, yaw], ...],             yaw in 1/65536 turn, 0 looks along +z
-//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...]}    stops the other team's bodies; optional
+//	"areas": [[x0, y0, z0, x1, y1, z1, team], ...],     stops the other team's bodies; optional
+//	"movers": [[x0, y0, z0, x1, y1, z1, dx, dy, dz, travel, dwell, phase], ...]}   optional; the box at
+//	                                                   its first end, the way to the second, and ms
 const (
 	fileFormat  = "tickrate arena"
 	fileVersion = 1
@@ -37,6 +40,7 @@ type file struct {
 	Ramps   [][]float64 `json:"ramps"`
 	Spawns  [][]float64 `json:"spawns"`
 	Areas   [][]float64 `json:"areas"`
+	Movers  [][]float64 `json:"movers"`
 }
 
 // Load reads a map file. The error is one line that names the field and what was expected of it.
@@ -138,7 +142,35 @@ func (f *file) arena() (*Arena, error) {
 		}
 		spawns = append(spawns, Spawn{Pos: vec3(row), Team: uint8(team), Yaw: geom.Angle(yaw)})
 	}
-	return New("", bounds, solids, spawns)
+	movers, err := f.movers()
+	if err != nil {
+		return nil, err
+	}
+	return New("", bounds, solids, spawns, movers...)
+}
+
+// movers converts the rows of movers.
+func (f *file) movers() (all []Mover, err error) {
+	if n := len(f.Movers); n > MaxMovers {
+		return nil, fmt.Errorf("movers: %d rows, want at most %d", n, MaxMovers)
+	}
+	for i, row := range f.Movers {
+		if len(row) != 12 {
+			return nil, fmt.Errorf("movers[%d]: %d numbers, want 12: x0 y0 z0 x1 y1 z1 dx dy dz travel dwell phase",
+				i, len(row))
+		}
+		m := Mover{Min: vec3(row), Max: vec3(row[3:]), Travel: vec3(row[6:])}
+		for k, at := range [...]*int32{&m.TravelMillis, &m.DwellMillis, &m.PhaseMillis} {
+			v, ok := wholeNumber(row[9+k], 0, math.MaxInt32)
+			if !ok {
+				return nil, fmt.Errorf("movers[%d]: %s %v, want whole milliseconds from 0", i,
+					[...]string{"travel", "dwell", "phase"}[k], row[9+k])
+			}
+			*at = int32(v)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 // vec3 converts the first three numbers of a row to metres.
@@ -202,6 +234,12 @@ func (a *Arena) Save(w io.Writer) error {
 			row(b, append(corners(s.Min, s.Max), float32(bits.TrailingZeros8(s.Pass)))...)
 			areas = ","
 		}
+	}
+	for i := range a.Movers {
+		b.WriteString([]string{"],\n\"movers\": [", ","}[min(i, 1)] + "\n")
+		m := &a.Movers[i]
+		row(b, append(append(corners(m.Min, m.Max), m.Travel.X, m.Travel.Y, m.Travel.Z),
+			float32(m.TravelMillis), float32(m.DwellMillis), float32(m.PhaseMillis))...)
 	}
 	b.WriteString("]}\n")
 	return b.Flush()

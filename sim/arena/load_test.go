@@ -168,7 +168,7 @@ func TestTooDense(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	if got := Names(); !reflect.DeepEqual(got, []string{"arena-1024", "arena-16", "arena-256", "arena-64"}) {
+	if got := Names(); !reflect.DeepEqual(got, []string{"arena-1024", "arena-16", "arena-256", "arena-64", "lifts"}) {
 		t.Errorf("built in: %v", got)
 	}
 	a, err := Open("gen:500:7")
@@ -188,7 +188,7 @@ func TestOpen(t *testing.T) {
 	for name, want := range map[string]string{
 		path: "arena " + path + ": boxes[1]: y = 1.51, want a multiple of 1/64 from -2000 to 2000",
 		"nosuch": "arena nosuch: no such file, and built in are only arena-1024, arena-16, arena-256, " +
-			"arena-64; gen:PLAYERS:SEED and town:PLAYERS:SEED make more",
+			"arena-64, lifts; gen:PLAYERS:SEED and town:PLAYERS:SEED make more",
 		"gen:":          "arena gen:: want gen:PLAYERS:SEED with 2 to 8192 players",
 		"town:1:1":      "arena town:1:1: want town:PLAYERS:SEED with 2 to 8192 players",
 		"gen:1:1":       "arena gen:1:1: want gen:PLAYERS:SEED with 2 to 8192 players",

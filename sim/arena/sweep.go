@@ -29,8 +29,7 @@ type Touch struct {
 // the radius; that is what is computed, exactly but for float32's rounding of about 1e-5 of the
 // numbers met. Coordinates are taken from the ray's origin, so that they are small near it.
 func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
-	if !r.Origin.Finite() || !r.Dir.Finite() || !(r.Max >= 0) || !(radius >= 0 && radius <= MaxSweep) ||
-		!(geom.Abs(r.Dir.LenSq()-1) <= 2e-5) {
+	if !sweeps(&r, radius) {
 		return Touch{}, false
 	}
 	if r.Max <= longestBox {
@@ -39,6 +38,12 @@ func (a *Arena) Sweep(r geom.Ray, radius float32) (hit Touch, ok bool) {
 		}
 	}
 	return a.sweepPieces(r, radius)
+}
+
+// sweeps reports whether Sweep takes a ray and a radius.
+func sweeps(r *geom.Ray, radius float32) bool {
+	return r.Origin.Finite() && r.Dir.Finite() && r.Max >= 0 && radius >= 0 && radius <= MaxSweep &&
+		geom.Abs(r.Dir.LenSq()-1) <= 2e-5
 }
 
 // sweepPieces is Sweep for rays and radii that it takes, piece by piece along the path.

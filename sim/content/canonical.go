@@ -102,6 +102,8 @@ func literal(field any, k *key) string {
 		return quote(k.choices[int(*f)-k.first])
 	case *object.Gives:
 		return quote(k.choices[int(*f)-k.first])
+	case *EffectKind:
+		return quote(k.choices[int(*f)-k.first])
 	case *Side:
 		return quote(k.choices[int(*f)-k.first])
 	case *float32:

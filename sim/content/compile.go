@@ -26,6 +26,7 @@ type Tables struct {
 	Cube        object.CubeKind
 	Areas       []object.AreaKind
 	Items       []object.ItemKind
+	Effects     EffectTable
 	Modes       []*mode.Rules
 	Rules       Rules
 
@@ -46,7 +47,7 @@ func (p *Pack) Compile(rate tick.Rate) (*Tables, error) {
 		return nil, fmt.Errorf("pack %s: %d ticks a second, want %d to %d", p.Name, rate, tick.MinRate,
 			tick.MaxRate)
 	}
-	t := &Tables{Rate: rate, Shared: p.shared, Barrel: p.Barrel, Cube: p.Cube, Rules: p.Rules, pack: p}
+	t := &Tables{Rate: rate, Shared: p.shared, Barrel: p.Barrel.BarrelKind, Effects: p.EffectTable(), Cube: p.Cube, Rules: p.Rules, pack: p}
 	for i := range p.Heroes {
 		h := &p.Heroes[i]
 		a, err := p.params(h).Compile(rate)
@@ -168,7 +169,7 @@ func (t *Tables) Stage(i int) (*Stage, error) {
 	}
 	s := &Stage{Homes: slices.Clone(m.Homes)}
 	var err error
-	if s.Arena, err = t.pack.arena(m.Arena); err != nil {
+	if s.Arena, err = t.pack.ground(m); err != nil {
 		return nil, wrong("%w", err)
 	}
 	for _, name := range m.Modes {
@@ -239,11 +240,27 @@ func (s *Stage) outside() (what string, i int) {
 func (p *Pack) Ground(onMap string) (a *arena.Arena, ok bool, err error) {
 	for i := range p.Maps {
 		if p.Maps[i].Name == onMap {
-			a, err = p.arena(p.Maps[i].Arena)
+			a, err = p.ground(&p.Maps[i])
 			return a, true, err
 		}
 	}
 	return nil, false, nil
+}
+
+// ground opens the arena of a map with the movers that the map adds.
+func (p *Pack) ground(m *Map) (*arena.Arena, error) {
+	a, err := p.arena(m.Arena)
+	if err != nil || len(m.Movers) == 0 {
+		return a, err
+	}
+	movers := slices.Clone(a.Movers)
+	for i := range m.Movers {
+		movers = append(movers, m.Movers[i].arena())
+	}
+	if a, err = arena.New(a.Name, a.Bounds, a.Solids, a.Spawns, movers...); err != nil {
+		return nil, fmt.Errorf("arena %s with the map's movers: %w", m.Arena, err)
+	}
+	return a, nil
 }
 
 // arena opens one by the name that maps use. Only what is built in, generated or an asset: never a

@@ -33,7 +33,7 @@ func TestRow15DefaultPackIsTheReference(t *testing.T) {
 	same(t, "projectiles", ammo, object.DefaultProjectiles())
 	same(t, "grenades", len(p.Grenades), 1)
 	same(t, "grenade", p.Grenades[0].GrenadeKind, object.DefaultGrenade())
-	same(t, "barrel", p.Barrel, object.DefaultBarrel())
+	same(t, "barrel", p.Barrel.BarrelKind, object.DefaultBarrel())
 	same(t, "cube", p.Cube, object.DefaultCube())
 	same(t, "area", p.Areas[0].Kind, object.AreaKind{Points: 25, PerSecond: 3})
 	same(t, "deadly area", p.Areas[1].Kind, object.AreaKind{Instant: true})
@@ -51,6 +51,39 @@ func TestRow15ProjectileIDs(t *testing.T) {
 		ability.Rivet: "Rivet", ability.RocketShell: "Rocket", ability.GooRocket: "GooRocket",
 	} {
 		same(t, name, p.Projectiles[id-1].Name, name)
+	}
+}
+
+// Both ends have the same effects with the same ids, whichever side a pack was read for, and each
+// reference is one of them. Looks and their assets are the client's alone.
+func TestRow15EffectsAreEqualOnBothEnds(t *testing.T) {
+	whole := Default().EffectTable()
+	for _, side := range []Side{Server, Client} {
+		p := DefaultFor(side)
+		same(t, side.String(), p.EffectTable(), whole)
+		tables, err := p.Compile(128)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "tables", tables.Effects, whole)
+		e, ok := p.Effect(whole.ID("goo explosion"))
+		_, image := p.Asset("burst")
+		if !ok || e.Name != "goo explosion" || e.Kind != Spatial || image != (side == Client) ||
+			(e.Look.Image == "burst" && e.Look.Mark == 1.25) != (side == Client) {
+			t.Errorf("%v: %v, %+v, image %v", side, ok, e, image)
+		}
+	}
+	for id, want := range map[EffectID]string{
+		whole.Abilities[0][0]: "rifle round", whole.Abilities[0][1]: "goo shot", whole.Abilities[0][3]: "punch",
+		whole.Abilities[1][0]: "rivet shot", whole.Abilities[1][1]: "grenade throw",
+		whole.Impacts[ability.Rivet-1]: "rivet impact", whole.Explosions[ability.GooRocket-1]: "goo explosion",
+		whole.Grenade: "grenade explosion", whole.Barrel: "barrel explosion", whole.Impacts[1]: "",
+		EffectID(200): "",
+	} {
+		same(t, "name", whole.Name(id), want)
+	}
+	if _, ok := Default().Effect(EffectID(len(whole.Names)) + 1); ok || whole.ID("x") != 0 {
+		t.Error("an effect that the pack has not")
 	}
 }
 

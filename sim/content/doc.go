@@ -7,8 +7,8 @@
 // # Files
 //
 //	pack.toml      format, name, files: the others, in their order; and any row that those may hold
-//	*.toml         rows of [[hero]], [[ability]], [[projectile]], [[grenade]], [[area]], [[mode]],
-//	               [[map]], [[asset]]; and [barrel], [cube], [zone], [rules], each once in all files
+//	*.toml         rows of [[hero]], [[ability]], [[projectile]], [[grenade]], [[area]], [[item]],
+//	               [[effect]], [[mode]], [[map]], [[asset]]; and [barrel], [cube], [zone], [rules], each once in all files
 //	assets         any files that an [[asset]] names, with the SHA-256 of their bytes
 //
 // Every key must be known, and must be there unless keys.go says that it may be left out, which

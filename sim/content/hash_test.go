@@ -73,6 +73,11 @@ func TestRow16Hashes(t *testing.T) {
 		{"speed", with(files(), "heroes.toml", "walk_speed = 6", "walk_speed = 6.1"), true, true, true, true},
 		{"rounds", with(files(), "abilities.toml", "rounds_per_sec = 14", "rounds_per_sec = 13"), true,
 			true, true, true},
+		{"how an effect looks", with(files(), "effects.toml", `"ffd27f"`, `"ffd280"`), true, false, true, false},
+		{"kinds of effects", with(with(files(), "effects.toml", `name = "punch"`, `name = "fist"`),
+			"abilities.toml", `"punch"`, `"fist"`), true, true, true, true},
+		{"a reference to an effect", with(files(), "projectiles.toml", `"rivet impact"`, `"punch"`), true, true,
+			true, true},
 		{"a name", with(files(), "pack.toml", `"default"`, `"other"`), true, true, true, true},
 		{"order of heroes", with(with(files(), "heroes.toml", `"robot"`, `"tank"`), "heroes.toml",
 			`"terraformer"`, `"robot"`), true, true, true, true},
@@ -111,6 +116,9 @@ func TestRow16Variants(t *testing.T) {
 		}
 		if got := strings.Contains(string(text), "\ntitle = "); got != (side != Server) {
 			t.Errorf("%v: titles in the text: %v", side, got)
+		}
+		if got := strings.Contains(string(text), "[effect.look]"); got != (side != Server) {
+			t.Errorf("%v: looks in the text: %v", side, got)
 		}
 		if got := strings.Contains(string(text), "crosshair"); got != (side != Server) {
 			t.Errorf("%v: a client's asset in the text: %v", side, got)

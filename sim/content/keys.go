@@ -26,6 +26,7 @@ const (
 	maxStands   = 256
 	maxAssets   = 64
 	maxItems    = 64
+	maxEffects  = 255 // an EffectID is a byte, and 0 is none
 )
 
 // keymask is a set of ability keys.
@@ -91,6 +92,8 @@ var (
 		keyOf("damage", 0, 10000, func(p *Projectile) *int32 { return &p.Damage }, server),
 		keyOf("impulse", 0, 64, func(p *Projectile) *float32 { return &p.Impulse }, server),
 		keyOf("linger_ms", 0, 60000, func(p *Projectile) *int32 { return &p.LingerMillis }, server),
+		effectKey("impact", func(p *Projectile) *string { return &p.Impact }),
+		effectKey("explosion", func(p *Projectile) *string { return &p.Explosion }),
 		tableOf("splash", splashKeys, func(p *Projectile) *object.Splash { return &p.Splash }, optional),
 	}
 	grenadeKeys = table{
@@ -104,13 +107,15 @@ var (
 		keyOf("proximity_m", 0, 10, func(g *Grenade) *float32 { return &g.Proximity }, server),
 		keyOf("arm_ms", 0, 60000, func(g *Grenade) *int32 { return &g.ArmMillis }, server),
 		keyOf("linger_ms", 0, 60000, func(g *Grenade) *int32 { return &g.LingerMillis }, server),
+		effectKey("explosion", func(g *Grenade) *string { return &g.Explosion }),
 		tableOf("splash", splashKeys, func(g *Grenade) *object.Splash { return &g.Splash }),
 	}
 	barrelKeys = table{
-		keyOf("health", 1, 10000, func(b *object.BarrelKind) *int16 { return &b.Health }),
-		keyOf("radius_m", 0.05, 2, func(b *object.BarrelKind) *float32 { return &b.Radius }),
-		keyOf("height_m", 0.1, 10, func(b *object.BarrelKind) *float32 { return &b.Height }),
-		tableOf("splash", splashKeys, func(b *object.BarrelKind) *object.Splash { return &b.Splash }),
+		keyOf("health", 1, 10000, func(b *Barrel) *int16 { return &b.Health }),
+		keyOf("radius_m", 0.05, 2, func(b *Barrel) *float32 { return &b.Radius }),
+		keyOf("height_m", 0.1, 10, func(b *Barrel) *float32 { return &b.Height }),
+		effectKey("explosion", func(b *Barrel) *string { return &b.Explosion }),
+		tableOf("splash", splashKeys, func(b *Barrel) *object.Splash { return &b.Splash }),
 	}
 	cubeKeys = table{
 		keyOf("edge_m", 0.1, 2*arena.MaxSweep, func(c *object.CubeKind) *float32 { return &c.Edge }),
@@ -194,6 +199,14 @@ var (
 			keyOf("at_m", -arena.Limit, arena.Limit, func(o *Object) *geom.Vec3 { return &o.At }),
 			keyOf("yaw", 0, 65535, func(o *Object) *geom.Angle { return &o.Yaw }, optional),
 		}, func(m *Map) *[]Object { return &m.Objects }),
+		listOf("mover", arena.MaxMovers, table{
+			keyOf("box_m", -arena.Limit, arena.Limit, func(o *Mover) *geom.AABB { return &o.Box }),
+			keyOf("travel_m", -2*arena.Limit, 2*arena.Limit, func(o *Mover) *geom.Vec3 { return &o.Travel }),
+			keyOf("travel_ms", arena.MinTravelMillis, arena.MaxMoverMillis,
+				func(o *Mover) *int32 { return &o.TravelMillis }),
+			keyOf("dwell_ms", 0, arena.MaxMoverMillis, func(o *Mover) *int32 { return &o.DwellMillis }),
+			keyOf("phase_ms", 0, 4*arena.MaxMoverMillis, func(o *Mover) *int32 { return &o.PhaseMillis }, optional),
+		}, func(m *Map) *[]Mover { return &m.Movers }),
 	}
 	standKeys = table{keyOf("at_m", -arena.Limit, arena.Limit, func(s *Stand) *geom.Vec3 { return &s.At })}
 	ruleKeys  = table{
@@ -211,7 +224,7 @@ var (
 		nameKey(func(p *Pack) *string { return &p.Name }),
 		keyOf("files", 0, maxFiles, func(p *Pack) *[]string { return &p.Files }, optional),
 		tableOf("rules", ruleKeys, func(p *Pack) *Rules { return &p.Rules }),
-		tableOf("barrel", barrelKeys, func(p *Pack) *object.BarrelKind { return &p.Barrel }),
+		tableOf("barrel", barrelKeys, func(p *Pack) *Barrel { return &p.Barrel }),
 		tableOf("cube", cubeKeys, func(p *Pack) *object.CubeKind { return &p.Cube }),
 		tableOf("zone", zoneKeys, func(p *Pack) *Zone { return &p.Zone }),
 		listOf("hero", maxHeroes, heroKeys, func(p *Pack) *[]Hero { return &p.Heroes }),
@@ -221,6 +234,7 @@ var (
 		listOf("grenade", maxGrenades, grenadeKeys, func(p *Pack) *[]Grenade { return &p.Grenades }),
 		listOf("area", maxRows, areaKeys, func(p *Pack) *[]Area { return &p.Areas }),
 		listOf("item", maxItems, itemKeys, func(p *Pack) *[]Item { return &p.Items }),
+		listOf("effect", maxEffects, effectKeys, func(p *Pack) *[]Effect { return &p.Effects }),
 		listOf("mode", maxModes, modeKeys, func(p *Pack) *[]Mode { return &p.Modes }),
 		listOf("map", maxMaps, mapKeys, func(p *Pack) *[]Map { return &p.Maps }),
 		listOf("asset", maxAssets, assetKeys, func(p *Pack) *[]Asset { return &p.Assets }, marked),
@@ -237,6 +251,7 @@ var abilityKeys = table{
 		words(0, keyNames...)),
 	keyOf("runs_with", 0, 32, func(a *Ability) *[]string { return &a.RunsWith }, optional),
 	keyOf("interrupts", 0, 32, func(a *Ability) *[]string { return &a.Interrupts }, optional),
+	effectKey("effect", func(a *Ability) *string { return &a.Effect }, when(shown)),
 
 	keyOf("fires", 1, 32, func(a *Ability) *string { return &a.Flies }, optional, when(is(ability.Gun))),
 	keyOf("rounds_per_sec", 1./64, 128, func(a *Ability) *float32 { return &a.Gun.RoundsPerSec },

@@ -17,7 +17,7 @@ func files() fstest.MapFS {
 	out := fstest.MapFS{}
 	for _, name := range []string{
 		"pack.toml", "heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml", "modes.toml",
-		"maps.toml", "assets/crosshair.svg",
+		"maps.toml", "effects.toml", "assets/crosshair.svg", "assets/spark.svg", "assets/burst.svg",
 	} {
 		text, err := embedded.ReadFile("default/" + name)
 		if err != nil {
@@ -58,13 +58,13 @@ func TestRow15EveryKeyIsChecked(t *testing.T) {
 	all := files()
 	optional := strings.Fields("files title keys runs_with interrupts fires most_per_sec spin_per_sec " +
 		"cone_degrees cone_per_shot cone_per_sec " +
-		"pitch_degrees speed instant")
+		"pitch_degrees speed instant effect impact explosion image color size_m life_ms light_m audible_m mark_m")
 	checked := 0
 	for name, file := range all {
 		rows := strings.Split(string(file.Data), "\n")
 		for i, line := range rows {
 			m := setting.FindStringSubmatch(line)
-			if m == nil || !strings.HasSuffix(name, ".toml") || name == "maps.toml" && i > 120 {
+			if m == nil || !strings.HasSuffix(name, ".toml") || name == "maps.toml" && i > 120 || name == "effects.toml" && i > 40 {
 				continue
 			}
 			checked++
@@ -120,7 +120,7 @@ func TestRow15RangesAreThePackages(t *testing.T) {
 	all := files()
 	tried := 0
 	for _, name := range []string{"heroes.toml", "abilities.toml", "projectiles.toml", "objects.toml",
-		"modes.toml"} {
+		"effects.toml", "modes.toml"} {
 		rows := strings.Split(string(all[name].Data), "\n")
 		for i, line := range rows {
 			m := setting.FindStringSubmatch(line)
@@ -179,15 +179,15 @@ func TestRow15References(t *testing.T) {
 		{"abilities.toml", `fires = "Rivet"`, `fires = "Bolt"`,
 			`abilities.toml:9: ability[0].fires: "Bolt", want the name of a row of [[projectile]]`},
 		{"abilities.toml", `throws = "Grenade"`, `throws = "Bomb"`,
-			`abilities.toml:22: ability[1].throws: "Bomb", ` +
+			`abilities.toml:23: ability[1].throws: "Bomb", ` +
 				`want the name of a row of [[projectile]] or [[grenade]]`},
 		{"abilities.toml", "speed = 50\n", "", `ability[1].speed: want more than 0`},
 		{"abilities.toml", `throws = "GooRocket"`, "throws = \"GooRocket\"\nspeed = 3",
-			"abilities.toml:52: ability[3].speed: want none"},
+			"abilities.toml:55: ability[3].speed: want none"},
 		{"abilities.toml", "cooldown_ms = 1000", "cooldown_ms = 400",
-			"abilities.toml:26: ability[1].cooldown_ms: want at least active_ms"},
+			"abilities.toml:27: ability[1].cooldown_ms: want at least active_ms"},
 		{"abilities.toml", "impact_ms = 100", "impact_ms = 1000",
-			"abilities.toml:66: ability[4].impact_ms: want less than period_ms"},
+			"abilities.toml:70: ability[4].impact_ms: want less than period_ms"},
 		{"abilities.toml", "clip = 80", "clip = 80\ncone_degrees = 1",
 			"abilities.toml:14: ability[0].cone_degrees: want 0"},
 		{"abilities.toml", "reload_ms = 1500", "reload_ms = 499",
@@ -195,7 +195,7 @@ func TestRow15References(t *testing.T) {
 		{"abilities.toml", "clip = 80", "clip = 80\ndamage = 1",
 			"abilities.toml:14: ability[0].damage: unknown key"},
 		{"abilities.toml", `interrupts = ["sprint"]`, `interrupts = ["run"]`,
-			`abilities.toml:61: ability[4].interrupts: "run", want the name`},
+			`abilities.toml:65: ability[4].interrupts: "run", want the name`},
 		{"abilities.toml", `kind = "gun"`, `kind = "gnu"`,
 			`abilities.toml:6: ability[0].kind: "gnu", want movement, dead`},
 		{"abilities.toml", `kind = "dead"`, `kind = "movement"`,
@@ -203,20 +203,42 @@ func TestRow15References(t *testing.T) {
 		{"abilities.toml", `keys = ["primary"]`, `keys = ["primary", "primary"]`,
 			"abilities.toml:7: ability[0].keys: a list of 2, want jump, ability1"},
 		{"projectiles.toml", "falloff_start_m = 1", "falloff_start_m = 6",
-			"projectiles.toml:25: projectile[1].splash.falloff_start_m: want at most radius_m"},
+			"projectiles.toml:27: projectile[1].splash.falloff_start_m: want at most radius_m"},
 		{"projectiles.toml", "min_damage = 0", "min_damage = 41",
-			"projectiles.toml:27: projectile[1].splash.min_damage: want at most damage"},
+			"projectiles.toml:29: projectile[1].splash.min_damage: want at most damage"},
 		{"projectiles.toml", "min_impulse = 0", "min_impulse = 16",
 			"projectile[1].splash.min_impulse: want at most impulse"},
 		{"projectiles.toml", `name = "Grenade"`, `name = "Rivet"`, `grenade[0].name: "Rivet" twice`},
 		{"objects.toml", "height_m = 0.9", "height_m = 0.5",
 			"objects.toml:4: barrel.height_m: want at least twice"},
-		{"objects.toml", "[cube]", "[barrel]", "objects.toml:15: "},
+		{"objects.toml", "[cube]", "[barrel]", "objects.toml:16: "},
 		{"modes.toml", "[[mode]]", "[cube]\nedge_m = 1\n[[mode]]", "cube: in more than one file"},
 		{"modes.toml", "points = 3", "points = 2",
 			`maps.toml:18: map[0].point: 3 capture points, want the 2 of mode "assault"`},
 		{"modes.toml", "respawn_ms = 10000\npoints", "respawn_ms = 10000\nscore_limit = 3\npoints",
 			"modes.toml:10: mode[0].score_limit: unknown key"},
+		{"effects.toml", `name = "punch"`, `name = "goo shot"`, `effects.toml:114: effect[9].name: "goo shot" twice`},
+		{"effects.toml", `kind = "hitscan"`, `kind = "beam"`,
+			`effects.toml:6: effect[0].kind: "beam", want spatial, hitscan`},
+		{"effects.toml", `kind = "hitscan"`, `kind = "spatial"`,
+			"effects.toml:16: effect[0].look.speed: want 0 but for kind hitscan"},
+		{"effects.toml", `image = "spark"`, `image = "sparks"`,
+			`effects.toml:10: effect[0].look.image: "sparks", want the name of an [[asset]] that clients have`},
+		{"effects.toml", `color = "ffd27f"`, `color = "orange"`,
+			`effects.toml:11: effect[0].look.color: "orange", want rrggbb`},
+		{"abilities.toml", `effect = "rifle round"`, `effect = "rifle"`,
+			`abilities.toml:46: ability[2].effect: "rifle", want the name of a row of [[effect]] of kind hitscan`},
+		{"abilities.toml", `effect = "rivet shot"`, `effect = "rifle round"`,
+			`abilities.toml:15: ability[0].effect: "rifle round", want the name of a row of [[effect]] of kind spatial`},
+		{"abilities.toml", `kind = "sprint"`, "kind = \"sprint\"\neffect = \"punch\"", "ability[5].effect: unknown key"},
+		{"projectiles.toml", `impact = "rivet impact"`, `explosion = "goo explosion"`,
+			"projectiles.toml:12: projectile[0].explosion: want none without a splash"},
+		{"projectiles.toml", `impact = "rivet impact"`, `impact = "bang"`,
+			`projectiles.toml:12: projectile[0].impact: "bang", want the name of a row of [[effect]]`},
+		{"projectiles.toml", `explosion = "grenade explosion"`, `explosion = "bang"`,
+			`grenade[0].explosion: "bang", want the name of a row of [[effect]] of kind spatial`},
+		{"objects.toml", `explosion = "barrel explosion"`, `explosion = "bang"`,
+			`objects.toml:5: barrel.explosion: "bang", want the name of a row of [[effect]] of kind spatial`},
 		{"maps.toml", `modes = ["assault", "deathmatch"]`, `modes = ["assault", "football"]`,
 			`maps.toml:8: map[0].modes: "football", want the name of a row of [[mode]]`},
 		{"maps.toml", `arena = "arena-16"`, `arena = "/etc/passwd"`,

@@ -3,6 +3,7 @@ package content
 import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/sim/ability"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/mode"
 	"github.com/tickrate/tickrate/sim/move"
 	"github.com/tickrate/tickrate/sim/object"
@@ -43,11 +44,12 @@ type Pack struct {
 	Abilities   []Ability
 	Projectiles []Projectile
 	Grenades    []Grenade
-	Barrel      object.BarrelKind
+	Barrel      Barrel
 	Cube        object.CubeKind
 	Zone        Zone
 	Areas       []Area
 	Items       []Item
+	Effects     []Effect
 	Modes       []Mode
 	Maps        []Map
 	Rules       Rules
@@ -74,19 +76,29 @@ type Ability struct {
 	ability.SlotParams // Name is unique among abilities
 	Title              string
 	Flies              string // projectile or grenade it fires, "": none; SlotParams has its id
+	Effect             string // of its use; of a gun with rounds, a hitscan effect; "": none
 }
 
 // Projectile is a kind of projectile; its id is ability.Projectile 1 and on, and
 // object.Trajectory.Type 0 and on.
 type Projectile struct {
 	object.ProjectileKind
-	Title string
+	Title     string
+	Impact    string // effect where it strikes, "": none
+	Explosion string // effect of its splash, "": none
 }
 
 // Grenade is a kind of grenade.
 type Grenade struct {
 	object.GrenadeKind
-	Title string
+	Title     string
+	Explosion string // effect of its splash, "": none
+}
+
+// Barrel is the kind of all barrels.
+type Barrel struct {
+	object.BarrelKind
+	Explosion string // effect of its splash, "": none
 }
 
 // Area is a kind of damage area.
@@ -129,6 +141,22 @@ type Map struct {
 	Teleporters []Port
 	Items       []PlacedItem
 	Objects     []Object
+	Movers      []Mover // besides those of the arena
+}
+
+// Mover is a box that travels, see arena.Mover.
+type Mover struct {
+	Box          geom.AABB // at its first end
+	Travel       geom.Vec3 // to the second
+	TravelMillis int32
+	DwellMillis  int32
+	PhaseMillis  int32
+}
+
+// arena is the row as an arena takes it.
+func (m *Mover) arena() arena.Mover {
+	return arena.Mover{Min: m.Box.Min, Max: m.Box.Max, Travel: m.Travel, TravelMillis: m.TravelMillis,
+		DwellMillis: m.DwellMillis, PhaseMillis: m.PhaseMillis}
 }
 
 // Home is a box in which a team's players may change their hero.

@@ -117,6 +117,8 @@ func (r *reader) set(field, v any, k *key, path string) error {
 		ok = word((*uint8)(f), v, k)
 	case *object.Gives:
 		ok = word((*uint8)(f), v, k)
+	case *EffectKind:
+		ok = word((*uint8)(f), v, k)
 	case *Side:
 		ok = word((*uint8)(f), v, k)
 	case *float32:

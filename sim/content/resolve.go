@@ -1,6 +1,7 @@
 package content
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/ability"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -75,6 +77,7 @@ func (r *reader) rowNames(p *Pack) (*nameSets, error) {
 		{"projectile", len(p.Projectiles), func(i int) string { return p.Projectiles[i].Name }, flying},
 		{"grenade", len(p.Grenades), func(i int) string { return p.Grenades[i].Name }, flying},
 		{"area", len(p.Areas), func(i int) string { return p.Areas[i].Name }, names.areas},
+		{"effect", len(p.Effects), func(i int) string { return p.Effects[i].Name }, map[string]bool{}},
 		{"item", len(p.Items), func(i int) string { return p.Items[i].Name }, names.items},
 		{"mode", len(p.Modes), func(i int) string { return p.Modes[i].Name }, names.modes},
 		{"map", len(p.Maps), func(i int) string { return p.Maps[i].Name }, map[string]bool{}},
@@ -130,7 +133,7 @@ func (r *reader) resolve(p *Pack) error {
 			return r.fail(row("asset", i)+".sha256", "want 64 digits 0-9 a-f")
 		}
 	}
-	return r.splashes(p)
+	return cmp.Or(r.splashes(p), r.effects(p))
 }
 
 // bound is a rule between two keys.
@@ -266,6 +269,10 @@ func (r *reader) hero(p *Pack, h *Hero, at string, abilities map[string]bool) er
 // checkRate is the rate at which a pack is checked: the most rounds a second that a gun may have.
 const checkRate tick.Rate = 128
 
+// anywhere is the bounds of the largest arena.
+var anywhere = geom.AABB{Min: geom.Vec3{X: -arena.Limit, Y: -arena.Limit, Z: -arena.Limit},
+	Max: geom.Vec3{X: arena.Limit, Y: arena.Limit, Z: arena.Limit}}
+
 // mapRow checks the references and the places of a map.
 func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 	if err := r.known(at+".modes", m.Modes, "mode", names.modes); err != nil {
@@ -294,6 +301,12 @@ func (r *reader) mapRow(p *Pack, m *Map, at string, names *nameSets) error {
 		if !names.items[m.Items[i].Kind] {
 			return r.fail(at+"."+row("item", i)+".kind", "%q, want the name of a row of [[item]]",
 				m.Items[i].Kind)
+		}
+	}
+	for i := range m.Movers {
+		mover := m.Movers[i].arena()
+		if err := mover.Check(anywhere); err != nil {
+			return r.fail(at+"."+row("mover", i), "%v", err)
 		}
 	}
 	for i := range p.Modes {

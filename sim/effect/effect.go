@@ -5,6 +5,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp/rig"
+	"github.com/tickrate/tickrate/sim/content"
 	"github.com/tickrate/tickrate/sim/object"
 )
 
@@ -59,7 +60,8 @@ func (s Surface) String() string {
 	return "invalid"
 }
 
-// Effect is one effect, or several equal ones of a tick.
+// Effect is one effect, or several equal ones of a tick. Those of shots, launches, punches, impacts
+// and explosions may be registered in the content pack; the others are of the game's own kinds.
 //
 //	kind       Pos             Dir                       Strength          Amount
 //	shot       eye             of the view               0                 0
@@ -80,6 +82,9 @@ type Effect struct {
 	Pos, Dir geom.Vec3    // metres; a unit vector, or 0 where there is none
 	Strength float32
 	Amount   uint16
-	Source   netid.ID // the player behind it; 0: the world, or hidden from the receiver
-	Target   netid.ID // the player that it happened to; 0: none
+	// Registered is the row of the content pack that presents it; 0: none does. It follows from the
+	// hero, the projectile or the object, and takes no bytes.
+	Registered content.EffectID
+	Source     netid.ID // the player behind it; 0: the world, or hidden from the receiver
+	Target     netid.ID // the player that it happened to; 0: none
 }

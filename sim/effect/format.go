@@ -61,6 +61,7 @@ type Item struct {
 type Format struct {
 	slots int
 	life  tick.Tick
+	rate  tick.Rate
 	min   geom.Vec3
 	top   [3]uint64 // greatest number of each axis
 	place [3]uint   // bits of each axis
@@ -70,7 +71,7 @@ type Format struct {
 
 // NewFormat returns the layout for a lobby of slots, a map and a tick rate.
 func NewFormat(slots int, bounds geom.AABB, rate tick.Rate) Format {
-	f := Format{slots: slots, life: Life(rate), min: bounds.Min}
+	f := Format{slots: slots, life: Life(rate), rate: rate, min: bounds.Min}
 	f.slot = uint(bits.Len(uint(slots - 1)))
 	f.age = uint(bits.Len(uint(f.life)))
 	size := bounds.Max.Sub(bounds.Min)
@@ -180,6 +181,7 @@ func (f *Format) placeOf(n [3]uint64) geom.Vec3 {
 // struck: beside an edge the nearest place may lie nearer to another surface.
 func (f *Format) Fit(a *arena.Arena, e *Effect) geom.Vec3 {
 	const half, whole = placeUnit / 2, placeUnit
+	now := arena.Moment{Tick: e.Tick, Rate: f.rate}
 	n := e.Dir
 	side := geom.Vec3{X: 1 - geom.Abs(n.X), Z: 1 - geom.Abs(n.Z)}.Scale(whole)
 	up := geom.Vec3{Y: float32((1 - geom.Abs(n.Y)) * whole)}
@@ -187,7 +189,7 @@ func (f *Format) Fit(a *arena.Arena, e *Effect) geom.Vec3 {
 		up.Sub(side), up.Scale(2)} {
 		for _, lift := range [...]float32{half, 0, whole} {
 			at := f.placeOf(f.numbers(e.Pos.Mad(n, lift).Add(aside)))
-			if _, faces, ok := a.Surface(at, markReach); ok && faces.Dot(n) > sameWay {
+			if _, faces, ok := a.SurfaceAt(at, markReach, now); ok && faces.Dot(n) > sameWay {
 				return at
 			}
 		}
@@ -196,8 +198,9 @@ func (f *Format) Fit(a *arena.Arena, e *Effect) geom.Vec3 {
 }
 
 // Locate is the place and the normal of an impact on the map, from its place on the wire.
-func Locate(a *arena.Arena, e *Effect) {
-	if at, n, ok := a.Surface(e.Pos, markReach); ok {
+func (f *Format) Locate(a *arena.Arena, e *Effect) {
+	now := arena.Moment{Tick: e.Tick, Rate: f.rate}
+	if at, n, ok := a.SurfaceAt(e.Pos, markReach, now); ok {
 		e.Pos, e.Dir = at, n
 	}
 }

@@ -214,10 +214,10 @@ func TestRow71PlacesKeepTheirSurface(t *testing.T) {
 		}
 		r.Max = touch.Distance
 		e := Effect{Kind: Impact}
-		e.Pos, e.Dir = Wall(a, r)
+		e.Pos, e.Dir = Wall(a, r, arena.Moment{})
 		told := e
 		told.Pos = f.placeOf(f.numbers(f.Fit(a, &e)))
-		Locate(a, &told)
+		f.Locate(a, &told)
 		met++
 		if told.Dir.Dot(touch.Normal) > 0.99 {
 			same++

@@ -33,6 +33,9 @@ func AppendTold(dst []Effect, m *sim.Match) []Effect {
 // appendImpact appends what a round struck, or counts it with the impact before it.
 func appendImpact(dst []Effect, m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) []Effect {
 	e := Effect{Kind: Impact, Count: 1, Cause: object.CauseShot, Tick: m.Tick(), Source: netid.ID(s.Shooter)}
+	if v := m.Vital(e.Source); v != nil {
+		e.Registered = m.Game().RoundEffect(v.Hero)
+	}
 	switch {
 	case hit.ID != 0:
 		e.Surface, e.Bone, e.Target = Player, hit.Bone, netid.ID(hit.ID)
@@ -40,7 +43,7 @@ func appendImpact(dst []Effect, m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) []E
 	case s.HitObject != 0:
 		e.Surface, e.Pos, e.Dir = Object, s.Ray.At(s.Ray.Max), s.Ray.Dir.Scale(-1)
 	case s.HitWall:
-		e.Pos, e.Dir = Wall(m.Scene().Arena, s.Ray)
+		e.Pos, e.Dir = Wall(m.Scene().Arena, s.Ray, m.Scene().Moment())
 	default:
 		return dst
 	}
@@ -50,11 +53,11 @@ func appendImpact(dst []Effect, m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) []E
 	return append(dst, e)
 }
 
-// Wall is where a ray that a map has stopped ends, and the normal of the surface there, or the way
-// back if the map has none.
-func Wall(a *arena.Arena, r geom.Ray) (at, normal geom.Vec3) {
+// Wall is where a ray that a map has stopped at a moment ends, and the normal of the surface there, or
+// the way back if the map has none.
+func Wall(a *arena.Arena, r geom.Ray, now arena.Moment) (at, normal geom.Vec3) {
 	at = r.At(r.Max)
-	if _, n, ok := a.Surface(at.Mad(r.Dir, -1./32), wallReach); ok {
+	if _, n, ok := a.SurfaceAt(at.Mad(r.Dir, -1./32), wallReach, now); ok {
 		return at, n
 	}
 	return at, r.Dir.Scale(-1)

@@ -27,9 +27,22 @@ type playerMark struct {
 	id                     netid.ID
 	tick                   tick.Tick
 	shots, throws, punches uint8
-	phase                  uint8
+	phase, hero            uint8
 	stance                 rig.Stance
-	alive                  bool
+	flags                  uint16 // of the pose
+}
+
+func (m *playerMark) alive() bool { return m.flags&rig.FlagAlive != 0 }
+
+// restarted reports whether the counters of m began anew after those of was: they do with each life
+// and hero. If neither row shows that, more events than ticks do: a weapon fires once a tick at most.
+func (m *playerMark) restarted(was *playerMark) bool {
+	if !was.alive() || was.hero != m.hero {
+		return true
+	}
+	most := uint8(min(m.tick-was.tick, 255))
+	return (was.flags^m.flags)&rig.LifeMask != 0 && (m.shots-was.shots > most ||
+		(m.throws-was.throws)&63 > most || (m.punches-was.punches)&15 > most)
 }
 
 // objectMark is what the newest row of an object's slot said.
@@ -66,16 +79,19 @@ func (k *Tracker) Player(dst []Effect, t tick.Tick, slot int, id netid.ID, p *ne
 		return dst
 	}
 	m.shots, m.throws, m.punches = p.Shots, p.Throws, p.Punches
-	m.phase, m.stance, m.alive = p.Phase, p.Stance, p.Flags&rig.FlagAlive != 0
-	if was.id != id || t-was.tick > tick.Tick(k.kit.Rate)/stale {
+	m.phase, m.stance, m.hero, m.flags = p.Phase, p.Stance, p.Hero, p.Flags
+	if was.id != id || t-was.tick > tick.Tick(k.kit.Rate)/stale || !was.alive() && !m.alive() {
 		return dst
 	}
+	if m.restarted(&was) {
+		was.shots, was.throws, was.punches = 0, 0, 0
+	}
 	e := Effect{Tick: t, Source: id, Pos: p.Pos}
-	if was.alive && !m.alive {
+	dst = k.weapons(dst, &was, m, p, e)
+	if !m.alive() {
 		e.Kind, e.Count, e.Target = Death, 1, id
 		return append(dst, e)
 	}
-	dst = k.weapons(dst, &was, m, p, e)
 	return steps(dst, &was, m, p, e)
 }
 
@@ -84,15 +100,19 @@ func (k *Tracker) weapons(dst []Effect, was, now *playerMark, p *netstate.Player
 	if now.id == k.self {
 		return dst
 	}
-	for kind, n := range [...]uint8{
-		Shot:   now.shots - was.shots,
-		Launch: (now.throws - was.throws) & 63,
-		Punch:  (now.punches - was.punches) & 15,
+	hero := k.kit.Hero(p.Hero)
+	for kind, of := range [...]struct {
+		count uint8
+		slot  int
+	}{
+		Shot:   {now.shots - was.shots, hero.WeaponSlot(0)},
+		Launch: {(now.throws - was.throws) & 63, hero.WeaponSlot(1)},
+		Punch:  {(now.punches - was.punches) & 15, hero.PunchSlot()},
 	} {
-		if n == 0 {
+		if of.count == 0 {
 			continue
 		}
-		e.Kind, e.Count = Kind(kind), n
+		e.Kind, e.Count, e.Registered = Kind(kind), of.count, k.kit.SlotEffect(p.Hero, of.slot)
 		e.Pos, e.Dir = k.kit.Body(p.Hero).Eye(p.Pos), geom.Forward(p.Yaw, p.Pitch)
 		dst = append(dst, e)
 	}
@@ -167,8 +187,10 @@ func (k *Tracker) Object(dst []Effect, t tick.Tick, slot int, id netid.ID, o *ne
 		e.Kind = Teleport
 		return append(dst, e)
 	case netstate.Grenade:
+		e.Registered = k.kit.Effects().Grenade
 		return appendExplosion(dst, e, k.kit.GrenadeKinds[0].Splash.Radius)
 	case netstate.Barrel:
+		e.Registered = k.kit.Effects().Barrel
 		return appendExplosion(dst, e, k.kit.BarrelKind().Splash.Radius)
 	case netstate.Projectile:
 		return k.strike(dst, e, o)
@@ -192,11 +214,12 @@ func (k *Tracker) strike(dst []Effect, e Effect, o *netstate.ObjectState) []Effe
 	}
 	kind := &k.kit.ProjectileKinds[o.Type]
 	hit := e
-	hit.Kind, hit.Cause = Impact, object.CauseProjectile
+	hit.Kind, hit.Cause, hit.Registered = Impact, object.CauseProjectile, k.kit.ImpactEffect(o.Type)
 	hit.Dir = geom.Forward(geom.Angle(o.Aim[0]), geom.Angle(o.Aim[1])).Scale(-1)
 	switch object.HitKind(o.Phase) {
 	case object.HitGround:
-		if at, n, ok := k.arena.Surface(o.Pos, min(kind.Ground+wallReach, arena.Reach)); ok {
+		if at, n, ok := k.arena.SurfaceAt(o.Pos, min(kind.Ground+wallReach, arena.Reach),
+			arena.Moment{Tick: e.Tick, Rate: k.kit.Rate}); ok {
 			hit.Pos, hit.Dir = at, n
 		}
 	case object.HitBody:
@@ -204,5 +227,6 @@ func (k *Tracker) strike(dst []Effect, e Effect, o *netstate.ObjectState) []Effe
 	case object.HitBarrel, object.HitCube:
 		hit.Surface = Object
 	}
+	e.Registered = k.kit.ExplosionEffect(o.Type)
 	return appendExplosion(append(dst, hit), e, kind.Splash.Radius)
 }

@@ -41,6 +41,10 @@ func TestRow71EffectsFollowFromPlayers(t *testing.T) {
 		return netstate.PlayerState{Shots: shots, Punches: punches & 15, Phase: phase, Stance: s,
 			Flags: rig.Flags(alive, 1, 0), Gait: 3}
 	}
+	life := func(n uint8, p netstate.PlayerState) netstate.PlayerState {
+		p.Flags = rig.Flags(true, 1, n)
+		return p
+	}
 	one := func(kinds ...Kind) (out []Effect) {
 		for _, kind := range kinds {
 			out = append(out, Effect{Kind: kind, Count: 1})
@@ -65,13 +69,19 @@ func TestRow71EffectsFollowFromPlayers(t *testing.T) {
 		{24, id, row(1, 1, 30, rig.Stand, true), one(Land)},
 		{27, id, row(1, 1, 30, rig.InAir, true), nil}, // over an edge
 		{20, id, row(9, 1, 30, rig.InAir, true), nil}, // late
-		{30, id, row(2, 1, 30, rig.Dead, false), one(Death)},
+		{30, id, row(2, 1, 30, rig.Dead, false), one(Shot, Death)},
 		{33, id, row(2, 1, 30, rig.Dead, false), nil},
 		{36, other, row(90, 1, 30, rig.Run, true), nil},
 		{39, other, row(91, 1, 30, rig.Run, true), one(Shot)},
 		{42, 0, netstate.PlayerState{}, nil},
 		{45, other, row(99, 1, 30, rig.Run, true), nil},
 		{200, other, row(120, 1, 30, rig.Run, true), nil}, // much later
+		{203, other, row(121, 1, 30, rig.Dead, false), one(Shot, Death)},
+		{206, other, row(0, 0, 30, rig.Dead, false), nil}, // another hero, for its next life
+		{209, other, life(1, row(1, 0, 30, rig.Run, true)), one(Shot)},
+		{212, other, life(2, row(2, 0, 30, rig.Run, true)), one(Shot)}, // it was teleported
+		{230, other, life(3, row(1, 0, 30, rig.Run, true)), one(Shot)}, // it died and is back
+		{233, other, life(3, row(2, 1, 30, rig.Run, true)), one(Shot, Punch)},
 	} {
 		got := k.Player(nil, c.t, 3, c.id, &c.row)
 		if !slices.Equal(kindsOf(got), c.want) {

@@ -53,6 +53,9 @@ func (r *Report) checkSpawns(in *Input) {
 			r.add(SpawnInWall, s.Pos, "spawns[%d] of team %d reaches into %s", i, s.Team, solidName(&solid))
 			continue
 		}
+		if n, ok := crossed(in.Arena, &in.Widest, s.Pos); ok {
+			r.add(MoverInTheWay, s.Pos, "movers[%d] comes to spawns[%d] of team %d", n, i, s.Team)
+		}
 		y, ok := floorBelow(in.Arena, s.Pos)
 		switch {
 		case !ok:

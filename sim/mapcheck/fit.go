@@ -27,6 +27,18 @@ func overlapped(a *arena.Arena, p *move.Params, team uint8, feet geom.Vec3) (are
 	return arena.Solid{}, false
 }
 
+// crossed returns the first mover whose travel a body with its feet at a place is in, and whether there
+// is one.
+func crossed(a *arena.Arena, p *move.Params, feet geom.Vec3) (int, bool) {
+	for i := range a.Movers {
+		hull := a.Movers[i].Hull()
+		if overlaps(&arena.Solid{Min: hull.Min, Max: hull.Max}, p, feet) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
 // overlaps reports whether a capsule with its lowest point at feet reaches into s.
 func overlaps(s *arena.Solid, p *move.Params, feet geom.Vec3) bool {
 	r := p.RadiusMetres - touchSlack

@@ -18,6 +18,9 @@ const (
 	flightTicks = 4 * floodRate
 )
 
+// floodMoment is when the fill steps: every mover stands where it is at tick 0.
+var floodMoment = arena.Moment{Rate: floodRate}
+
 // floor is ground in a square that the fill has reached.
 type floor struct {
 	at    geom.Vec3 // of the feet of the first body that came
@@ -42,10 +45,11 @@ type flood struct {
 	floors     [][]floor // by square, z*wide + x
 	queue      []place
 	groups     []int32 // union-find over groups
+	trips      map[trip]bool
 }
 
 func newFlood(in *Input, body *move.Body) *flood {
-	f := &flood{a: in.Arena, body: body, params: in.Body, square: squareWidth}
+	f := &flood{a: in.Arena, body: body, params: in.Body, square: squareWidth, trips: map[trip]bool{}}
 	if in.Map != nil {
 		f.ports = in.Map.Teleporters
 	}
@@ -127,7 +131,7 @@ func (f *flood) arrive(at geom.Vec3, team uint8, group int32) {
 	f.queue = append(f.queue, place{at, team, group})
 }
 
-// spread moves a body from a place to the squares around it, and through teleporters. It leaves out
+// spread moves a body from a place to the squares around it, through teleporters, and with movers. It leaves out
 // neighbours on the same floor that the fill has reached from the same spawn.
 func (f *flood) spread(p place) {
 	for i := range f.ports {
@@ -137,6 +141,7 @@ func (f *flood) spread(p place) {
 			}
 		}
 	}
+	f.ride(p)
 	x, z := f.index(p.at)
 	for n := range 9 {
 		nx, nz := x+n%3-1, z+n/3-1

@@ -138,7 +138,7 @@ func (f *flood) stands(at geom.Vec3) (geom.Vec3, bool) {
 	const aside, fall = 1. / 16, 0.25 // metres that it may move
 	m := move.Motion{Pos: geom.Vec3{X: at.X, Y: at.Y + 1./32, Z: at.Z}, Loco: move.InAir}
 	for range 6 {
-		m = f.body.Step(m, move.Input{}, move.NoTeam, f.a, floodRate)
+		m = f.body.Step(m, move.Input{}, move.NoTeam, f.a, floodMoment)
 	}
 	d := m.Pos.Sub(at)
 	if !m.Loco.Grounded() || geom.Abs(d.X) > aside || geom.Abs(d.Z) > aside || geom.Abs(d.Y) > fall {

@@ -22,14 +22,15 @@ type Kind uint8
 
 // The kinds of problems.
 const (
-	SpawnMissing Kind = iota // a team has no spawn point
-	SpawnInWall              // a body that spawns overlaps a solid
-	SpawnNoFloor             // no solid is below a spawn point
-	SpawnInAir               // the floor is more than a step below a spawn point
-	SpawnCutOff              // no way leads between a spawn point and the others
-	Enclosed                 // ground with no way in and no way out
-	ObjectInWall             // a barrel, capture point or teleporter's target is inside a solid
-	ObjectCutOff             // players cannot reach one of these
+	SpawnMissing  Kind = iota // a team has no spawn point
+	SpawnInWall               // a body that spawns overlaps a solid
+	SpawnNoFloor              // no solid is below a spawn point
+	SpawnInAir                // the floor is more than a step below a spawn point
+	SpawnCutOff               // no way leads between a spawn point and the others
+	Enclosed                  // ground with no way in and no way out
+	ObjectInWall              // a barrel, capture point or teleporter's target is inside a solid
+	ObjectCutOff              // players cannot reach one of these
+	MoverInTheWay             // a mover comes to where a body spawns or arrives
 	kinds
 )
 
@@ -37,7 +38,8 @@ const (
 func (k Kind) String() string {
 	if k < kinds {
 		return [kinds]string{"team without spawns", "spawn in a wall", "spawn above no floor",
-			"spawn in the air", "spawn cut off", "enclosed ground", "object in a wall", "object cut off"}[k]
+			"spawn in the air", "spawn cut off", "enclosed ground", "object in a wall", "object cut off",
+			"mover in the way"}[k]
 	}
 	return "?"
 }

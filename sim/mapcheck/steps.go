@@ -13,7 +13,7 @@ const fullSpeed = 255
 func (f *flood) land(m move.Motion, in move.Input, team uint8) (move.Motion, bool) {
 	m.Loco = move.InAir
 	for range flightTicks {
-		m = f.body.Step(m, in, team, f.a, floodRate)
+		m = f.body.Step(m, in, team, f.a, floodMoment)
 		if m.Loco.Grounded() {
 			return m, m.Pos.Y > f.a.Bounds.Min.Y
 		}
@@ -30,7 +30,7 @@ func (f *flood) walk(p place, goal geom.Vec3) (at geom.Vec3, arrived, level bool
 	ticks := 4 + int(float32(f.square*1.5*floodRate)/max(f.params.WalkSpeed, 0.1))
 	for range min(ticks, flightTicks) {
 		to := goal.Sub(m.Pos)
-		m = f.body.Step(m, move.Input{Yaw: geom.Atan2(to.X, to.Z), MoveMag: fullSpeed}, p.team, f.a, floodRate)
+		m = f.body.Step(m, move.Input{Yaw: geom.Atan2(to.X, to.Z), MoveMag: fullSpeed}, p.team, f.a, floodMoment)
 		if !m.Loco.Grounded() {
 			down, ok := f.land(m, move.Input{}, p.team)
 			x, z := f.index(down.Pos)
@@ -52,7 +52,7 @@ func (f *flood) walkOff(p place, yaw geom.Angle) (at geom.Vec3, ok bool) {
 	const edgeTicks = floodRate / 3 // a body hangs on the edge for a radius
 	m := move.Motion{Pos: p.at, Loco: move.Stand}
 	for range edgeTicks {
-		if m = f.body.Step(m, move.Input{Yaw: yaw, MoveMag: fullSpeed}, p.team, f.a, floodRate); !m.Loco.Grounded() {
+		if m = f.body.Step(m, move.Input{Yaw: yaw, MoveMag: fullSpeed}, p.team, f.a, floodMoment); !m.Loco.Grounded() {
 			m, ok = f.land(m, move.Input{}, p.team)
 			return m.Pos, ok
 		}
@@ -69,7 +69,7 @@ func (f *flood) jump(p place, goal geom.Vec3) (geom.Vec3, bool) {
 	in := move.Input{Yaw: geom.Atan2(ahead.X, ahead.Z), MoveMag: fullSpeed, Buttons: move.Sprint | move.Jump}
 	m := move.Round(move.Motion{Pos: p.at, Vel: ahead.Scale(f.params.SprintSpeed), Loco: move.GroundMove})
 	for range flightTicks {
-		m = f.body.Step(m, in, p.team, f.a, floodRate)
+		m = f.body.Step(m, in, p.team, f.a, floodMoment)
 		if m.Loco.Grounded() {
 			return m.Pos, m.Pos.Y > f.a.Bounds.Min.Y
 		}

@@ -47,6 +47,9 @@ func (r *Report) checkThing(f *flood, t *thing) {
 			r.add(ObjectInWall, t.at, "%s: a body there reaches into %s", t.name, solidName(&s))
 			return
 		}
+		if n, ok := crossed(f.a, &f.params, t.at); ok {
+			r.add(MoverInTheWay, t.at, "movers[%d] comes to %s", n, t.name)
+		}
 	}
 	x, z := f.index(t.at)
 	around := int(touchRange/f.square) + 1

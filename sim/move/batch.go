@@ -49,7 +49,7 @@ type Batch struct {
 	alone    []aloneRow       // rows that were stepped alone, before the phases
 	memory   [batchRows]aloneRow
 	broadRows
-	mover mover
+	collider collider
 }
 
 // broadRows are what the broad phase finds.
@@ -75,11 +75,12 @@ type aloneRow struct {
 // locomotion, and the numbers that follow from it), friction and acceleration, gravity,
 // integration; then the broad phase, which finishes every body that nothing stands in the way of;
 // the collisions of the others, one by one; and rounding.
-func (b *Batch) StepBodies(r Rows, bodies []*Body, a *arena.Arena, rate uint16) {
-	if rate == 0 {
+func (b *Batch) StepBodies(r Rows, bodies []*Body, a *arena.Arena, now arena.Moment) {
+	if now.Rate == 0 {
 		return
 	}
-	b.prepare(bodies, a, rate)
+	b.prepare(bodies, a, uint16(now.Rate))
+	b.collider.moving = movingSolids{moment: now}
 	for n := len(r.Pos); n > 0; n = len(r.Pos) {
 		b.rows = r.slice(0, min(n, batchRows))
 		if r = r.slice(len(b.rows.Pos), n); len(b.rows.Pos) <= fewRows {
@@ -115,19 +116,19 @@ func (b *Batch) step() {
 
 // stepRow is Body.Step of a row in place.
 func (b *Batch) stepRow(i int) {
-	r, m := &b.rows, &b.mover
+	r, m := &b.rows, &b.collider
 	m.body, m.pass = b.bodies[r.Who[i].Body], arena.PassTeam(r.Who[i].Team)
 	var motion Motion
 	motion.Load(&r.Pos[i], &r.Vel[i], &r.State[i])
 	motion.round()
-	m.step(&motion, &r.In[i], b.rate, b.dt)
+	m.step(&motion, &r.In[i], b.dt)
 	motion.store(&r.Pos[i], &r.Vel[i], &r.State[i])
 }
 
 // resolve collides the rows that the broad phase left.
 func (b *Batch) resolve(rows []uint8) {
 	b.lookUpCells(rows)
-	c, r, m := &b.columns, &b.rows, &b.mover
+	c, r, m := &b.columns, &b.rows, &b.collider
 	var motion Motion
 	for _, i := range rows {
 		m.body, m.pass = b.bodies[r.Who[i].Body], arena.PassTeam(r.Who[i].Team)
@@ -137,7 +138,7 @@ func (b *Batch) resolve(rows []uint8) {
 		if motion.Loco.Grounded() {
 			motion.Vel.Y = -m.body.stick * b.dt
 		}
-		m.cell = b.arena.List(b.cells[i])
+		m.cell, m.moving.count = b.arena.List(b.cells[i]), 0 // rows near movers were stepped alone
 		m.resolve(&motion, &r.In[i], motion.Vel.Scale(b.dt), b.rate)
 		r.Pos[i] = m.origin.Add(roundPos(motion.Pos))
 		r.State[i] = State{motion.Loco, motion.Jumps, motion.Since, motion.Held}

@@ -53,10 +53,10 @@ func walkBatch(t *testing.T, name string, a *arena.Arena) {
 				m.Loco = InAir
 			}
 			c.Pos[i], c.Vel[i], c.State[i] = Split(want[i])
-			want[i] = heroes[who[i].Body].Step(want[i], in[i], who[i].Team, a, 60)
+			want[i] = heroes[who[i].Body].Step(want[i], in[i], who[i].Team, a, atRate(60))
 		}
 		free += freeRows(Rows{c, in, who}, heroes, a)
-		batch.StepBodies(Rows{c, in, who}, heroes, a, 60)
+		batch.StepBodies(Rows{c, in, who}, heroes, a, atRate(60))
 		for i := range want {
 			if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 				t.Fatalf("%s, tick %d, row %d: columns %+v, Step %+v", name, tick, i, got, want[i])

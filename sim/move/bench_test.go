@@ -73,7 +73,7 @@ func BenchmarkStep(b *testing.B) {
 					in[i] = wander(uint32(i), tick)
 				}
 			}
-			batch.StepBodies(Rows{c, in, who}, bodies, a, 60)
+			batch.StepBodies(Rows{c, in, who}, bodies, a, atRate(60))
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	})
@@ -120,7 +120,33 @@ func BenchmarkBodies(b *testing.B) {
 				in[i] = wander(uint32(i), tick)
 			}
 		}
-		batch.StepBodies(Rows{c, in, who}, heroes, a, 60)
+		batch.StepBodies(Rows{c, in, who}, heroes, a, atRate(60))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
+}
+
+// BenchmarkStepMovers is BenchmarkStep/columns among movers: rows near one are stepped alone.
+func BenchmarkStepMovers(b *testing.B) {
+	const n = 1000
+	a := lifts(b)
+	c := Columns{make([]geom.Vec3, n), make([]geom.Vec3, n), make([]State, n)}
+	in, near := make([]Input, n), 0
+	for i := range n {
+		c.Pos[i] = geom.Vec3{X: float32(i%25) - 12, Z: float32(i/25)*0.6 - 12}
+		in[i] = wander(uint32(i), 1)
+	}
+	who, bodies, now := teamless(n), []*Body{standard}, arena.Moment{Rate: 60}
+	b.ReportAllocs()
+	for b.Loop() {
+		now.Tick++
+		for i := range c.Pos {
+			if now.Tick%50 == 0 {
+				in[i] = wander(uint32(i), uint32(now.Tick))
+			}
+			near += one(a.MoversNear(c.Pos[i].X, c.Pos[i].Z) != 0)
+		}
+		batch.StepBodies(Rows{c, in, who}, bodies, a, now)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
+	b.ReportMetric(100*float64(near)/float64(b.N)/n, "near-%")
 }

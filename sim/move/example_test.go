@@ -3,6 +3,7 @@ package move_test
 import (
 	"fmt"
 
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -16,8 +17,9 @@ func Example() {
 	spawn := a.TeamSpawns(0)[0]
 	body := move.DefaultParams().MustCompile()
 	m := move.Motion{Pos: spawn.Pos}
-	for range 60 {
-		m = body.Step(m, move.Input{Yaw: spawn.Yaw, MoveMag: 255}, move.NoTeam, a, 60)
+	for t := range tick.Tick(60) {
+		now := arena.Moment{Tick: t + 1, Rate: tick.DefaultRate} // where the map's movers are
+		m = body.Step(m, move.Input{Yaw: spawn.Yaw, MoveMag: 255}, move.NoTeam, a, now)
 	}
 	fmt.Printf("%v at %.1f m/s, %.1f m from where it began\n", m.Loco, m.Vel.Len(),
 		m.Pos.Sub(spawn.Pos).Len())

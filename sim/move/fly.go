@@ -4,7 +4,7 @@ import "github.com/tickrate/tickrate/ecs/geom"
 
 // fly moves a body through the air along delta. free reports whether it touched nothing, ground
 // whether it landed.
-func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
+func (m *collider) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	n, part := m.body.parts(delta)
 	free = true
 	for i := range n {
@@ -25,7 +25,7 @@ func (m *mover) fly(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 }
 
 // flyPart is one part of a flight.
-func (m *mover) flyPart(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
+func (m *collider) flyPart(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 	q = p.Add(part)
 	free = true
 	falls := part.Y <= 0
@@ -39,7 +39,7 @@ func (m *mover) flyPart(p, part geom.Vec3) (q geom.Vec3, free, landed bool) {
 		}
 		touched := false
 		for _, i := range m.near[:m.count] {
-			t, ok := m.body.contact(&m.cell[i], m.origin, q)
+			t, ok := m.body.contact(m.solid(i), m.origin, q)
 			if !ok {
 				continue
 			}

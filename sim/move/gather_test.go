@@ -36,7 +36,7 @@ func TestGatherAgainstAllSolids(t *testing.T) {
 			continue
 		}
 		for i := range c.Pos {
-			m := mover{arena: a, body: standard, origin: c.Pos[i]}
+			m := collider{arena: a, body: standard, origin: c.Pos[i]}
 			_, part := standard.parts(c.Vel[i].Scale(1. / 60))
 			m.look(geom.Vec3{})
 			m.gather(geom.Vec3{}, part)

@@ -121,7 +121,7 @@ func TestRow51Trajectories(t *testing.T) {
 			fmt.Fprintf(&got, "# %s, %s at %d Hz: tick, position, velocity, state, jumps, ticks in the state\n", hero.name, c.name, c.rate)
 			m := c.start
 			for i := range c.ticks {
-				m = hero.body.Step(c.before(i, m), c.input(i), c.team, a, c.rate)
+				m = hero.body.Step(c.before(i, m), c.input(i), c.team, a, atRate(c.rate))
 				if d := hero.body.depth(a, m.Pos, c.team); d > 1./1024 {
 					t.Errorf("%s, %s: %v deep at tick %d", hero.name, c.name, d, i)
 				}
@@ -147,7 +147,7 @@ func TestRow51DefaultBody(t *testing.T) {
 	y := x
 	for i := range 3000 {
 		in := randomInput(r)
-		x, y = Step(x, in, a, 60), b.Step(y, in, NoTeam, a, 60)
+		x, y = Step(x, in, a, 60), b.Step(y, in, NoTeam, a, arena.Moment{Rate: 60})
 		if x != y {
 			t.Fatalf("tick %d: %+v and %+v", i, x, y)
 		}
@@ -191,7 +191,7 @@ func TestRow51Capsules(t *testing.T) {
 		along := func(z float32) Motion { // three seconds from x = 2
 			m := Motion{Pos: geom.Vec3{X: 2, Z: z}}
 			for range 120 {
-				m = c.body.Step(m, Input{Yaw: towardsX, MoveMag: 255}, NoTeam, a, 60)
+				m = c.body.Step(m, Input{Yaw: towardsX, MoveMag: 255}, NoTeam, a, atRate(60))
 			}
 			return m
 		}
@@ -231,7 +231,7 @@ func TestRow51TeamAreas(t *testing.T) {
 		}{{10, 0, true}, {10, 1, false}, {10, NoTeam, false}, {14, 0, false}, {14, 1, true}, {14, 2, false}} {
 			m := Motion{Pos: geom.Vec3{X: 18, Z: c.z}}
 			for range 90 {
-				m = b.Step(m, Input{Yaw: towardsX, MoveMag: 255}, c.team, a, 60)
+				m = b.Step(m, Input{Yaw: towardsX, MoveMag: 255}, c.team, a, atRate(60))
 			}
 			if ok := m.Pos.X > 23; ok != c.ok || !ok && geom.Abs(m.Pos.X-(20-b.radius)) > 1./1024 {
 				t.Errorf("team %d at the area at z = %v gets to %v", c.team, c.z, m.Pos.X)
@@ -274,9 +274,9 @@ func TestRow51KnockBackPredicts(t *testing.T) {
 		client := server
 		for tick := range 200 {
 			in := randomInput(r)
-			server = b.Step(server, in, 0, a, 60)
-			client = b.Step(client, in, 0, a, 60)
-			batch.StepBodies(Rows{c, []Input{in}, []BodyTeam{{}}}, []*Body{b}, a, 60)
+			server = b.Step(server, in, 0, a, atRate(60))
+			client = b.Step(client, in, 0, a, atRate(60))
+			batch.StepBodies(Rows{c, []Input{in}, []BodyTeam{{}}}, []*Body{b}, a, atRate(60))
 			if tick%10 == 0 {
 				blows := make([]geom.Vec3, r.IntN(5))
 				for i := range blows {
@@ -328,7 +328,7 @@ func TestRow51RocketJump(t *testing.T) {
 		m := Launch(Motion{Pos: geom.Vec3{X: -40, Z: -40}}, geom.Degrees(45))
 		flown := 0
 		for m.Loco == Launched {
-			next := b.Step(m, Input{MoveMag: 255, Yaw: towardsNegZ}, NoTeam, a, rate)
+			next := b.Step(m, Input{MoveMag: 255, Yaw: towardsNegZ}, NoTeam, a, atRate(rate))
 			if next.Loco == Launched {
 				if geom.Abs(next.Vel.Len()-30) > 0.01 {
 					t.Fatalf("%d Hz tick %d: flies at %v m/s", rate, flown, next.Vel.Len())
@@ -353,11 +353,11 @@ func TestRow51RocketJump(t *testing.T) {
 		t.Errorf("the dead take off: %+v", m)
 	}
 	if m := b.Step(Launch(Motion{Pos: geom.Vec3{X: -40}, Held: Jump}, geom.Degrees(90)),
-		Input{Buttons: Jump}, NoTeam, a, 60); m.Loco != Launched || m.Held&Jump == 0 || m.Held>>8 != 64 {
+		Input{Buttons: Jump}, NoTeam, a, atRate(60)); m.Loco != Launched || m.Held&Jump == 0 || m.Held>>8 != 64 {
 		t.Errorf("in flight: %+v", m)
 	}
 	none := Launch(Motion{Pos: geom.Vec3{X: -40, Y: 1}}, 0)
-	if none = standard.Step(none, Input{}, NoTeam, a, 60); none.Loco != InAir {
+	if none = standard.Step(none, Input{}, NoTeam, a, atRate(60)); none.Loco != InAir {
 		t.Errorf("a body without an arc: %+v", none)
 	}
 }
@@ -406,9 +406,9 @@ func TestRow51Bodies(t *testing.T) {
 					in[i] = randomInput(r)
 				}
 				in[i].Buttons = uint16(r.IntN(4))
-				want[i] = all[who[i].Body].Step(want[i], in[i], who[i].Team, a, rate)
+				want[i] = all[who[i].Body].Step(want[i], in[i], who[i].Team, a, atRate(rate))
 			}
-			batch.StepBodies(Rows{c, in, who}, all, a, rate)
+			batch.StepBodies(Rows{c, in, who}, all, a, atRate(rate))
 			for i := range want {
 				if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 					t.Fatalf("round %d tick %d row %d: columns %+v, Step %+v", round, tick, i, got, want[i])

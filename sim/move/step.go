@@ -10,22 +10,36 @@ const NoTeam = 255
 // Step takes m through one tick of 1/rate seconds, as a body of a team: solids of that team's
 // areas do not stop it. Any motion, input and team are safe: numbers that the wire cannot carry
 // are rounded first, and a body inside a solid is moved out of it. The result is rounded as Round
-// would. A rate of 0 leaves m as it is.
-func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, rate uint16) Motion {
-	if rate == 0 {
+// would. The tick is the one that ends now, where the map's movers then are. A rate of 0 leaves m as
+// it is.
+func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, now arena.Moment) Motion {
+	if now.Rate == 0 {
 		return m
 	}
-	body := mover{arena: a, body: b, pass: arena.PassTeam(team)}
+	body := collider{arena: a, body: b, pass: arena.PassTeam(team)}
+	body.moving.moment = now
 	m.round()
-	body.step(&m, &in, rate, 1/float32(rate))
+	body.step(&m, &in, 1/float32(now.Rate))
 	return m
 }
 
-// step is one body's tick, in place, from a rounded motion to one. It copies no motion, as a copy
-// of a struct that was just written would wait.
-func (m *mover) step(b *Motion, in *Input, rate uint16, dt float32) {
+// step is one body's tick, in place, from a rounded motion to one.
+func (m *collider) step(b *Motion, in *Input, dt float32) {
+	if m.arena.Moves() {
+		if near := m.arena.MoversNear(b.Pos.X, b.Pos.Z); near != 0 {
+			m.stepByMovers(b, in, dt, near)
+			return
+		}
+	}
+	m.stepAlone(b, in, dt)
+}
+
+// stepAlone is step but for what movers do to the body. It copies no motion, as a copy of a struct
+// that was just written would wait.
+func (m *collider) stepAlone(b *Motion, in *Input, dt float32) {
+	rate := uint16(m.moving.moment.Rate)
 	m.body.drive(b, *in, rate, dt)
-	m.cell = m.arena.Near(b.Pos.X, b.Pos.Z)
+	m.lookAt(b.Pos.X, b.Pos.Z)
 	m.resolve(b, in, b.Vel.Scale(dt), rate)
 	b.Pos = m.origin.Add(roundPos(b.Pos)) // so far it was measured from there
 	b.Vel = roundVel(b.Vel)

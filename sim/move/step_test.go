@@ -64,10 +64,10 @@ func TestColumns(t *testing.T) {
 // equalBits is == that also holds for NaN, and not for 0 and -0.
 func equalBits(a, b Motion) bool {
 	return a.Loco == b.Loco && a.Jumps == b.Jumps && a.Since == b.Since && a.Held == b.Held &&
-		slices.Equal(bits(a), bits(b))
+		slices.Equal(bitsOf(a), bitsOf(b))
 }
 
-func bits(m Motion) []uint32 {
+func bitsOf(m Motion) []uint32 {
 	var out []uint32
 	for _, v := range [6]float32{m.Pos.X, m.Pos.Y, m.Pos.Z, m.Vel.X, m.Vel.Y, m.Vel.Z} {
 		out = append(out, math.Float32bits(v))
@@ -100,7 +100,7 @@ func TestWalkHash(t *testing.T) {
 				if got := Join(c.Pos[i], c.Vel[i], c.State[i]); !equalBits(got, want[i]) {
 					t.Fatalf("tick %d row %d: columns %+v, Step %+v", tick, i, got, want[i])
 				}
-				for _, b := range bits(want[i]) {
+				for _, b := range bitsOf(want[i]) {
 					digest.Write(binary.LittleEndian.AppendUint32(nil, b))
 				}
 				digest.Write([]byte{byte(want[i].Loco), want[i].Jumps, byte(want[i].Since),
@@ -170,7 +170,7 @@ func TestNoAllocations(t *testing.T) {
 	c, in := crowd(a, 64)
 	who, bodies := teamless(64), []*Body{standard}
 	if n := testing.AllocsPerRun(100, func() {
-		batch.StepBodies(Rows{c, in, who}, bodies, a, 60)
+		batch.StepBodies(Rows{c, in, who}, bodies, a, atRate(60))
 		m := Step(Join(c.Pos[0], c.Vel[0], c.State[0]), in[0], a, 60)
 		c.Pos[0], c.Vel[0], c.State[0] = Split(m)
 	}); n != 0 {

@@ -7,7 +7,7 @@ import (
 
 // walk moves a body that stands on the ground: aside along delta, then up or down to the floor.
 // free reports whether nothing turned it aside, ground whether it ends on a floor.
-func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
+func (m *collider) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 	drop := min(-delta.Y, m.body.step)
 	delta.Y = 0
 	n, part := m.body.parts(delta)
@@ -28,7 +28,7 @@ func (m *mover) walk(delta geom.Vec3) (p geom.Vec3, free, ground bool) {
 }
 
 // walkPart is one part of a walk.
-func (m *mover) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, free, ground bool) {
+func (m *collider) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, free, ground bool) {
 	free = true
 	q = p.Add(part)
 	for range maxPushes {
@@ -58,12 +58,12 @@ func (m *mover) walkPart(p, part geom.Vec3, drop, reach float32) (q geom.Vec3, f
 // floor finds the highest place to rest on at q that is no more than a step above feet, and the
 // highest that is firm: where the contact is not steeper than SlopeLimit. Without any they are far
 // below.
-func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
+func (m *collider) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 	top := feet + m.body.stepTop
 	highest, firm = -noFloor, -noFloor
-	b, cell := m.body, m.cell
+	b := m.body
 	for _, i := range m.near[:m.count] {
-		s := &cell[i]
+		s := m.solid(i)
 		if s.Shape == arena.Box && s.Max.Y-m.origin.Y > top {
 			continue // a wall, as below, but sooner
 		}
@@ -82,10 +82,10 @@ func (m *mover) floor(q geom.Vec3, feet float32) (highest, firm float32) {
 }
 
 // shove pushes q sideways out of whatever it touches, and reports whether it touched anything.
-func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
-	b, cell := m.body, m.cell
+func (m *collider) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
+	b := m.body
 	for _, i := range m.near[:m.count] {
-		t, ok := b.contact(&cell[i], m.origin, *q)
+		t, ok := b.contact(m.solid(i), m.origin, *q)
 		if !ok {
 			continue
 		}
@@ -96,7 +96,7 @@ func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
 			q.X += float32(t.n.X * by)
 			q.Z += float32(t.n.Z * by)
 		} else {
-			m.back(&m.cell[i], p, q)
+			m.back(m.solid(i), p, q)
 		}
 	}
 	return touched
@@ -104,7 +104,7 @@ func (m *mover) shove(p geom.Vec3, q *geom.Vec3) (touched bool) {
 
 // back is for a solid over or under q, which points no way aside: it pushes q to the side of it
 // that p was on.
-func (m *mover) back(s *arena.Solid, p geom.Vec3, q *geom.Vec3) {
+func (m *collider) back(s *arena.Solid, p geom.Vec3, q *geom.Vec3) {
 	ey := apart(q.Y+m.body.radius, q.Y+m.body.shoulder, s.Min.Y-m.origin.Y, s.Max.Y-m.origin.Y)
 	room := geom.Sqrt(max(m.body.radiusSq-float32(ey*ey), 0))
 	x0, x1 := s.Min.X-m.origin.X-room, s.Max.X-m.origin.X+room

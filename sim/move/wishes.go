@@ -38,7 +38,7 @@ const lowest = -1e9
 // prepare takes the arguments of a call, and makes the tables that follow from bodies and rate
 // unless they are those of the last call.
 func (b *Batch) prepare(bodies []*Body, a *arena.Arena, rate uint16) {
-	b.arena, b.mover.arena = a, a
+	b.arena, b.collider.arena = a, a
 	if b.rate == rate && slices.Equal(b.bodies, bodies) {
 		return
 	}
@@ -107,7 +107,7 @@ func (b *Body) changeTerms(rate uint16) (of [locos + 1]changeTerms) {
 }
 
 // change advances the states of locomotion that change for another reason than a walker's wish. It
-// steps rocket jumps alone, and lists them in alone.
+// steps rocket jumps and rows with movers near alone, and lists them in alone.
 func (b *Batch) change() {
 	r, count := &b.rows, 0
 	n := len(r.State)
@@ -120,6 +120,9 @@ func (b *Batch) change() {
 		count += one(uint32(s.Since) >= t.ticks) | fresh&one(uint32(s.Jumps) < t.jumps)
 	}
 	b.alone = b.memory[:0]
+	if b.arena.Moves() {
+		count = b.stepNearMovers(count)
+	}
 	for _, i := range b.changing[:count] {
 		if s := &state[i]; s.Loco > Dead {
 			b.stepRow(int(i))
@@ -128,6 +131,26 @@ func (b *Batch) change() {
 			b.bodies[who[i].Body].advance(s, &inputs[i], b.rate)
 		}
 	}
+}
+
+// stepNearMovers steps the rows alone that have movers near, and takes them out of the first count of
+// changing. It returns how many are left.
+func (b *Batch) stepNearMovers(count int) (left int) {
+	var stepped [batchRows]bool
+	for i := range b.rows.Pos {
+		if p := &b.rows.Pos[i]; b.arena.MoversNear(p.X, p.Z) != 0 {
+			stepped[i] = true
+			b.stepRow(i)
+			b.alone = append(b.alone, aloneRow{uint8(i), b.rows.State[i]})
+		}
+	}
+	for _, i := range b.changing[:count] {
+		if !stepped[i] {
+			b.changing[left] = i
+			left++
+		}
+	}
+	return left
 }
 
 // wishes is the first phase: the next state of locomotion of each row, its ticks counted as of a

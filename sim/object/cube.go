@@ -106,7 +106,7 @@ func (s *Scene) StepCubes() {
 		if s.supported[i] && !c.Resting && c.slow(k) {
 			c.rest(dt)
 		} else {
-			*c = c.Step(k, s.Arena, dt)
+			*c = c.Step(k, s.Arena, s.Moment())
 		}
 	}
 }
@@ -160,8 +160,8 @@ func (s *Scene) separate(i, j int) {
 	case b.Resting:
 		forA, forB = 1, 0
 	}
-	a.slide(n, -float32(deep*forA), k, s.Arena)
-	b.slide(n, float32(deep*forB), k, s.Arena)
+	a.slide(n, -float32(deep*forA), s)
+	b.slide(n, float32(deep*forB), s)
 	if closing > 0 {
 		if !a.Resting {
 			a.Push(n.Scale(-float32(closing * forA)))
@@ -176,7 +176,7 @@ func (s *Scene) separate(i, j int) {
 }
 
 // slide moves c along a direction, backwards if by is negative, up to the first obstacle.
-func (c *Cube) slide(n geom.Vec3, by float32, k *CubeKind, a *arena.Arena) {
+func (c *Cube) slide(n geom.Vec3, by float32, s *Scene) {
 	if by == 0 {
 		return
 	}
@@ -184,7 +184,7 @@ func (c *Cube) slide(n geom.Vec3, by float32, k *CubeKind, a *arena.Arena) {
 		n, by = n.Scale(-1), -by
 	}
 	ray := geom.Ray{Origin: c.Pos, Dir: n, Max: by}
-	if hit, ok := a.Sweep(ray, k.half()); ok {
+	if hit, ok := s.Arena.SweepAt(ray, s.CubeKind.half(), s.Moment()); ok {
 		ray.Max = hit.Distance
 	}
 	c.Pos = onGrid(ray.At(ray.Max))
@@ -198,11 +198,15 @@ func (c *Cube) rest(dt float32) {
 	c.Rot, c.Resting = c.Rot.flatten(dt)
 }
 
-// Step takes c through a tick of dt seconds.
-func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
+// Step takes c through the tick that ends now.
+func (c Cube) Step(k *CubeKind, a *arena.Arena, now arena.Moment) Cube {
+	if a.Moves() {
+		c.Resting = ride(a, now, &c.Pos, k.half(), c.Resting)
+	}
 	if c.Resting {
 		return c
 	}
+	dt := now.Rate.Dt()
 	c.Vel.Y -= float32(k.Gravity * dt)
 	left, floor := dt, false
 	for range maxBounces {
@@ -211,7 +215,7 @@ func (c Cube) Step(k *CubeKind, a *arena.Arena, dt float32) Cube {
 			break
 		}
 		ray := geom.Ray{Origin: c.Pos, Dir: c.Vel.Scale(1 / speed), Max: float32(speed * left)}
-		hit, ok := a.Sweep(ray, k.half())
+		hit, ok := a.SweepAt(ray, k.half(), now)
 		if !ok {
 			c.Pos = ray.At(ray.Max)
 			break

@@ -60,7 +60,7 @@ func TestRow55GoldenCube(t *testing.T) {
 	c.Push(v3(9, 2, 1))
 	var b strings.Builder
 	for n := range 200 {
-		c = c.Step(&k, a, rate.Dt())
+		c = c.Step(&k, a, arena.Moment{Rate: rate})
 		if n%10 == 0 || c.Resting {
 			fmt.Fprintf(&b, "%3d %6d %6d %6d  %6d %6d %6d  %v %v\n", n, int(c.Pos.X/move.PosUnit),
 				int(c.Pos.Y/move.PosUnit), int(c.Pos.Z/move.PosUnit),
@@ -186,7 +186,7 @@ func FuzzCube(f *testing.F) {
 		c := Cube{Pos: onGrid(v3(x, y, z)), Rot: NoRotation}
 		c.Push(v3(vx, vy, vz))
 		for range 200 {
-			c = c.Step(&k, a, rate.Dt())
+			c = c.Step(&k, a, arena.Moment{Rate: rate})
 			m := move.Round(move.Motion{Pos: c.Pos, Vel: c.Vel})
 			if m.Pos != c.Pos || m.Vel != c.Vel {
 				t.Fatalf("off the grid: %+v", c)

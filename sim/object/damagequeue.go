@@ -71,7 +71,8 @@ func NewDamageQueue(triples int) *DamageQueue {
 	for size < 2*triples {
 		size *= 2
 	}
-	return &DamageQueue{entries: make([]entry, 0, size/2), table: make([]int32, size)}
+	return &DamageQueue{entries: make([]entry, 0, size/2), table: make([]int32, size),
+		order: make([]uint64, 0, size/2)}
 }
 
 // Add queues damage.

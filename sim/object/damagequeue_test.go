@@ -166,6 +166,25 @@ func TestRow50KillGoesToTheGreatestDamage(t *testing.T) {
 	}
 }
 
+// A queue has memory for as many triples as it was made for: its first busy tick allocates nothing.
+func TestFirstTickAllocatesNothing(t *testing.T) {
+	const runs, triples = 10, 500
+	var queues [runs + 1]*DamageQueue // the first is AllocsPerRun's warm-up
+	for i := range queues {
+		queues[i] = NewDamageQueue(triples)
+	}
+	n, health, out := 0, int16(100), make([]DamageResult, 0, triples)
+	if n := testing.AllocsPerRun(runs, func() {
+		for i := range triples {
+			queues[n].Add(Damage{Victim: netid.ID(1 + i), Instigator: 1, Points: 1})
+		}
+		out = queues[n].Resolve(func(netid.ID) *int16 { return &health }, out[:0])
+		n++
+	}); n != 0 {
+		t.Fatalf("%v allocations", n)
+	}
+}
+
 func TestLedgerAllocatesNothing(t *testing.T) {
 	l, health, out := NewDamageQueue(16), int16(100), make([]DamageResult, 0, 4096)
 	tick := func() {

@@ -25,6 +25,9 @@
 //	its blast    now                                             not the thrower's team
 //	barrel       now                                             all teams
 //
+// The map's movers are where they are at now, for all of these. What rests on one is carried, and what
+// one is in is pushed out, before it moves.
+//
 // A blast also reaches its own instigator if its OwnerFraction is above 0. Blasts need a line of
 // sight, unlike in FPSSample: a wall protects.
 //

@@ -44,13 +44,14 @@ func DefaultGrenade() GrenadeKind {
 type CompiledGrenade struct {
 	GrenadeKind
 	Life, Arm, Linger tick.Tick
+	rate              tick.Rate
 	dt                float32
 }
 
 // Compile converts milliseconds to ticks.
 func (k GrenadeKind) Compile(rate tick.Rate) CompiledGrenade {
 	return CompiledGrenade{GrenadeKind: k, Life: ticks(k.LifeMillis, rate), Arm: ticks(k.ArmMillis, rate),
-		Linger: ticks(k.LingerMillis, rate), dt: rate.Dt()}
+		Linger: ticks(k.LingerMillis, rate), rate: rate, dt: rate.Dt()}
 }
 
 // maxBounces is how often a grenade bounces within a tick before the rest of its movement is
@@ -98,7 +99,14 @@ func (g Grenade) Step(k *CompiledGrenade, a *arena.Arena, now tick.Tick) Grenade
 
 // move is Step in place.
 func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
-	if g.Resting || now <= g.Thrown {
+	if now <= g.Thrown {
+		return
+	}
+	at := arena.Moment{Tick: now, Rate: k.rate}
+	if a.Moves() {
+		g.Resting = ride(a, at, &g.Pos, k.Radius, g.Resting)
+	}
+	if g.Resting {
 		return
 	}
 	g.Vel.Y -= float32(k.Gravity * k.dt) // the conversion prevents a fused multiply-add
@@ -109,7 +117,7 @@ func (g *Grenade) move(k *CompiledGrenade, a *arena.Arena, now tick.Tick) {
 			break
 		}
 		ray := geom.Ray{Origin: g.Pos, Dir: g.Vel.Scale(1 / speed), Max: float32(speed * left)}
-		hit, ok := a.Sweep(ray, k.Radius)
+		hit, ok := a.SweepAt(ray, k.Radius, at)
 		if !ok {
 			g.Pos = ray.At(ray.Max)
 			break

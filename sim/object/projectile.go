@@ -133,7 +133,7 @@ type flight struct {
 	row    int32
 	hit    HitKind // of the obstacle that cuts its path short; Flying: none does
 	last   bool    // its range ends with the tick
-	free   bool    // nothing of the arena is near
+	free   bool    // no solid of the arena is near
 	victim netid.ID
 	normal geom.Vec3
 	probe  arena.Probe
@@ -245,6 +245,12 @@ func (s *Scene) cutAtObstacles(f *flight, w *lagcomp.Sweep) {
 	ray := &w.Ray
 	if !f.free {
 		if hit, ok := s.Arena.Sweep(*ray, f.ground); ok {
+			ray.Max, f.hit, f.normal = hit.Distance, HitGround, hit.Normal
+		}
+	}
+	if s.Arena.Moves() {
+		if hit, ok := s.Arena.SweepMovers(*ray, f.ground, s.Moment()); ok &&
+			(f.hit == Flying || hit.Distance < ray.Max) {
 			ray.Max, f.hit, f.normal = hit.Distance, HitGround, hit.Normal
 		}
 	}

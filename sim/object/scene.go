@@ -56,6 +56,9 @@ func (s *Scene) Reserve(flights, blasts, near int) {
 	s.Blasts.list = slices.Grow(s.Blasts.list, blasts)
 }
 
+// Moment is when movers are looked at: the tick being played.
+func (s *Scene) Moment() arena.Moment { return arena.Moment{Tick: s.Now, Rate: s.Rate} }
+
 // presentView is the view of the newest recorded tick.
 func (s *Scene) presentView() tick.View { return s.Players.History().DelayedView(s.Now, 0) }
 
@@ -91,7 +94,7 @@ func (s *Scene) lineOfSight(from, to geom.Vec3) bool {
 	if n < 1e-3 {
 		return true
 	}
-	_, hit := s.Arena.Raycast(geom.Ray{Origin: from, Dir: d.Scale(1 / n), Max: n})
+	_, hit := s.Arena.RaycastAt(geom.Ray{Origin: from, Dir: d.Scale(1 / n), Max: n}, s.Moment())
 	return !hit
 }
 

@@ -24,7 +24,7 @@ func (f *Trajectory) HitsArena(r *CompiledProjectile, a *arena.Arena, t tick.Tic
 	if ray.Max <= 0 {
 		return at, false
 	}
-	hit, ok := a.Sweep(ray, min(r.Ground, arena.MaxSweep))
+	hit, ok := a.SweepAt(ray, min(r.Ground, arena.MaxSweep), arena.Moment{Tick: t, Rate: tick.Rate(r.rate)})
 	if !ok {
 		return at, false
 	}

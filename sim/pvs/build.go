@@ -91,13 +91,18 @@ func (b *builder) feetHeight(node int) float32 {
 	return b.ground.top
 }
 
-// solidsNear appends the solids around an area.
+// solidsNear appends the solids around an area, and movers there as what they lift bodies to.
 func (g *ground) solidsNear(r area, out []arena.Solid) []arena.Solid {
 	r = r.grown(1)
 	for i := range g.a.Solids {
 		s := &g.a.Solids[i]
 		if s.Max.X >= r.x0 && s.Min.X <= r.x1 && s.Max.Z >= r.z0 && s.Min.Z <= r.z1 {
 			out = append(out, *s)
+		}
+	}
+	for i := range g.a.Movers {
+		if s := liftOf(&g.a.Movers[i]); s.Max.X >= r.x0 && s.Min.X <= r.x1 && s.Max.Z >= r.z0 && s.Min.Z <= r.z1 {
+			out = append(out, s)
 		}
 	}
 	return out

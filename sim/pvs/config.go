@@ -39,11 +39,20 @@ const (
 	MaxLevels        = 3 // of Config; the level of any height comes on top
 )
 
-// Fit returns the grid that covers an arena with cells of cell metres; other fields are defaults.
+// Fit returns the grid that covers an arena with cells of cell metres; other fields are defaults, but
+// for Speed if the map has movers: their velocity comes on top.
 func Fit(a *arena.Arena, cell float32) Config {
 	size := a.Bounds.Max.Sub(a.Bounds.Min)
+	fastest := float32(0)
+	for i := range a.Movers {
+		fastest = max(fastest, a.Movers[i].Speed())
+	}
+	if fastest > 0 {
+		fastest += DefaultSpeed
+	}
 	return Config{
-		MinX: a.Bounds.Min.X, MinZ: a.Bounds.Min.Z, Cell: cell,
+		Speed: fastest,
+		MinX:  a.Bounds.Min.X, MinZ: a.Bounds.Min.Z, Cell: cell,
 		Wide: int(math.Ceil(float64(size.X / cell))), Deep: int(math.Ceil(float64(size.Z / cell))),
 	}
 }

@@ -26,10 +26,9 @@
 //
 // # What breaks the promise
 //
-// A teleport, a spawn, a knock-back or a platform that moves a body faster than Speed or Climb:
-// let every client see such a body for LookAhead (ecs/interest has hysteresis). A camera that is
+// A teleport, a spawn, or a knock-back that moves a body faster than Speed or Climb: let every client see such a body for LookAhead (ecs/interest has hysteresis). A camera that is
 // not a player's eye: spectators, a third person. A solid that can be opened or broken: leave it
-// out of the arena that the table is built from. A shadow, a tracer, a weapon or a name tag
+// out of the arena that the table is built from, or make it a mover, which hides nothing. A shadow, a tracer, a weapon or a name tag
 // outside the capsule of sim/move. There are no ladders in sim/move; one would be a ramp here.
 // Glass is a solid and hides. A client more than LookAhead behind is not covered.
 package pvs

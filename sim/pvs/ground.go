@@ -99,7 +99,11 @@ func (g *ground) highest() float32 {
 	}
 	var tops []float32
 	for i := range g.a.Solids {
-		tops = append(tops, g.a.Solids[i].Max.Y)
+		tops = appendTops(tops, &g.a.Solids[i])
+	}
+	for i := range g.a.Movers {
+		s := liftOf(&g.a.Movers[i])
+		tops = appendTops(tops, &s)
 	}
 	slices.Sort(tops)
 	for _, t := range tops {
@@ -202,6 +206,22 @@ func (p *reachableArea) spread(free []uint64) {
 	}
 }
 
+// appendTops appends the heights at which a solid can be stepped on: of a ramp, one a step.
+func appendTops(tops []float32, s *arena.Solid) []float32 {
+	if s.Shape != arena.Box {
+		for y := s.Min.Y; y < s.Max.Y; y += move.StepHeight {
+			tops = append(tops, y)
+		}
+	}
+	return append(tops, s.Max.Y)
+}
+
+// liftOf is a mover as what it can do to a body's height: it lifts as a ramp as large as its travel.
+func liftOf(m *arena.Mover) arena.Solid {
+	h := m.Hull()
+	return arena.Solid{Min: h.Min, Max: h.Max, Shape: arena.RampPosX}
+}
+
 // climb is how high the feet get in an area from height now: steps and ramps are free, other
 // heights cost of rise metres.
 func climb(r area, now, rise float32, solids []arena.Solid) float32 {
@@ -213,12 +233,7 @@ func climb(r area, now, rise float32, solids []arena.Solid) float32 {
 		if s.Max.X < r.x0 || s.Min.X > r.x1 || s.Max.Z < r.z0 || s.Min.Z > r.z1 || s.Max.Y <= now {
 			continue
 		}
-		tops = append(tops, s.Max.Y)
-		if s.Shape != arena.Box {
-			for y := s.Min.Y; y < s.Max.Y; y += move.StepHeight {
-				tops = append(tops, y)
-			}
-		}
+		tops = appendTops(tops, s)
 	}
 	slices.Sort(tops)
 	best := now + rise

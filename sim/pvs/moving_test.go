@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/move"
 )
 
@@ -22,8 +24,13 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 		for body := range 32 {
 			var trail []geom.Vec3
 			m := move.Motion{Pos: a.Spawns[r.IntN(len(a.Spawns))].Pos}
+			if len(a.Movers) > 0 && body%2 == 0 { // on the elevator
+				m.Pos = a.Movers[0].Min.Lerp(a.Movers[0].Max, 0.5)
+				m.Pos.Y = a.Movers[0].Max.Y
+			}
 			in := move.Input{}
-			for tick := range 2000 {
+			for at := range 2000 {
+				stays := len(a.Movers) > 0 && at/200%2 == 1 // with what carries it
 				if r.IntN(8) == 0 {
 					in = move.Input{Yaw: geom.Angle(r.Uint32()), MoveYaw: uint8(r.IntN(2) * r.IntN(64)),
 						MoveMag: 255, Buttons: move.Sprint}
@@ -32,10 +39,13 @@ func TestBodiesStayInTheirPlaces(t *testing.T) {
 				if body%2 == 0 {
 					in.Buttons = in.Buttons&^move.Jump | uint16(r.IntN(2))*move.Jump
 				}
-				m = hero.Step(m, in, move.NoTeam, a, rate)
+				if stays {
+					in.MoveMag, in.Buttons = uint8(at%60/59)*255, 0
+				}
+				m = hero.Step(m, in, move.NoTeam, a, arena.Moment{Tick: tick.Tick(at + 1), Rate: rate})
 				trail = append(trail, m.Pos)
-				if tick >= ticks {
-					then := trail[tick-ticks]
+				if at >= ticks {
+					then := trail[at-ticks]
 					cell := table.Cell(then.X, then.Z)
 					if then.Y < table.floor[cell]-1./64 {
 						t.Fatalf("%s: at %v, below the ground of cell %d at %v", a.Name, then, cell,

@@ -12,7 +12,8 @@ import (
 // The scenes of the tests are small enough to test every pair of cells.
 func scenes(tb testing.TB) []*arena.Arena {
 	return []*arena.Arena{openArena(tb, "arena-16"), openArena(tb, "arena-64"), openArena(tb, "gen:100:3"),
-		town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4)}
+		town(32, 1), town(24, 2), rooms(5, 1), rooms(4, 2), arena.Town(32, 4),
+		openArena(tb, "lifts")}
 }
 
 // oracle draws the place of a player of a node after the look-ahead, without the builder's

@@ -1,52 +1,29 @@
 package inspect
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/tickrate/tickrate/cmd/internal/playback"
-	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/replay"
 )
 
 // eachTick plays a recording and calls do after each tick, with the match and what entered it. Its
 // errors name the file.
 func eachTick(ctx context.Context, path string, o *playback.Options,
 	do func(m *sim.Match, in *sim.TickInputs) error) error {
-	file, err := os.Open(path)
+	r, err := playback.Open(path, o)
 	if err != nil {
-		return usage.Errorf("recording: %w", err)
-	}
-	defer file.Close()
-	r, err := replay.NewReader(bufio.NewReaderSize(file, 1<<16))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	defer r.Close()
-	p, err := o.Player(&r.Head)
-	if err != nil {
+	if err = r.Each(ctx, func(err error) error {
+		if err == nil {
+			err = do(r.Player.Match, r.Player.Inputs())
+		}
+		return err
+	}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for ctx.Err() == nil {
-		chunk, err := r.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = p.Load(chunk)
-		}
-		for err == nil && !p.Done() && ctx.Err() == nil {
-			if err = p.Step(); err == nil {
-				err = do(p.Match, p.Inputs())
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
-	return ctx.Err()
+	return nil
 }

@@ -1,7 +1,6 @@
 package playback
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,26 +47,17 @@ func RunDump(ctx context.Context, w io.Writer, path string, o DumpOptions) error
 	if err != nil {
 		return err
 	}
-	file, err := os.Open(stem + ".tkr")
+	r, err := Open(stem+".tkr", &Options{Map: o.Map, Content: o.Content})
 	if err != nil {
-		return usage.Errorf("recording of the dump: %w", err)
-	}
-	defer file.Close()
-	r, err := replay.NewReader(bufio.NewReaderSize(file, 1<<16))
-	if err != nil {
-		return fmt.Errorf("%s.tkr: %w", stem, err)
+		return err
 	}
 	defer r.Close()
-	p, err := (&Options{Map: o.Map, Content: o.Content}).Player(&r.Head)
-	if err != nil {
-		return fmt.Errorf("%s.tkr: %w", stem, err)
-	}
 	if o.enter != nil {
-		p.EnterSystem = o.enter(p)
+		r.Player.EnterSystem = o.enter(r.Player)
 	}
 	out := Dumped{Fault: fault}
-	err = out.judge(out.play(ctx, &o, r, p), r)
-	out.States = p.Compared
+	err = out.judge(out.play(ctx, &o, r), r.reader)
+	out.States = r.Player.Compared
 	if e := out.print(w, &o); err == nil {
 		err = e
 	}
@@ -89,34 +79,15 @@ func faultOf(path string) (fault string, err error) {
 }
 
 // play plays all ticks and returns the first error.
-func (d *Dumped) play(ctx context.Context, o *DumpOptions, r *replay.Reader, p *replay.Player) error {
-	for {
-		chunk, err := r.Next()
-		if err == io.EOF {
-			return nil
+func (d *Dumped) play(ctx context.Context, o *DumpOptions, r *Recording) error {
+	return r.Each(ctx, func(err error) error {
+		if d.To = r.Player.Inputs().Tick; d.Ticks == 0 {
+			d.From = d.To
 		}
-		if err != nil {
-			return err
-		}
-		if d.From == 0 {
-			d.From = chunk.First
-		}
-		if err := p.Load(chunk); err != nil {
-			return err
-		}
-		for !p.Done() {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			d.To = p.Match.Tick() + 1
-			err := p.Step()
-			d.Ticks++
-			d.note(o, p)
-			if err != nil {
-				return err
-			}
-		}
-	}
+		d.Ticks++
+		d.note(o, r.Player)
+		return err
+	})
 }
 
 // note keeps the commands of the tick that was just played.

@@ -147,7 +147,7 @@ func TestDumpThatIsNone(t *testing.T) {
 	write(".txt", "hello")
 	expect("x.txt: no dump of a lobby")
 	write(".txt", "fault      boom\n")
-	expect("recording of the dump: ")
+	expect("recording: ")
 	write(".tkr", "nonsense")
 	expect("x.tkr: ")
 }

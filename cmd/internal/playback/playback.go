@@ -4,13 +4,11 @@
 package playback
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/tickrate/tickrate/client"
@@ -107,35 +105,27 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	if err := o.checkRepeat(); err != nil {
 		return err
 	}
-	file, err := os.Open(path)
+	r, err := Open(path, &o)
 	if err != nil {
-		return usage.Errorf("recording: %w", err)
-	}
-	defer file.Close()
-	r, err := replay.NewReader(bufio.NewReaderSize(file, 1<<16))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	defer r.Close()
-	p, err := o.Player(&r.Head)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
+	p, head := r.Player, &r.reader.Head
 	if o.At != 0 {
-		if err := o.repeat(ctx, w, r, p); err != nil {
+		if err := o.repeat(ctx, w, r.reader, p); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		return nil
 	}
-	out := Result{Map: r.Head.ArenaName, Mode: r.Head.Mode, Hz: int(r.Head.Rate),
-		Slots: r.Head.Slots, rate: r.Head.Rate, aim: aim.New(r.Head.Slots), Kills: []Kill{}}
+	out := Result{Map: head.ArenaName, Mode: head.Mode, Hz: int(head.Rate), Slots: head.Slots,
+		rate: head.Rate, aim: aim.New(head.Slots), Kills: []Kill{}}
 	begun := time.Now()
-	err = out.play(ctx, &o, r, p)
+	err = out.play(ctx, &o, r)
 	if err == nil && out.From == 0 && (o.From != 0 || o.To != 0) {
 		return usage.Errorf("%s has ticks %d to %d: expected some of them, not --from %d --to %d", path,
 			out.first, out.last, o.From, o.To)
 	}
-	out.Bytes, out.Same, out.Compared = r.Offset(), err == nil, p.Compared
+	out.Bytes, out.Same, out.Compared = r.reader.Offset(), err == nil, p.Compared
 	if took := time.Since(begun).Seconds(); took > 0 {
 		out.Speed = float64(out.Ticks) / float64(out.Hz) / took
 	}
@@ -179,12 +169,12 @@ func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 
 // play reads the chunks and plays the ticks of the options, up to the first error. Chunks before
 // From are played from the last saved state on, since later ticks follow from it.
-func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *replay.Player) error {
+func (o *Result) play(ctx context.Context, f *Options, r *Recording) error {
 	var since []*replay.Chunk // chunks since the last saved state
 	for ctx.Err() == nil {
-		chunk, err := r.Next()
+		chunk, err := r.reader.Next()
 		if err == io.EOF {
-			o.End = r.End.String()
+			o.End = r.reader.End.String()
 			return nil
 		}
 		if err != nil {
@@ -201,7 +191,13 @@ func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *repl
 			continue
 		}
 		for _, chunk := range since {
-			if over, err := o.chunk(ctx, f, p, chunk); over || err != nil {
+			if f.To != 0 && uint32(chunk.First) > f.To {
+				return nil
+			}
+			err := r.playChunk(ctx, chunk, func(err error) error { return o.tick(f, r.Player.Match, err) })
+			if err == errOver {
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}
@@ -210,30 +206,19 @@ func (o *Result) play(ctx context.Context, f *Options, r *replay.Reader, p *repl
 	return ctx.Err()
 }
 
-// chunk plays a chunk and reports whether the last tick of the options was played.
-func (o *Result) chunk(ctx context.Context, f *Options, p *replay.Player,
-	chunk *replay.Chunk) (over bool, err error) {
-	if err := p.Load(chunk); err != nil {
-		return false, err
-	}
-	for !p.Done() && ctx.Err() == nil {
-		if f.To != 0 && uint32(p.Match.Tick()) >= f.To {
-			return true, nil
-		}
-		if err := p.Step(); err != nil {
-			return false, err
-		}
-		o.tick(f, p.Match)
-	}
-	return false, ctx.Err()
-}
+// errOver says that the last tick of the options was played.
+var errOver = errors.New("the last tick was played")
 
-// tick adds the kills and the aiming of a tick that was played.
-func (o *Result) tick(f *Options, m *sim.Match) {
+// tick adds the kills and the aiming of a tick that was played, unless it has failed. It returns
+// errOver after the last tick of the options.
+func (o *Result) tick(f *Options, m *sim.Match, err error) error {
+	if err != nil {
+		return err
+	}
 	o.Ticks++
 	t := m.Tick()
 	if uint32(t) < f.From {
-		return
+		return nil
 	}
 	if o.From == 0 {
 		o.From = t
@@ -246,6 +231,10 @@ func (o *Result) tick(f *Options, m *sim.Match) {
 				Kill{t, e.Actor.String(), e.Victim.String(), e.Cause.String(), e.Part == hitrig.PartHead})
 		}
 	}
+	if f.To != 0 && uint32(t) >= f.To {
+		return errOver
+	}
+	return nil
 }
 
 // score adds the scores after the last tick. m is nil if no chunk was read.

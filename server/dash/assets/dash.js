@@ -187,25 +187,30 @@
         ctx.strokeRect(left, top, right - left, bottom - top);
       }
     }
-    return (painted = { key, canvas, at, scale });
+    return (painted = { key, canvas, at, scale, shade: (y) => mix(low, high, Math.min(1, Math.max(0, y) / roof)) });
   };
 
   // Impacts, explosions, damage and deaths of the last moments: a dot with the normal of what was struck, a ring, an arrow that ends at
   // the player and points where the damage pushed, a cross.
   const effects = []; // {effect, until}
+  const counted = [], seen = new Set(); // the newest frames, for steady rates; the kinds that have been
   const effectSeconds = { impact: 1.5, explosion: 0.75, damage: 1, death: 2 };
   const takeEffects = (f) => {
     for (const e of f.effects) effects.push({ effect: e, until: f.seconds + effectSeconds[e.kind] });
     effects.sort((a, b) => a.until - b.until);
-    const rate = (n) => number(n / Math.max(f.span, 1e-3)), counts = f.effect_counts.map((n, i) => [n, about.effects[i]]).filter(([n]) => n);
-    set($("effects-note"), counts.length ? counts.map(([n, name]) => `${name} ${rate(n)}`).join(", ") + " a second" : "");
+    counted.push({ span: f.span, effect_counts: f.effect_counts });
+    while (counted.length > 8) counted.shift();
+    const span = Math.max(1e-3, counted.reduce((sum, c) => sum + c.span, 0));
+    const rates = about.effects.map((name, i) => [name, counted.reduce((sum, c) => sum + (c.effect_counts[i] || 0), 0) / span]);
+    for (const [name, rate] of rates) if (rate) seen.add(name);
+    set($("effects-note"), seen.size ? "a second: " + rates.filter(([name]) => seen.has(name)).map(([name, rate]) => `${name} ${number(rate)}`).join(" · ") : "");
   };
   const drawEffects = (ctx, at, scale) => {
     while (effects.length && effects[0].until < frame.seconds) effects.shift();
     for (const { effect: e, until } of effects) {
       const [x, y] = at(e.at[0], e.at[2]), left = (until - frame.seconds) / effectSeconds[e.kind];
       ctx.globalAlpha = Math.max(0.15, Math.min(1, left));
-      ctx.strokeStyle = ctx.fillStyle = color(e.kind === "impact" ? "ink" : "limit");
+      ctx.strokeStyle = ctx.fillStyle = color({ impact: "ink", explosion: "blast" }[e.kind] || "limit");
       ctx.lineWidth = 1.5;
       ctx.beginPath();
       if (e.kind === "impact") {
@@ -215,6 +220,8 @@
       } else if (e.kind === "explosion") {
         ctx.arc(x, y, Math.max(2, e.strength * scale * (1.25 - left)), 0, 7);
         ctx.stroke();
+        ctx.globalAlpha *= 0.2;
+        ctx.fill();
       } else if (e.kind === "death") {
         Plot.stroke(ctx, x - 4, y - 4, x + 4, y + 4);
         Plot.stroke(ctx, x - 4, y + 4, x + 4, y - 4);
@@ -232,9 +239,17 @@
   const drawMap = () => {
     const { ctx, w, h } = open($("map"));
     if (!ground || !frame || !w) return;
-    const { canvas, at, scale } = paint(w, h);
+    const { canvas, at, scale, shade } = paint(w, h);
     ctx.drawImage(canvas, 0, 0, w, h);
-    drawEffects(ctx, at, scale);
+    for (const m of frame.movers) {
+      const [left, top] = at(m.min[0], m.max[2]), [right, bottom] = at(m.max[0], m.min[2]);
+      ctx.fillStyle = shade(m.max[1]);
+      ctx.strokeStyle = color("accent");
+      ctx.lineWidth = 1.5;
+      ctx.fillRect(left, top, right - left, bottom - top);
+      ctx.strokeRect(left, top, right - left, bottom - top);
+    }
+    $("key-movers").hidden = !frame.movers.length;
     ctx.strokeStyle = color("limit");
     while (rays.length && rays[0].until < frame.seconds) rays.shift();
     for (const { ray, until, hit } of rays) {
@@ -242,6 +257,7 @@
       ctx.lineWidth = hit ? 1.5 : 0.75;
       Plot.stroke(ctx, ...at(ray.from[0], ray.from[2]), ...at(ray.to[0], ray.to[2]));
     }
+    drawEffects(ctx, at, scale);
     const size = frame.players.length > 200 ? 4 : 6;
     World.draw(ctx, at);
     for (const p of frame.players) {

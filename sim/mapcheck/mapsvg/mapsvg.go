@@ -30,7 +30,8 @@ const style = `<style>.paper{fill:#fff}.ground{fill:#f6f8fa;stroke:#d0d7de}.titl
 	`stroke:#0969da}.t1{fill:#bc4c00;stroke:#bc4c00}.spawn path{stroke-width:1.5}` +
 	`.point{fill:none;stroke:#8250df;stroke-width:2}.name{fill:#8250df;font-size:13px;font-weight:600}` +
 	`.barrel{fill:#9a6700}.cube{fill:#116329}.port{fill:#1b7c83;fill-opacity:.25;stroke:#1b7c83}` +
-	`.object{fill:#6639ba}.field{fill:#cf222e;fill-opacity:.15}.top{fill:#8c959f;fill-opacity:.35}` +
+	`.object{fill:#6639ba}.mover{fill:#bf3989;fill-opacity:.35;stroke:#bf3989}` +
+	`.travel{fill:none;stroke:#bf3989;stroke-dasharray:3 3}.field{fill:#cf222e;fill-opacity:.15}.top{fill:#8c959f;fill-opacity:.35}` +
 	`.closed{fill:#cf222e;fill-opacity:.35}.problem{fill:none;stroke:#cf222e;stroke-width:2.5}` +
 	`@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.ground{fill:#161b22;stroke:#30363d}` +
 	`.title{fill:#e6edf3}.s{fill:#9da7b1}}</style>`
@@ -60,6 +61,7 @@ func Append(dst []byte, c Map) []byte {
 		d.regions("top", r.Tops, r.Square)
 		d.regions("closed", r.Closed, r.Square)
 	}
+	d.movers()
 	if m != nil {
 		d.things(m, c.Zone)
 	}
@@ -159,6 +161,17 @@ func (d *drawing) rise(s *arena.Solid) {
 	x1, y1 := d.at(to)
 	fmt.Fprintf(&d.b, `<path class="rise" d="M%.2f %.2fL%.2f %.2f"/><circle class="rise" cx="%.2f" cy="%.2f" `+
 		`r="2"/>`+"\n", x0, y0, x1, y1, x1, y1)
+}
+
+// movers draws movers at their first end, with the ground of their travel.
+func (d *drawing) movers() {
+	for i := range d.a.Movers {
+		m := &d.a.Movers[i]
+		h := m.Hull()
+		d.rect("travel", h.Min, h.Max, "")
+		d.rect("mover", m.Min, m.Max, fmt.Sprintf("movers[%d]: travels %g %g %g m in %g s, top at %g m", i,
+			m.Travel.X, m.Travel.Y, m.Travel.Z, float32(m.TravelMillis)/1000, m.Max.Y))
+	}
 }
 
 // spawns draws a dot at each spawn point, with a line to where the player looks.

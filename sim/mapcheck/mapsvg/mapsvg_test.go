@@ -100,3 +100,13 @@ func TestRow73ProblemsAreMarked(t *testing.T) {
 		t.Errorf("the drawing differs from %s; look at it and run with -update", golden)
 	}
 }
+
+func TestRow55DrawingHoldsMovers(t *testing.T) {
+	a, err := arena.Open("lifts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := count(t, Append(nil, Map{Arena: a})); got["mover"] != 3 || got["travel"] != 3 {
+		t.Errorf("%d movers and %d travels drawn, want 3", got["mover"], got["travel"])
+	}
+}

@@ -13,8 +13,8 @@ const (
 	noFloor = 1e9 // metres
 )
 
-// mover is one body in one tick. Positions are measured from origin.
-type mover struct {
+// collider is one body in one tick. Positions are measured from origin.
+type collider struct {
 	arena  *arena.Arena
 	body   *Body
 	pass   uint8 // bit of the body's team
@@ -23,22 +23,40 @@ type mover struct {
 	cell   []arena.Solid        // near where this part of the way begins
 	near   [arena.MaxNear]uint8 // of cell, those within reach of this part of the way
 	count  int
+	moving movingSolids
 }
 
 // look takes the solids near p.
-func (m *mover) look(p geom.Vec3) {
+func (m *collider) look(p geom.Vec3) {
 	at := m.origin.Add(p)
-	m.cell = m.arena.Near(at.X, at.Z)
+	m.lookAt(at.X, at.Z)
+}
+
+// lookAt takes the solids near a place of the map.
+func (m *collider) lookAt(x, z float32) {
+	m.cell = m.arena.Near(x, z)
+	if m.arena.Moves() {
+		m.lookForMovers(x, z)
+	}
+}
+
+// begin puts the origin where a body is, within the bounds, and takes the solids near it.
+func (m *collider) begin(b *Motion) {
+	bounds := &m.arena.Bounds
+	b.Pos = b.Pos.Max(bounds.Min).Min(bounds.Max)
+	m.lookAt(b.Pos.X, b.Pos.Z)
+	m.origin = b.Pos
+	m.lo, m.hi = bounds.Min.Sub(b.Pos), bounds.Max.Sub(b.Pos)
 }
 
 // resolve is the second half of a tick: from the velocity wanted to the place reached, the velocity
 // that this amounts to, and the state of locomotion it ends in. m.cell is what is near b.Pos.
-func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
+func (m *collider) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 	bounds := &m.arena.Bounds
 	if p := b.Pos; p.X < bounds.Min.X || p.Y < bounds.Min.Y || p.Z < bounds.Min.Z || p.X > bounds.Max.X ||
 		p.Y > bounds.Max.Y || p.Z > bounds.Max.Z {
 		b.Pos = p.Max(bounds.Min).Min(bounds.Max)
-		m.cell = m.arena.Near(b.Pos.X, b.Pos.Z)
+		m.lookAt(b.Pos.X, b.Pos.Z)
 	}
 	m.origin = b.Pos
 	m.lo, m.hi = bounds.Min.Sub(b.Pos), bounds.Max.Sub(b.Pos)
@@ -75,7 +93,7 @@ func (m *mover) resolve(b *Motion, in *Input, delta geom.Vec3, rate uint16) {
 
 // gather lists the solids of m.cell, the cell of p, that a body may meet on the way from p by
 // delta.
-func (m *mover) gather(p, delta geom.Vec3) {
+func (m *collider) gather(p, delta geom.Vec3) {
 	b := m.body
 	wide := b.wide
 	at := m.origin.Add(p)
@@ -96,13 +114,30 @@ func (m *mover) gather(p, delta geom.Vec3) {
 	if m.pass&m.arena.Passed() != 0 {
 		m.passes()
 	}
+	if m.moving.count > 0 {
+		m.gatherMovers(geom.AABB{Min: geom.Vec3{X: x0, Y: y0, Z: z0}, Max: geom.Vec3{X: x1, Y: y1, Z: z1}})
+	}
+}
+
+// gatherMovers adds the movers that reach into a box. Apart from gather's loop, as passes is.
+//
+//go:noinline
+func (m *collider) gatherMovers(in geom.AABB) {
+	for i := range m.moving.count {
+		s := &m.moving.solids[i]
+		if s.Min.X < in.Max.X && s.Max.X > in.Min.X && s.Min.Z < in.Max.Z && s.Max.Z > in.Min.Z &&
+			s.Min.Y < in.Max.Y && s.Max.Y > in.Min.Y {
+			m.near[m.count&(arena.MaxNear-1)] = uint8(len(m.cell) + i)
+			m.count++
+		}
+	}
 }
 
 // passes takes the areas of the body's team out of the list. Apart from gather's loop: most maps
 // have none. Within gather it would cost every body 3 %.
 //
 //go:noinline
-func (m *mover) passes() {
+func (m *collider) passes() {
 	n := 0
 	for _, i := range m.near[:m.count] {
 		if m.cell[i].Pass&m.pass == 0 {
@@ -132,7 +167,7 @@ func (b *Body) parts(delta geom.Vec3) (n int, part geom.Vec3) {
 
 // contain keeps q within the bounds, except below, where a floor is made of them, and reports
 // whether it had to.
-func (m *mover) contain(q *geom.Vec3) (had bool) {
+func (m *collider) contain(q *geom.Vec3) (had bool) {
 	if q.X >= m.lo.X && q.X <= m.hi.X && q.Z >= m.lo.Z && q.Z <= m.hi.Z && q.Y <= m.hi.Y {
 		return false
 	}
@@ -145,12 +180,12 @@ func (m *mover) contain(q *geom.Vec3) (had bool) {
 // revert is for a part of the way that was given up. p was free when the tick began, unless someone
 // put it into a solid: then it takes the shortest way out of one solid that leads into no other, or
 // else climbs to the top of all.
-func (m *mover) revert(p geom.Vec3) geom.Vec3 {
+func (m *collider) revert(p geom.Vec3) geom.Vec3 {
 	if m.deepest(p) < 4*skin {
 		return p
 	}
 	for _, i := range m.near[:m.count] {
-		if t, ok := m.body.contact(&m.cell[i], m.origin, p); ok {
+		if t, ok := m.body.contact(m.solid(i), m.origin, p); ok {
 			q := p.Mad(t.n, t.depth)
 			if !m.contain(&q) && m.deepest(q) == 0 {
 				return q
@@ -159,8 +194,8 @@ func (m *mover) revert(p geom.Vec3) geom.Vec3 {
 	}
 	for range maxPushes {
 		for _, i := range m.near[:m.count] {
-			if _, ok := m.body.contact(&m.cell[i], m.origin, p); ok {
-				p.Y = max(p.Y, m.cell[i].Max.Y-m.origin.Y)
+			if _, ok := m.body.contact(m.solid(i), m.origin, p); ok {
+				p.Y = max(p.Y, m.solid(i).Max.Y-m.origin.Y)
 			}
 		}
 	}
@@ -169,9 +204,9 @@ func (m *mover) revert(p geom.Vec3) geom.Vec3 {
 }
 
 // deepest is how deep a body at p is in the solid it is deepest in.
-func (m *mover) deepest(p geom.Vec3) (depth float32) {
+func (m *collider) deepest(p geom.Vec3) (depth float32) {
 	for _, i := range m.near[:m.count] {
-		if t, ok := m.body.contact(&m.cell[i], m.origin, p); ok && t.depth > depth {
+		if t, ok := m.body.contact(m.solid(i), m.origin, p); ok && t.depth > depth {
 			depth = t.depth
 		}
 	}
