@@ -139,7 +139,7 @@ func (j *join) census() Census {
 		}
 		if c.session.ready {
 			n.Ready++
-			if c.repl.view.byRow && c.repl.join.phase != joinDone {
+			if c.repl.view.byRow && !c.repl.join.done {
 				n.Joining++
 			}
 		}

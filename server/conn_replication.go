@@ -64,9 +64,10 @@ type connView struct {
 
 // connJoin is the state of the join burst.
 type connJoin struct {
-	phase      joinPhase
+	done       bool      // the client holds the world
+	turns      uint8     // of rowsJoinTurns and rowsTurns; 0: none yet
 	sent       uint16    // snapshots of the burst
-	completeAt tick.Tick // first snapshot that left out nothing
+	completeAt tick.Tick // first snapshot that left out nothing; 0: none
 }
 
 // open begins replication to a new session, in the memory of the one before.
@@ -114,7 +115,7 @@ func (r *connReplication) clear(cfg *Config) {
 // show.
 func (r *connReplication) dropBaselines() {
 	r.acks.sinceResync = 0
-	r.join.phase = joinSending
+	r.join = connJoin{sent: r.join.sent}
 	r.acks.tracker.Forget()
 	r.acks.objects.dropBaselines()
 	r.acks.owner.Reset()

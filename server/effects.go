@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/geom"
@@ -17,6 +18,7 @@ type effects struct {
 	life     tick.Tick
 	of       []connEffects   // by slot of the connection
 	log      []loggedEffect  // a ring, by number; empty: none are told
+	reach    []effectReach   // of log, what decides for most clients
 	added    uint32          // number of the next effect
 	newest   tick.Tick       // of the newest effect
 	reserved int             // bytes of the snapshot at hand
@@ -27,7 +29,7 @@ type effects struct {
 
 // Bounds of effects.
 const (
-	maxEffectQueue = 32  // effects that wait for a client or its ack
+	maxEffectQueue = 16  // effects that wait for a client or its ack
 	maxEffectSends = 3   // times that an effect is told
 	repeatParts    = 10  // an effect is told again for a second divided by this
 	spacingParts   = 20  // and not before a second divided by this
@@ -49,6 +51,13 @@ type loggedEffect struct {
 	place geom.Vec3
 }
 
+// effectReach is whether an effect may concern a client at a distance from it: most clients are
+// beyond effect.Range of most effects.
+type effectReach struct {
+	pos      geom.Vec3
+	anywhere bool // at any distance
+}
+
 // newEffects makes the ring for a match.
 func newEffects(c *Config) effects {
 	rate := c.Rules.Rate
@@ -62,6 +71,7 @@ func newEffects(c *Config) effects {
 			s.of[slot].queue = queues[slot*maxEffectQueue:][:0:maxEffectQueue]
 		}
 		s.log = make([]loggedEffect, min(8*c.Players, maxEffectLog))
+		s.reach = make([]effectReach, len(s.log))
 		s.told = make([]effect.Effect, 0, 2*c.Players)
 		s.chosen, s.items = make([]uint8, 0, maxEffectQueue), make([]effect.Item, 0, maxEffectQueue)
 	}
@@ -75,8 +85,10 @@ func (s *effects) note(m *sim.Match) {
 	}
 	s.told = effect.AppendTold(s.told[:0], m)
 	for i := range s.told {
-		x := &s.log[s.added%uint32(len(s.log))]
+		at := s.added % uint32(len(s.log))
+		x := &s.log[at]
 		x.Effect, x.place = s.told[i], s.told[i].Pos
+		s.reach[at] = effectReach{pos: x.Pos, anywhere: x.Kind == effect.Damage}
 		if x.Kind == effect.Impact && x.Surface == effect.Map {
 			x.place = s.format.Fit(m.Scene().Arena, &x.Effect)
 		}
@@ -91,25 +103,25 @@ func (s *effects) quiet(t tick.Tick) bool { return s.newest == 0 || t-s.newest >
 // queueOf is the queue of a client.
 func (s *effects) queueOf(c *connReplication) *connEffects { return &s.of[c.viewer.player.Index()] }
 
-// at is the effect with a number; nil if the ring has another in its place.
-func (s *effects) at(number uint32) *loggedEffect {
-	if s.added-number > uint32(len(s.log)) {
-		return nil
-	}
-	return &s.log[number%uint32(len(s.log))]
-}
+// holds reports whether the ring still has the effect with a number.
+func (s *effects) holds(number uint32) bool { return s.added-number <= uint32(len(s.log)) }
+
+// at is the effect with a number that the ring holds.
+func (s *effects) at(number uint32) *loggedEffect { return &s.log[number%uint32(len(s.log))] }
 
 // connEffects are the effects that a client has yet to be told, or to acknowledge.
 type connEffects struct {
 	next  uint32 // number of the first effect that was not looked at
 	id    uint8  // of the next effect that is told
+	last  uint8  // place of the last in rank; of a full queue
 	queue []queuedEffect
 }
 
 // queuedEffect is one of them.
 type queuedEffect struct {
 	number uint32
-	rank   float32 // those of a lower rank are told first
+	tick   tick.Tick // in which it happened
+	rank   float32   // those of a lower rank are told first
 	sentIn [maxEffectSends]uint16
 	sends  uint8
 	id     uint8 // once it was told
@@ -139,18 +151,26 @@ func (s *effects) acked(c *connReplication, t tick.Tick) {
 
 // add queues an effect. In a full queue it takes the place of the last in rank.
 func (q *connEffects) add(e queuedEffect) {
-	if len(q.queue) < maxEffectQueue {
+	switch {
+	case len(q.queue) < maxEffectQueue:
 		q.queue = append(q.queue, e)
+	case e.rank < q.queue[q.last].rank:
+		q.queue[q.last] = e
+	default:
 		return
 	}
-	last := 0
-	for i := range q.queue {
-		if q.queue[i].rank > q.queue[last].rank {
-			last = i
-		}
+	if len(q.queue) == maxEffectQueue {
+		q.findLast()
 	}
-	if e.rank < q.queue[last].rank {
-		q.queue[last] = e
+}
+
+// findLast finds the last in rank.
+func (q *connEffects) findLast() {
+	q.last = 0
+	for i := range q.queue {
+		if q.queue[i].rank > q.queue[q.last].rank {
+			q.last = uint8(i)
+		}
 	}
 }
 
@@ -188,7 +208,7 @@ func (r *replication) chooseEffects(now time.Duration, c *connReplication) {
 func (s *effects) expire(q *connEffects, t tick.Tick) {
 	kept := q.queue[:0]
 	for _, e := range q.queue {
-		if x := s.at(e.number); x != nil && s.goesOn(&e, t-x.Tick, q.id) {
+		if s.holds(e.number) && s.goesOn(&e, t-e.tick, q.id) {
 			kept = append(kept, e)
 		}
 	}
@@ -239,20 +259,40 @@ func (s *effects) isChosen(i int) bool {
 // queueEffects looks at the effects since the client's last snapshot and queues those that concern
 // it.
 func (r *replication) queueEffects(c *connReplication) {
-	s, t := &r.effects, r.match.Tick()
-	q := s.queueOf(c)
-	if s.added-q.next > uint32(len(s.log)) {
-		q.next = s.added - uint32(len(s.log))
+	s := &r.effects
+	q, size := s.queueOf(c), uint32(len(s.log))
+	if !s.holds(q.next) {
+		q.next = s.added - size
 	}
-	for ; q.next != s.added; q.next++ {
-		e := s.at(q.next)
+	for q.next != s.added {
+		first := q.next % size
+		q.next += r.queueStretch(c, q, q.next, s.reach[first:min(first+s.added-q.next, size)])
+	}
+}
+
+// queueStretch queues those of the effects from a number on that concern a client, and returns how
+// many it looked at.
+func (r *replication) queueStretch(
+	c *connReplication, q *connEffects, number uint32, reach []effectReach,
+) (looked uint32) {
+	s, t, slot := &r.effects, r.match.Tick(), int(c.viewer.slot)
+	from, most := geom.Vec3{}, float32(math.Inf(1)) // of a free camera
+	if slot >= 0 {
+		from, most = r.match.Poses()[slot].Pos, effect.Range*effect.Range
+	}
+	for i := range reach {
+		if p := &reach[i]; p.pos.Sub(from).LenSq() > most && !p.anywhere {
+			continue
+		}
+		e := s.at(number + uint32(i))
 		if t-e.Tick > s.life {
 			continue
 		}
 		if rank, ok := r.effectRank(c, &e.Effect); ok {
-			q.add(queuedEffect{number: q.next, rank: rank})
+			q.add(queuedEffect{number: number + uint32(i), tick: e.Tick, rank: rank})
 		}
 	}
+	return uint32(len(reach))
 }
 
 // Ranks: damage before all impacts, and those by the square of their distance, which counts less for

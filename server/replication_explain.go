@@ -56,6 +56,8 @@ func (r *replication) playerReason(c *connReplication, f *snapshot.Frame, slot i
 		return ReasonSent
 	case v.selection == rowsTurns:
 		return ReasonTurn
+	case v.selection == rowsJoinTurns:
+		return ReasonJoining
 	case v.viewpoint < 0 && (v.selection != rowsScheduled || clipped()):
 		return ReasonFreeCamera
 	case v.viewpoint != c.viewer.slot: // the view has been reset

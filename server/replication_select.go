@@ -20,21 +20,11 @@ const (
 	rowsAll       rowSelection = iota // all, in blocks that clients share
 	rowsVisible                       // all visible rows
 	rowsScheduled                     // as many as the byte budget carries
-	rowsJoining                       // as many as Config.JoinBytes carry
+	rowsJoining                       // as many visible rows as Config.JoinBytes carry
+	rowsJoinTurns                     // of all rows a part that Config.JoinBytes carry
 	rowsTurns                         // the nearest rows and opponents, and others in turn
 	rowsTeamTurns                     // all visible rows, but team mates out of sight in turn
 	rowsLowDetail                     // fewer of the nearest rows, and others in turn: overload
-)
-
-// joinPhase is the state of the join burst. Until a client without a byte limit holds the world, or
-// holds it again after a resync, its snapshots take no more than Config.JoinBytes each, and rows go
-// by priority.
-type joinPhase uint8
-
-const (
-	joinSending joinPhase = iota // rows are left that were never sent
-	joinUnacked                  // all rows were sent; unacked ones are sent in full again
-	joinDone
 )
 
 // selectRows selects the player rows of the client's snapshot. The first packet has head bytes
@@ -45,35 +35,39 @@ const (
 //	some are hidden, no limit            all visible rows; blocks for whole visible groups; of a
 //	                                     large team half of those out of sight, see rowTurns
 //	byte limit                           all visible rows if they fit; else by priority
+//
+// Until a client without a byte limit holds the world, or holds it again after a resync, its
+// snapshots take no more than Config.JoinBytes each: rows take turns, or go by priority where some
+// are hidden.
 func (r *replication) selectRows(now time.Duration, c *connReplication, head int) {
 	v := &c.view
 	v.byRow, v.selection, v.viewpoint = true, rowsVisible, c.viewer.slot
-	all, limited := r.seesAll(c), c.pacing.bucket.Rate() != 0
-	blocks := all && !limited && r.joined(c)
-	turns := blocks && r.takesTurns()
-	if r.cfg.Relevance == RelevanceOff || blocks && !turns && !r.lowDetail() {
+	limited := c.pacing.bucket.Rate() != 0
+	all := r.cfg.Relevance == RelevanceOff || r.seesAll(c) && !limited && !r.lowDetail()
+	switch {
+	case all && r.cfg.Relevance != RelevanceOff && !r.joined(c):
+		c.join.sent++
+		r.selectTurns(c, rowsJoinTurns, nil)
+	case all && r.cfg.Relevance != RelevanceOff && c.join.turns > 1:
+		r.selectTurns(c, rowsTurns, nil)
+	case all:
 		v.byRow, v.selection = false, rowsAll
 		r.players.packer.Begin(r.players.encoder, c.acks.tracker, 0, r.players.frames.Groups())
-		return
-	}
-	if turns && !r.lowDetail() {
-		r.selectTurns(c, rowsTurns, nil)
-		return
-	}
-	if limited {
+	case limited:
 		r.scheduleRows(now, c, head)
-		return
-	}
-	mode := lookVisible
-	if c.join.phase != joinDone {
-		mode = lookPriority
-	}
-	visible := r.lookAtPlayers(c, mode)
-	switch {
-	case c.join.phase != joinDone:
+	case !c.join.done && !r.seesAll(c):
 		v.selection = rowsJoining
 		c.join.sent++
+		visible := r.lookAtPlayers(c, lookPriority)
 		r.advanceJoin(c, r.fitBudget(c, visible, r.rowBits(r.cfg.JoinBytes, head)))
+	default:
+		r.selectVisible(c)
+	}
+}
+
+// selectVisible begins a snapshot of visible rows for a client without a byte limit.
+func (r *replication) selectVisible(c *connReplication) {
+	switch visible := r.lookAtPlayers(c, lookVisible); {
 	case r.lowDetail():
 		r.selectTurns(c, rowsLowDetail, visible)
 	case r.takesTeamTurns(c):
@@ -88,34 +82,64 @@ func (r *replication) beginPlayerRows(c *connReplication, visible []uint64) {
 	r.players.packer.BeginRows(r.players.encoder, c.acks.tracker, r.players.interest.withEmpty(visible))
 }
 
-// advanceJoin moves the join burst on after a snapshot. A client of a grid is done once it has
-// acknowledged anything of a snapshot that left out nothing; for a client that sees all players,
-// joined decides.
+// advanceJoin moves the join burst of a client that is not sent all players on after a snapshot. It
+// is done once the client has acknowledged anything of a snapshot that left out nothing.
 func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 	j := &c.join
 	switch {
 	case leftOut:
-		j.phase = joinSending
-	case j.phase == joinSending:
-		j.phase, j.completeAt = joinUnacked, r.match.Tick()
-	case r.cfg.Relevance == RelevanceGrid && c.acks.sinceResync >= j.completeAt:
-		j.phase, j.sent = joinDone, 0
+		j.completeAt = 0
+	case j.completeAt == 0:
+		j.completeAt = r.match.Tick()
+	case c.acks.sinceResync >= j.completeAt:
+		*j = connJoin{done: true}
 	}
 }
 
-// joined reports whether a client that sees all players holds enough for blocks alone: the whole
-// world fits into one join snapshot, or the client holds each group whole. A client whose baselines
-// expire, because it acknowledges a part of each snapshot only, falls back into the join burst: else
-// it would be sent most of the world in full each time.
+// Shares of Config.JoinBytes.
+const (
+	lackingShare = 8 // part without a baseline that ends a join burst
+	expiredShare = 2 // part that begins another
+)
+
+// joined reports whether a client that sees all players is past its join burst: the whole world fits
+// into one join snapshot, or nearly all groups have baselines when their turn comes. The turns of a
+// burst halve each time that groups would have baselines in half as many turns. A client with a long
+// round-trip time keeps two turns, as baselines of odd ages are not in use beyond three intervals. A
+// client whose baselines expire, because it acknowledges a part of each snapshot only, begins
+// another burst: else it would be sent most of the world in full each time.
 func (r *replication) joined(c *connReplication) bool {
-	j := &c.join
-	switch {
-	case j.phase == joinSending && r.worldFits(), j.phase == joinUnacked && !r.lacksGroups(c, 0):
-		j.phase, j.sent = joinDone, 0
-	case j.phase == joinDone && r.lacksGroups(c, 8*r.cfg.JoinBytes/2) && !r.worldFits():
-		j.phase = joinSending
+	j, least := &c.join, r.leastTurns(c)
+	most := max(least, farTurns) // past the burst
+	switch fewer := max(least, j.turns/2); {
+	case j.turns != 0 && !r.lacks(c, fewer, lackingShare):
+		j.turns = fewer
+		j.done = j.done || fewer <= most
+	case r.worldFits():
+		j.done, j.turns = true, least
+	case j.turns == 0 || j.done && r.lacks(c, j.turns, expiredShare):
+		*j = connJoin{turns: uint8(r.joinTurns().turns)}
+	case j.turns <= most && !r.lacks(c, j.turns, lackingShare):
+		j.done = true
 	}
-	return j.phase == joinDone
+	if j.done {
+		j.sent = 0
+	}
+	return j.done
+}
+
+// unackedPerTurn is the number of snapshots without an acknowledgement that doubles the turns of a
+// client.
+const unackedPerTurn = 8
+
+// leastTurns is in how many turns a client that sees all players is sent far ones. Changes since old
+// baselines are large: a client that acknowledges seldom is sent them as often as their bytes allow.
+func (r *replication) leastTurns(c *connReplication) uint8 {
+	turns := uint8(1) << min(c.acks.unacked/unackedPerTurn, 2)
+	if r.takesTurns() {
+		return max(turns, farTurns)
+	}
+	return turns
 }
 
 // worldFits reports whether all players fit into one join snapshot without baselines.
@@ -124,10 +148,17 @@ func (r *replication) worldFits() bool {
 	return int(members[0])+int(members[1]) <= 8*most/fullRowBits || r.players.encoder.FullBlocksFit(most)
 }
 
-// lacksGroups reports whether the groups that the client does not hold whole take more than most
-// bits.
-func (r *replication) lacksGroups(c *connReplication, most int) bool {
-	return c.acks.tracker.Lacking(r.players.frames.Groups())*snapshot.GroupRows*fullRowBits > most
+// lacks reports whether the groups that will have no baseline when their turn comes take more than a
+// part of Config.JoinBytes.
+func (r *replication) lacks(c *connReplication, of uint8, share int) bool {
+	turns := int(of)
+	n, groups, due := 0, r.players.frames.Groups(), r.partDue(c, turns)
+	for part := range turns {
+		first, end := joinPart(part, turns, groups)
+		ahead := (part - due + turns) % turns * int(r.every(c))
+		n += c.acks.tracker.Lacking(first, end, ahead)
+	}
+	return n*snapshot.GroupRows*fullRowBits > 8*r.cfg.JoinBytes/share
 }
 
 // Sizes of packets, in bytes.
@@ -257,7 +288,7 @@ func (r *replication) markPlayersSent(c *connReplication) {
 	}
 	v.blocks = 0
 	q := &c.schedule
-	unlimited := c.pacing.bucket.Rate() == 0 && c.join.phase == joinDone && q.sentAt == nil
+	unlimited := c.pacing.bucket.Rate() == 0 && v.selection != rowsJoining && q.sentAt == nil
 	if unlimited || q.allSentAt == t { // no row waits
 		return
 	}

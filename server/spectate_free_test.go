@@ -160,6 +160,7 @@ func TestFreeCameraAllocatesNothing(t *testing.T) {
 	alone(t)
 	b := newClientLobby(t, 40,
 		Config{Players: 40, Spectators: 1, SpectateAll: true, Rules: sim.Rules{Mix: true}})
+	b.lobby.Reserve()
 	s := b.addClient(client.Config{MaxKbps: 600}, spectator)
 	b.firing(1)
 	b.play(2)

@@ -184,10 +184,13 @@ func (a *aloneLog) endStep(h *host) {
 			}
 		case was.lobby != nil: // the newest may have ended it, and was rejected at once
 			c := p.newest()
-			if !c.has(was.token) && len(h.ports) > 1 {
+			if c.has(was.token) || !c.answered.IsValid() {
+				break
+			}
+			if len(h.ports) > 1 {
 				was.lobby.order.unknown = true
 			}
-			if !c.has(was.token) && c.taken == 0 {
+			if c.taken == 0 {
 				c.taken, c.address, c.ended = a.step, c.answered, was.lobby
 			}
 		}
@@ -246,12 +249,15 @@ func (a *aloneLog) compare(h *host, l *hosted, last int, panicked bool) {
 	if l.order.unknown || len(h.ports) > 1 && a.migrated {
 		return
 	}
-	h.past.compared++
 	again, err := a.play(h, l, last)
 	if err != nil {
 		h.fail(NoPanic, "lobby %d alone: %v", l.id, err)
 		return
 	}
+	if again == nil {
+		return
+	}
+	h.past.compared++
 	if n := firstDifference(l.trace, again.trace); n >= 0 {
 		h.fail(Isolation,
 			"lobby %d: from tick %d on its match is not that of a lobby alone with the same datagrams",
@@ -277,7 +283,7 @@ type aloneRun struct {
 	scratch [256]byte
 }
 
-// play plays a lobby alone, up to a step.
+// play plays a lobby alone, up to a step. It returns nil if the order of its sessions is not known.
 func (a *aloneLog) play(h *host, l *hosted, last int) (*aloneRun, error) {
 	cfg := server.PortConfig{Netcode: a.cfg, Host: hostID,
 		Stats: &metrics.Stats{Histograms: metrics.NewHistograms(false)}}
@@ -294,7 +300,11 @@ func (a *aloneLog) play(h *host, l *hosted, last int) (*aloneRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, feeds := &aloneRun{}, a.feeds(h, l, last)
+	feeds, ordered := a.feeds(h, l, last)
+	if !ordered {
+		return nil, nil
+	}
+	p := &aloneRun{}
 	for i := range a.steps[:last] {
 		s := &a.steps[i]
 		if i == l.born {
@@ -321,9 +331,11 @@ func (a *aloneLog) play(h *host, l *hosted, last int) (*aloneRun, error) {
 	return p, nil
 }
 
-// feeds returns the datagrams that a lobby alone gets, by step.
-func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
+// feeds returns the datagrams that a lobby alone gets, by step. ordered: it is known in which order the
+// sessions of a step begin.
+func (a *aloneLog) feeds(h *host, l *hosted, last int) (all [][]arrival, ordered bool) {
 	handed, own := make([][]arrival, last), make([][]arrival, last)
+	moved := map[int]bool{} // steps with a session that began at the worker which the lobby had left
 	for _, v := range a.arrivals {
 		if !h.feed(&v, l) {
 			continue
@@ -332,7 +344,7 @@ func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
 		c := h.players[v.client].connection(v.connection)
 		switch netcode.KindOf(v.data) {
 		case netcode.KindRequest:
-			if !c.named { // it waits for no lobby: the worker that has it answers
+			if !c.named && !h.players[v.client].wasIn(l, v.connection) { // the worker that has it answers
 				step, wasHanded = v.step, false
 			}
 		case netcode.KindResponse:
@@ -341,6 +353,7 @@ func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
 				continue
 			case step < c.taken: // its session has gone to another worker
 				step, wasHanded = c.taken, true
+				moved[step] = true
 			}
 		}
 		if step > last {
@@ -356,7 +369,22 @@ func (a *aloneLog) feeds(h *host, l *hosted, last int) [][]arrival {
 	for i := range own {
 		own[i] = append(handed[i], own[i]...)
 	}
-	return own
+	return own, !h.anyWithOthers(l, moved)
+}
+
+// anyWithOthers reports whether several sessions of a lobby began in one of some steps.
+func (h *host) anyWithOthers(l *hosted, steps map[int]bool) bool {
+	began := map[int]int{}
+	for i := range h.players {
+		for _, c := range h.players[i].connections {
+			if (c.lobby == l || c.ended == l) && steps[c.taken] {
+				if began[c.taken]++; began[c.taken] > 1 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // takenAt returns the step in which the worker of a lobby takes a datagram, and whether another

@@ -43,6 +43,11 @@ func (p *player) connection(n int) *connection { return &p.connections[n-1] }
 // has reports whether a token is that of the connection.
 func (c *connection) has(t netcode.TokenTag) bool { return slices.Contains(c.tokens, t) }
 
+// wasIn reports whether a lobby may have a player of a connection before number n.
+func (p *player) wasIn(l *hosted, n int) bool {
+	return slices.ContainsFunc(p.connections[:n-1], func(c connection) bool { return c.lobby == l })
+}
+
 // newest returns the connection of the current client.
 func (p *player) newest() *connection { return &p.connections[len(p.connections)-1] }
 

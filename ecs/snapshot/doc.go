@@ -42,9 +42,9 @@
 // For n slots, f fields, groups of b bytes at most (MaxGroupBytes), a ring of r frames and c
 // clients a server takes about
 //
-//	n*(r*(4f+4.25) + 41*(3b/16+4f+13)) + c*n/16*(8, or 404 once rows are left out)   bytes
+//	n*(r*(4f+4.25) + 48*(3b/16+4f+13)) + c*n/16*(8, or 404 once rows are left out)   bytes
 //
-// and a client 65*n*(4f+4.25). Of the 41 possible sets of baselines few pages are ever touched.
+// and a client 65*n*(4f+4.25). Of the 48 possible sets of baselines few pages are ever touched.
 // 1000 players with 1000 clients take 8.2 MiB and 27 MiB (TestMemoryOfAThousand).
 //
 // A lobby may have several planes, each with a schema, a ring, an encoder, a packer and trackers of

@@ -52,7 +52,7 @@ func (l *slowLedger) snapshot(now, interval tick.Tick, cur *Frame, see func(int)
 			continue
 		}
 		s := statement{slot: slot, show: show}
-		for _, age := range []tick.Tick{48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1} {
+		for _, age := range []tick.Tick{48, 32, 24, 16, 14, 12, 10, 8, 6, 4, 3, 2, 1} {
 			if t := now - age*interval; t < now && l.acked[t][slot] && l.said[t][slot] {
 				s.base[0] = t
 			}

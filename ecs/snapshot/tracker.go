@@ -8,8 +8,9 @@ import (
 )
 
 // baselineAges are the baseline ages in use, in send intervals. Fewer ages mean more sharing: with
-// these a client's baseline is at most a third older than its newest acknowledgement.
-var baselineAges = [...]uint8{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48}
+// these a client's baseline is at most a half older than its newest acknowledgement. All even ages
+// up to 16 are among them: groups that take two turns have such.
+var baselineAges = [...]uint8{1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 24, 32, 48}
 
 // MaxAge is the greatest baseline age in send intervals. A Ring must reach further back. The rest
 // of the Window is how far datagrams may overtake each other before a client has dropped a
@@ -37,7 +38,7 @@ const (
 )
 
 // maxBaselineSets is how many sets of baselines the trackers of one interval name in a tick, at most:
-// 41. A set is none, one baseline of any age, or one with older ones in any step.
+// 48. A set is none, one baseline of any age, or one with older ones in any step.
 var maxBaselineSets = func() int {
 	n := 1
 	for _, age := range baselineAges {
@@ -162,15 +163,16 @@ func (k *Tracker) Baseline(g int) tick.Tick {
 	return 0
 }
 
-// Lacking is the number of groups below end for which Baseline is 0.
-func (k *Tracker) Lacking(end int) int {
-	if end = min(end, k.groups); end <= 0 {
+// Lacking is the number of the groups first to end-1 for which Baseline would be 0 a number of
+// intervals ahead, if nothing were acknowledged until then.
+func (k *Tracker) Lacking(first, end, ahead int) (n int) {
+	if end = min(end, k.groups); first >= end {
 		return 0
 	}
 	clear(k.rest)
-	setRange(k.rest, 0, end)
+	setRange(k.rest, first, end)
 	for _, age := range baselineAges {
-		row, ok := k.aged(age)
+		row, ok := k.aged(age - uint8(min(ahead, int(age))))
 		if !ok {
 			continue
 		}
@@ -183,7 +185,6 @@ func (k *Tracker) Lacking(end int) int {
 			return 0
 		}
 	}
-	n := 0
 	for _, w := range k.rest {
 		n += bits.OnesCount64(w)
 	}
