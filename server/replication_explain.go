@@ -167,6 +167,8 @@ func (r *replication) objectReason(c *connReplication, f *snapshot.Frame, slot i
 		return ReasonStale
 	case sent:
 		return ReasonSent
+	case a.selection == objectsJoinTurns:
+		return ReasonJoining
 	case c.view.viewpoint < 0 && !r.objectVisible(c, f, slot):
 		return ReasonFreeCamera
 	case c.view.viewpoint != c.viewer.slot:

@@ -21,6 +21,7 @@ const (
 	objectsVisible                          // all visible objects
 	objectsBudget                           // as many visible objects as the byte budget carries
 	objectsTurn                             // none: the budget is tight, and objects go in the next snapshot
+	objectsJoinTurns                        // a part of all, and own flights, until the client holds all
 )
 
 // objectPart is the part about objects of the snapshot at hand.
@@ -36,6 +37,7 @@ type objectAcks struct {
 	view        *interest.Client // nil until the first look
 	selection   objectSelection
 	joined      bool      // the client holds all objects, or may be sent them at once
+	turns       uint8     // of objectsJoinTurns; 0: none yet
 	savedBytes  int       // of a limited budget, kept for objects
 	completeAt  tick.Tick // first snapshot that left out nothing, 0: none
 	blocksSince tick.Tick // first of the snapshots in blocks up to the newest, 0: the newest is not
@@ -64,7 +66,7 @@ func (a *objectAcks) reset() {
 // dropBaselines makes the next snapshots begin anew.
 func (a *objectAcks) dropBaselines() {
 	a.tracker.Forget()
-	a.joined, a.completeAt, a.blocksSince, a.wholeAcked = false, 0, 0, 0
+	a.joined, a.turns, a.completeAt, a.blocksSince, a.wholeAcked = false, 0, 0, 0, 0
 }
 
 // acked notes that groups of the snapshot of tick t have arrived.
@@ -76,22 +78,6 @@ func (a *objectAcks) acked(o *objectRows, t tick.Tick, groups groupRange) {
 	if whole && a.blocksSince != 0 && t >= a.blocksSince && t > a.wholeAcked {
 		a.wholeAcked = t
 	}
-}
-
-// caughtUp reports whether blocks alone suffice for a client that sees all objects. For players
-// replication.joined does.
-func (a *objectAcks) caughtUp(o *objectRows, mostBytes int) bool {
-	if a.joined {
-		return true
-	}
-	a.joined = popcount(o.table.used)*fullObjectBits <= 8*mostBytes
-	if !a.joined && a.tracker.Baseline(0) != 0 {
-		a.joined = true
-		for g := range o.frames.Groups() {
-			a.joined = a.joined && a.tracker.Baseline(g) != 0
-		}
-	}
-	return a.joined
 }
 
 // Shares of the bytes of a snapshot.
@@ -169,21 +155,58 @@ func (r *replication) beginObjects(c *connReplication, room int) {
 	case limited:
 		o.part.byRow = true
 		r.scheduleObjects(c, room)
-	case a.joined && grid:
+	case !grid:
+		r.beginObjectTurns(c)
+	case a.joined:
 		o.packer.BeginRows(o.encoder, a.tracker, o.inGroups(r.lookAtObjects(c, lookVisible)))
 		a.selection = objectsVisible
 	default:
 		o.part.byRow = true
-		a.full = o.fitBudget(c, r.lookAtObjects(c, lookPriority), 8*room)
-		if !a.full && a.completeAt == 0 && grid {
+		if a.full = o.fitBudget(c, r.lookAtObjects(c, lookPriority), 8*room); !a.full && a.completeAt == 0 {
 			a.completeAt = t
 		}
 	}
 	if a.full && o.part.byRow {
 		a.completeAt = 0
+	}
+	if a.full && o.part.byRow || a.selection == objectsJoinTurns {
 		r.stats.Count[metrics.ObjectsOverBudget].Inc()
 	}
 	o.part.open = !o.packer.Done()
+}
+
+// objectsCaughtUp reports whether a client without a byte limit that sees all objects is sent them
+// in blocks: all of them fit the room, or nearly all groups have baselines. For players joined does.
+func (r *replication) objectsCaughtUp(c *connReplication, room int) bool {
+	o, a := r.objects, &c.acks.objects
+	if a.joined {
+		return true
+	}
+	groups, most := o.frames.Groups(), 8*room
+	lacks := func(turns uint8) bool {
+		return r.lacking(c, a.tracker, groups, int(turns))*snapshot.GroupRows*fullObjectBits > most
+	}
+	switch {
+	case popcount(o.table.used)*fullObjectBits <= most:
+		a.turns = 1
+	case a.turns == 0:
+		a.turns = uint8(turnsWithin(groups*snapshot.GroupRows*fullObjectBits, most))
+	case !lacks(max(1, a.turns/2)):
+		a.turns = max(1, a.turns/2)
+	}
+	a.joined = a.turns == 1 && !lacks(1) || popcount(o.table.used)*fullObjectBits <= most
+	return a.joined
+}
+
+// beginObjectTurns begins a part about the groups whose turn it is, and the flights of the client's
+// player.
+func (r *replication) beginObjectTurns(c *connReplication) {
+	o, a := r.objects, &c.acks.objects
+	turns, groups := int(a.turns), o.frames.Groups()
+	part := snapshot.Part{Picked: o.ownFlights(c), Spacing: turns}
+	part.First, part.End = joinPart(r.partDue(c, turns), turns, groups)
+	o.packer.BeginPart(o.encoder, a.tracker, &part)
+	a.selection, a.allSentAt = objectsJoinTurns, 0
 }
 
 // objectTurns is how many snapshots of a client have objects once while its budget has no room for
@@ -218,7 +241,7 @@ func (r *replication) objectsWait(c *connReplication) bool {
 func (r *replication) beginObjectBlocks(c *connReplication, room int) bool {
 	o, a, groups := r.objects, &c.acks.objects, r.objects.frames.Groups()
 	switch limited := c.pacing.bucket.Rate() != 0; {
-	case r.cfg.Relevance == RelevanceOff || !limited && (a.caughtUp(o, room) || r.objectBlocksFit()):
+	case r.cfg.Relevance == RelevanceOff || !limited && (r.objectsCaughtUp(c, room) || r.objectBlocksFit()):
 		o.packer.Begin(o.encoder, a.tracker, 0, groups)
 		return true
 	case !limited || a.tight:
@@ -252,7 +275,7 @@ func (r *replication) scheduleObjects(c *connReplication, room int) {
 	}
 	o.packer.BeginChanged(o.encoder, a.tracker, visible, c.acks.sinceResync)
 	a.noteUnchanged(o.packer.Unchanged())
-	total, left, _ := o.weigh(a.view, o.packer.Planned(), o.ownFlights(c), weighing{most, a.full})
+	total, left, _ := o.weigh(a.view, o.packer.Planned(), o.ownFlights(c)[:len(o.packer.Planned())], weighing{most, a.full})
 	a.tight = total+refreshBits*popcount(a.unchanged) > left
 	if a.full = total > left; a.full {
 		o.selectObjects(c, left)
@@ -305,7 +328,7 @@ func (o *objectRows) ownFlights(c *connReplication) []uint64 {
 	for slot := d.first[c.viewer.player.Index()]; slot >= 0; slot = d.next[slot] {
 		d.own[slot>>6] |= 1 << (slot & 63)
 	}
-	return d.own[:len(o.packer.Planned())]
+	return d.own
 }
 
 // selectObjects selects weighed objects in room bits: the client's own flights first, then by

@@ -2,7 +2,6 @@ package server
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
@@ -105,30 +104,6 @@ func (r *replication) selectTurns(c *connReplication, selection rowSelection, vi
 		part.First, part.End = joinPart(turn, n.turns, p.frames.Groups())
 	}
 	p.packer.BeginPart(p.encoder, c.acks.tracker, &part)
-}
-
-// joinPart is the groups of a part of a join burst, or of rowsTurns. Parts go in the order of
-// reversed bits: so half as many parts of twice the size are due in the same intervals, and have
-// baselines of the ages in use.
-func joinPart(part, turns, groups int) (first, end int) {
-	i := int(bits.Reverse64(uint64(part)) >> (64 - bits.Len(uint(turns-1))))
-	return i * groups / turns, (i + 1) * groups / turns
-}
-
-// maxJoinTurns bounds the turns of a join burst: baselines that lie so far apart are still of the
-// ages in use.
-const maxJoinTurns = 16
-
-// joinTurns are as few turns as keep snapshots without baselines within Config.JoinBytes. Their
-// number is a power of two: the groups of a part then have baselines of the ages in use.
-func (r *replication) joinTurns() (n rowTurns) {
-	room := 8 * r.cfg.JoinBytes
-	n.nearest = min(max(0, r.cfg.NearestPlayers), room/2/fullRowBits)
-	world := r.players.frames.Groups() * snapshot.GroupRows * fullRowBits
-	room -= n.nearest * fullRowBits
-	for n.turns = 1; n.turns < maxJoinTurns && world > n.turns*room; n.turns *= 2 {
-	}
-	return n
 }
 
 // partDue is the part whose turn it is for a client.
