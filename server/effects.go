@@ -16,15 +16,16 @@ import (
 type effects struct {
 	format   effect.Format
 	life     tick.Tick
-	of       []connEffects   // by slot of the connection
-	log      []loggedEffect  // a ring, by number; empty: none are told
-	reach    []effectReach   // of log, what decides for most clients
-	added    uint32          // number of the next effect
-	newest   tick.Tick       // of the newest effect
-	reserved int             // bytes of the snapshot at hand
-	told     []effect.Effect // scratch of a tick
-	chosen   []uint8         // of the snapshot at hand: places in the client's queue
-	items    []effect.Item   // scratch of a part
+	of       []connEffects        // by slot of the connection
+	log      []loggedEffect       // a ring, by number; empty: none are told
+	reach    []effectReach        // of log, what decides for most clients
+	added    uint32               // number of the next effect
+	newest   tick.Tick            // of the newest effect
+	reserved int                  // bytes of the snapshot at hand
+	told     []effect.Effect      // scratch of a tick
+	chosen   []uint8              // of the snapshot at hand: places in the client's queue
+	items    []effect.Item        // scratch of a part
+	near     [maxEffectLog]uint16 // scratch of queueStretch
 }
 
 // Bounds of effects.
@@ -193,10 +194,14 @@ func (r *replication) chooseEffects(now time.Duration, c *connReplication) {
 		most = min(most, 8*(c.pacing.bucket.Room(now, r.spacing(c))-limitedEffectsFrom)/limitedEffectsShare)
 	}
 	used := effect.HeadBits
-	for i := s.nextChoice(q, t); i >= 0; i = s.nextChoice(q, t) {
+	for order := s.order(q, t); ; {
+		i := order.next()
+		if i < 0 {
+			return
+		}
 		used += s.format.Bits(&s.at(q.queue[i].number).Effect)
 		if used > most {
-			break
+			return
 		}
 		s.chosen = append(s.chosen, uint8(i))
 		s.reserved = (used + effect.FillBits) / 8
@@ -224,36 +229,44 @@ func (s *effects) goesOn(e *queuedEffect, age tick.Tick, next uint8) bool {
 		next-e.id < effect.IDWindow-maxEffectQueue
 }
 
-// nextChoice is the place of the effect that is told next, -1 for none: those that were told less
-// often first, then by rank.
-func (s *effects) nextChoice(q *connEffects, t tick.Tick) int {
+// effectOrder is the order in which a client's queued effects are told: those that were told less
+// often first, then by rank, then by place. An entry has, from the highest bit, the times told, the
+// rank and the place.
+type effectOrder struct {
+	entries [maxEffectQueue]uint64
+	count   int
+}
+
+// order is the order of the effects that may be told in a tick.
+func (s *effects) order(q *connEffects, t tick.Tick) (order effectOrder) {
 	spacing := uint16(s.life * effect.LifeParts / spacingParts)
-	best := -1
 	for i := range q.queue {
 		e := &q.queue[i]
 		if e.sends > 0 && uint16(t)-e.sentIn[e.sends-1] < spacing {
 			continue
 		}
-		if best >= 0 {
-			b := &q.queue[best]
-			if e.sends > b.sends || e.sends == b.sends && e.rank >= b.rank {
-				continue
-			}
-		}
-		if !s.isChosen(i) {
-			best = i
-		}
+		rank := math.Float32bits(e.rank - damageRank) // no rank is less: not negative, so ordered as its bits
+		order.entries[order.count] = uint64(e.sends)<<40 | uint64(rank)<<8 | uint64(i)
+		order.count++
 	}
-	return best
+	return order
 }
 
-func (s *effects) isChosen(i int) bool {
-	for _, k := range s.chosen {
-		if int(k) == i {
-			return true
+// next takes the place of the first effect out of the order; -1 for none.
+func (o *effectOrder) next() int {
+	if o.count == 0 {
+		return -1
+	}
+	first := 0
+	for i, x := range o.entries[:o.count] {
+		if x < o.entries[first] {
+			first = i
 		}
 	}
-	return false
+	place := int(o.entries[first] & 0xff)
+	o.count--
+	o.entries[first] = o.entries[o.count]
+	return place
 }
 
 // queueEffects looks at the effects since the client's last snapshot and queues those that concern
@@ -280,10 +293,13 @@ func (r *replication) queueStretch(
 	if slot >= 0 {
 		from, most = r.match.Poses()[slot].Pos, effect.Range*effect.Range
 	}
-	for i := range reach {
-		if p := &reach[i]; p.pos.Sub(from).LenSq() > most && !p.anywhere {
-			continue
-		}
+	near, count := &s.near, 0
+	for i := range reach { // without a branch: which are near cannot be predicted
+		p := &reach[i]
+		near[count&(maxEffectLog-1)] = uint16(i)
+		count += geom.Bit(p.pos.Sub(from).LenSq() <= most || p.anywhere)
+	}
+	for _, i := range near[:count] {
 		e := s.at(number + uint32(i))
 		if t-e.Tick > s.life {
 			continue
