@@ -257,9 +257,13 @@ func (r *run) play() (violation *Violation) {
 }
 
 // afterStep lets the honest clients act after a tick and traces the match, also when checks are
-// skipped, and then checks the invariants. It does nothing if the server played no tick.
+// skipped, and then checks the invariants. If the server played no tick, it only keeps what clients
+// hold.
 func (r *run) afterStep() {
 	m := r.Lobby.Match()
+	if !r.skip.checks {
+		r.noteHeld()
+	}
 	if r.noTick = m.Tick() == r.played; r.noTick {
 		return
 	}
