@@ -162,7 +162,8 @@ func newRun(c Case, skip skipped) (*run, error) {
 // Netcode.Entropy.
 func (r *run) serverConfig(ground *arena.Arena, name string) server.Config {
 	cfg := server.Config{Arena: ground, ArenaName: name,
-		Kbps: r.drawn.Kbps, Relevance: r.drawn.Relevance, Codec: r.c.Codec, NearestPlayers: r.drawn.Nearest,
+		Kbps: r.drawn.Kbps, Relevance: r.drawn.Relevance, Codec: r.c.Codec,
+		NearestPlayers: r.drawn.Nearest, JoinBytes: r.drawn.JoinBytes,
 		Rules: sim.Rules{Seed: r.c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: r.journal, StartUnix: epoch,
 			HandshakesPerSecond: 5000}}

@@ -57,6 +57,7 @@ const (
 	JoinOrder          // server: joins of one tick are handled in the order of a map
 	ViewBack           // client: the view jumps back when the announced delay grows
 	TurnSkipped        // server: the turn of some far players never comes
+	JoinTurnSkipped    // server: likewise of some players of a join burst
 
 	// Those of hosts with many lobbies.
 
@@ -78,7 +79,7 @@ var names = [NumBugs]string{
 	"cache shared", "removal untold", "id reused", "input twice", "input far", "substitute fires",
 	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "removed hit",
 	"visible forever", "wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
-	"recording no history", "four steps", "join order", "view back", "turn skipped",
+	"recording no history", "four steps", "join order", "view back", "turn skipped", "join turn skipped",
 	"lobby mixed", "neighbour ends", "route kept", "map written",
 	"move reuses sequence", "move forgets window", "hand-over forgets"}
 
