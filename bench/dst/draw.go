@@ -117,6 +117,7 @@ type Scenario struct {
 	Relevance server.Relevance // what the server replicates to a connection
 	Walls     bool             // walls hide some players from each other
 	Nearest   int              // server.Config.NearestPlayers; 0: its default
+	JoinBytes int              // server.Config.JoinBytes; 0: its default, which has room for all
 	Faults    []Fault          // by kind; a case leaves faults out by their index
 	Lobbies   []LobbyPlan      // of a host with many lobbies; else none
 	Workers   int              // of a host, each with a port and lobbies of its own
@@ -128,15 +129,20 @@ func Seeds(base uint64) func() uint64 { return rand.NewPCG(base, 0x7365656473).U
 // takesTurns reports whether a seed plays a lobby in which far players take turns.
 func takesTurns(seed uint64) bool { return seed%20 == 4 }
 
+// joinsInTurns reports whether a seed plays a lobby too large for one join snapshot, in which players
+// and objects take turns in a join burst: one of 16 seeds of 64 bits. Smaller seeds, which tests name,
+// never do.
+func joinsInTurns(seed uint64) bool { return seed>>60 == 8 }
+
 // Draw generates the scenario of a seed. Each kind of fault is absent in a third of the seeds, and
 // present with a drawn strength in the others.
 func Draw(seed uint64) Scenario {
 	d := rand.New(rand.NewPCG(seed, 0x64726177)) // "draw"
 	p := Scenario{Clients: 4 + d.IntN(7)}
-	if seed%25 == 7 {
+	if seed%25 == 7 || joinsInTurns(seed) {
 		p.Clients = 32
 	}
-	if takesTurns(seed) { // two groups of slots, one for each turn
+	if takesTurns(seed) && !joinsInTurns(seed) { // two groups of slots, one for each turn
 		p.Clients = 20
 	}
 	p.Relevance = [...]server.Relevance{server.RelevanceOff, server.RelevanceAll,
@@ -156,6 +162,9 @@ func Draw(seed uint64) Scenario {
 	}
 	if takesTurns(seed) {
 		p.Relevance, p.Walls, p.Kbps, p.Nearest = server.RelevanceAll, false, 0, 1
+	}
+	if joinsInTurns(seed) {
+		p.Relevance, p.Walls, p.Kbps, p.JoinBytes = server.RelevanceAll, false, 0, 1200
 	}
 	return p
 }

@@ -38,6 +38,7 @@ type honest struct {
 	settleAt  time.Duration       // from then on the client must play normally
 	settled   *client.Stats       // its counters at settleAt; nil before
 	ownStates [selfTicks]ownState // the server's, by tick
+	held      heldRows
 }
 
 // client returns the client of honest player i, nil if there is none or if it belongs to a server
@@ -57,6 +58,15 @@ func (r *run) joined(i int) *client.Client {
 		}
 	}
 	return nil
+}
+
+// noteHeld keeps what honest clients hold for the commands that they made in this step.
+func (r *run) noteHeld() {
+	for i := range r.honest {
+		if c := r.joined(i); c != nil {
+			r.honest[i].held.note(c, r.cfg.Players)
+		}
+	}
 }
 
 // clock converts virtual time to the clock of client n, with its offset and drift.

@@ -17,7 +17,7 @@ var finders = [mutation.NumBugs]uint64{
 	mutation.WindowBeforeAuth: 3, mutation.TokenReused: 2, mutation.JournalForgotten: 3, mutation.AckUnchecked: 2,
 	mutation.MessageTwice: 3, mutation.MessageOutOfOrder: 12, mutation.BaselineUnheld: 3, mutation.BaselineStale: 3,
 	mutation.ClampBackwards: 4, mutation.RecordingNoHistory: 3, mutation.ViewBack: 11, mutation.TurnSkipped: 4,
-	mutation.MoveForgetsWindow: 5,
+	mutation.JoinTurnSkipped: 1 << 63, mutation.MoveForgetsWindow: 5,
 }
 
 // find plays seeds until one finds a bug: the finder, and then 1 to 200. nil: none does.

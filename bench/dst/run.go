@@ -162,7 +162,8 @@ func newRun(c Case, skip skipped) (*run, error) {
 // Netcode.Entropy.
 func (r *run) serverConfig(ground *arena.Arena, name string) server.Config {
 	cfg := server.Config{Arena: ground, ArenaName: name,
-		Kbps: r.drawn.Kbps, Relevance: r.drawn.Relevance, Codec: r.c.Codec, NearestPlayers: r.drawn.Nearest,
+		Kbps: r.drawn.Kbps, Relevance: r.drawn.Relevance, Codec: r.c.Codec,
+		NearestPlayers: r.drawn.Nearest, JoinBytes: r.drawn.JoinBytes,
 		Rules: sim.Rules{Seed: r.c.Seed, RespawnMillis: 2000, Mix: true}, ChecksumEvery: 5,
 		Netcode: netcode.ServerConfig{MaxTokens: 1024, Journal: r.journal, StartUnix: epoch,
 			HandshakesPerSecond: 5000}}
@@ -257,9 +258,13 @@ func (r *run) play() (violation *Violation) {
 }
 
 // afterStep lets the honest clients act after a tick and traces the match, also when checks are
-// skipped, and then checks the invariants. It does nothing if the server played no tick.
+// skipped, and then checks the invariants. If the server played no tick, it only keeps what clients
+// hold.
 func (r *run) afterStep() {
 	m := r.Lobby.Match()
+	if !r.skip.checks {
+		r.noteHeld()
+	}
 	if r.noTick = m.Tick() == r.played; r.noTick {
 		return
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
-	"github.com/tickrate/tickrate/sim/netstate"
 )
 
 // historyTicks is the number of ticks of poses kept here: more than any rewind.
@@ -97,7 +96,7 @@ func (s *shots) checkShot(r *run, shot *sim.Shot, hit *lagcomp.Hit) {
 		r.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v",
 			id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}
-	r.checkShown(id, netid.ID(hit.ID), v)
+	r.checkShown(shot, netid.ID(hit.ID))
 }
 
 // pose returns the pose of a slot after a tick, nil if it was not kept.
@@ -109,22 +108,22 @@ func (s *shots) pose(t tick.Tick, slot int) *rig.Pose {
 }
 
 // checkShown checks that an honest shooter's client held the victim's row in the newest snapshot
-// that mentions it, up to the first tick of the view.
-func (r *run) checkShown(shooter, victim netid.ID, v tick.View) {
-	var row [netstate.PublicFields]int32
+// that mentions it, up to the first tick of the view. For a shot that is not clamped that is what
+// the client held when it made the command. If that is newer than what the shot was judged by, its
+// ack came too late to count. Such a shot, and a clamped one, is judged by the acks so far.
+func (r *run) checkShown(shot *sim.Shot, victim netid.ID) {
 	for i := range r.Clients {
 		c := r.client(i)
-		if c == nil || c.ID() != shooter {
+		if c == nil || uint32(c.ID()) != shot.Shooter {
 			continue
 		}
-		for t := v.From; t > 0 && t+120 > v.From; t-- {
-			if id, ok := c.Row(t, victim.Index(), row[:]); ok {
-				if id != victim {
-					r.fail(Rewind, "a shot of %v at %v hit %v, which its client was not sent",
-						shooter, v, victim)
-				}
-				return
-			}
+		row, ok := r.honest[i].held.before(r.Lobby.Match().Tick(), victim.Index())
+		if !ok || shot.Clamped || row.at > shot.Judged.From {
+			row = heldNow(c, victim.Index(), shot.Judged.From)
+		}
+		if row.at != 0 && row.id != victim {
+			r.fail(Rewind, "a shot of %v at %v hit %v at %v, but its client had %v there in snapshot %d",
+				netid.ID(shot.Shooter), shot.View, victim, shot.Judged, row.id, row.at)
 		}
 	}
 }

@@ -45,6 +45,7 @@ const (
 	ClampOpen          // lagcomp: a view may be arbitrarily old
 	ClampBackwards     // lagcomp: a view may go back
 	UnseenHit          // server: a player that was never sent can be hit
+	RemovedHit         // server: a player that was removed from a client's view can be hit
 	VisibleForever     // interest: a player never leaves sight
 	WrongRecipient     // server: a packet is sealed for the connection before
 	TeamHeardByAll     // chat: the other team hears team chat
@@ -56,6 +57,7 @@ const (
 	JoinOrder          // server: joins of one tick are handled in the order of a map
 	ViewBack           // client: the view jumps back when the announced delay grows
 	TurnSkipped        // server: the turn of some far players never comes
+	JoinTurnSkipped    // server: likewise of some players of a join burst
 
 	// Those of hosts with many lobbies.
 
@@ -75,9 +77,9 @@ var names = [NumBugs]string{
 	"drop uncounted", "journal forgotten", "ack off by one", "ack unchecked", "message twice",
 	"message out of order", "message forgotten", "ack bits short", "baseline unheld", "baseline stale",
 	"cache shared", "removal untold", "id reused", "input twice", "input far", "substitute fires",
-	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "visible forever",
-	"wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
-	"recording no history", "four steps", "join order", "view back", "turn skipped",
+	"rewind left", "hit order", "clamp open", "clamp backwards", "unseen hit", "removed hit",
+	"visible forever", "wrong recipient", "team heard by all", "tick allocates", "recording forgets", "recording torn",
+	"recording no history", "four steps", "join order", "view back", "turn skipped", "join turn skipped",
 	"lobby mixed", "neighbour ends", "route kept", "map written",
 	"move reuses sequence", "move forgets window", "hand-over forgets"}
 
