@@ -7,12 +7,13 @@ import (
 )
 
 // A join burst is the snapshots of a client without a byte limit until it holds the world. Each of
-// them takes at most Config.JoinBytes. Where walls or distance hide players from the client, rows go
-// by priority (advanceJoin). Where none are hidden, the groups are sent in turns (joined): with four
-// turns, each snapshot has a quarter of the groups, and each group is in every fourth snapshot.
+// them takes at most Config.JoinBytes. Where walls or distance hide players from the client, rows
+// go by priority (advanceJoin). Where none are hidden, the groups are sent in turns (joined): with
+// four turns, each snapshot has a quarter of the groups, and each group is in every fourth
+// snapshot.
 
-// advanceJoin updates the join burst of a client from which players are hidden, after a snapshot. The
-// burst is over when the client acknowledges a packet of that snapshot or a later one, once a
+// advanceJoin updates the join burst of a client from which players are hidden, after a snapshot.
+// The burst is over when the client acknowledges a packet of that snapshot or a later one, once a
 // snapshot had room for everything.
 func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 	j := &c.join
@@ -26,7 +27,8 @@ func (r *replication) advanceJoin(c *connReplication, leftOut bool) {
 	}
 }
 
-// Divisors of Config.JoinBytes. They bound the bytes of groups for which the client has no baseline.
+// Divisors of Config.JoinBytes. They bound the bytes of groups for which the client has no
+// baseline.
 const (
 	lackingShare = 8 // below an eighth, the burst is over
 	expiredShare = 2 // above a half, another begins
@@ -63,8 +65,8 @@ func (r *replication) joined(c *connReplication) bool {
 	return j.done
 }
 
-// After unackedForTwo snapshots without an acknowledgement a client has at least two turns, and after
-// twice as many four.
+// After unackedForTwo snapshots without an acknowledgement a client has at least two turns, and
+// after twice as many four.
 const unackedForTwo = 8
 
 // leastTurns is the least number of turns of a client that may see all players. A client that
@@ -91,8 +93,8 @@ func (r *replication) lacks(c *connReplication, turns uint8, share int) bool {
 	return n*snapshot.GroupRows*fullRowBits > 8*r.cfg.JoinBytes/share
 }
 
-// lacking is the number of groups that will have no baseline of a tracker when they are next sent, in
-// a number of turns.
+// lacking is the number of groups that will have no baseline of a tracker when they are next sent,
+// in a number of turns.
 func (r *replication) lacking(c *connReplication, k *snapshot.Tracker, groups, turns int) (n int) {
 	due := r.partDue(c, turns)
 	for part := range turns {
@@ -102,10 +104,10 @@ func (r *replication) lacking(c *connReplication, k *snapshot.Tracker, groups, t
 	return n
 }
 
-// joinPart is the groups first to end-1, which are sent in the part-th of a number of turns, a power
-// of two. Parts are numbered by reversed bits. With four turns the quarters go in the order 0, 2, 1,
-// 3, so quarters 0 and 1 are sent when the first half is with two turns. Their baselines then still
-// have ages in use when the number of turns halves.
+// joinPart is the groups first to end-1, which are sent in the part-th of a number of turns, a
+// power of two. Parts are numbered by reversed bits. With four turns the quarters go in the order
+// 0, 2, 1, 3, so quarters 0 and 1 are sent when the first half is with two turns. Their baselines
+// then still have ages in use when the number of turns halves.
 func joinPart(part, turns, groups int) (first, end int) {
 	i := int(bits.Reverse64(uint64(part)) >> (64 - bits.Len(uint(turns-1))))
 	return i * groups / turns, (i + 1) * groups / turns
@@ -114,8 +116,8 @@ func joinPart(part, turns, groups int) (first, end int) {
 // maxJoinTurns is the most turns: a baseline 16 send intervals old has an age in use.
 const maxJoinTurns = 16
 
-// joinTurns is the fewest turns, up to maxJoinTurns, with which a snapshot without baselines takes at
-// most Config.JoinBytes, and the number of nearest players in each of them. These may take half.
+// joinTurns is the fewest turns, up to maxJoinTurns, with which a snapshot without baselines takes
+// at most Config.JoinBytes, and the number of nearest players in each of them. These may take half.
 func (r *replication) joinTurns() (n rowTurns) {
 	room := 8 * r.cfg.JoinBytes
 	n.nearest = min(max(0, r.cfg.NearestPlayers), room/2/fullRowBits)
@@ -125,8 +127,8 @@ func (r *replication) joinTurns() (n rowTurns) {
 	return n
 }
 
-// turnsWithin is the fewest turns, a power of two up to maxJoinTurns, that send a total in parts of at
-// most room. Both are in bits.
+// turnsWithin is the fewest turns, a power of two up to maxJoinTurns, that send a total in parts of
+// at most room. Both are in bits.
 func turnsWithin(total, room int) (turns int) {
 	for turns = 1; turns < maxJoinTurns && total > turns*room; turns *= 2 {
 	}
