@@ -80,8 +80,8 @@ func (m *Mover) offset(now Moment) geom.Vec3 {
 // Displacement is how far the mover moves in the tick that ends at a moment.
 func (m *Mover) Displacement(now Moment) geom.Vec3 { return m.offset(now).Sub(m.offset(now.Before())) }
 
-// Speed is how fast the mover travels, in m/s. float32 rounds the product: it is the same on every
-// machine.
+// Speed is how fast the mover travels, in m/s. float32 rounds the product, so that the speed is the
+// same on every machine.
 func (m *Mover) Speed() float32 { return float32(m.Travel.Len()*1000) / float32(m.TravelMillis) }
 
 // Hull is the box round all places of the mover.
