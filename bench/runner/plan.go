@@ -14,20 +14,24 @@ import (
 	"github.com/tickrate/tickrate/bench/simbench"
 )
 
-// PlanConfig is how a plan searches.
+// PlanConfig are the settings of a plan.
 type PlanConfig struct {
-	Start, Max int // players in a lobby, or lobbies; Start 0: estimated by a simulation
-	// No step of the search begins that would end later. Repeats may take a quarter more.
+	// First and largest size of the search: players of a lobby, or lobbies where those grow. Start
+	// 0: a simulation estimates it.
+	Start, Max int
+	// No step of the search begins that would end after Limit, counted from the plan's start.
+	// Search and repeats together may take a quarter more.
 	Limit time.Duration
-	// Sizes to measure in place of a search, as Start is; each once and then in each repeat.
+	// Sizes to measure in place of a search, in the unit of Start. Each is measured once, and once
+	// more for each repeat.
 	Sizes     []int
-	Tolerance float64 // wanted gap above the knee, as a part of it; 0: the default
+	Tolerance float64 // wanted gap from knee to first failure, as a part of the knee; 0: default
 	Commit    string  // of this build, for the report
-	Command   string  // the line that repeats the plan
+	Command   string  // command line that reproduces the plan
 	Save      func(report.Plan) error
 }
 
-// repeatTime is the time for a search with its repeats, as a multiple of Limit.
+// repeatTime is the time for the search and the repeats together, as a multiple of Limit.
 const repeatTime = 1.25
 
 // planRun is a plan while it runs.
@@ -36,7 +40,7 @@ type planRun struct {
 	cfg    PlanConfig
 	plan   report.Plan
 	search search.Search
-	sizes  *search.Sizes // in place of the search; nil: none
+	sizes  *search.Sizes // in place of the search; nil: the plan searches
 }
 
 // knee is the knee so far.
@@ -47,9 +51,9 @@ func (p *planRun) knee() search.Knee {
 	return p.search.Knee()
 }
 
-// Plan finds the knee, repeats it, and compares codecs. It calls Save before the first step and
-// after every step: a plan that is killed leaves what it has. An interrupt ends it without an error
-// and with Partial set.
+// Plan finds the knee and measures it again. Then it compares codecs or, where lobbies share a
+// process, plays one lobby alone. It calls Save before the first step and after every step: a plan
+// that is killed leaves the steps so far. An interrupt ends it without an error, with Partial set.
 func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) {
 	sc := r.cfg.Scenario
 	p := planRun{Runner: r, cfg: cfg, plan: report.Plan{
@@ -57,6 +61,8 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 		Scenario: sc.Name, Movement: r.cfg.Movement, SLO: r.cfg.Objective.Level(),
 		Command: cfg.Command, Config: r.Settings(),
 	}}
+	// Sizes of the search are players in all lobbies, and multiples of Each: it is one player in
+	// every lobby or, where lobbies grow, the players of one lobby.
 	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit,
 		Max: sc.At(cfg.Max).Total(), Each: sc.Lobby.Lobbies}
 	if sc.Lobby.Grow == "lobbies" {
@@ -95,14 +101,14 @@ func (p *planRun) giveSizes(sc scenario.Scenario) {
 		Rounds: 1 + sc.Measure.Repeat, Limit: p.cfg.Limit, Words: p.plan.Growth}
 }
 
-// find measures the sizes that are given, or searches the knee.
+// find measures the sizes that are given, or searches for the knee.
 func (p *planRun) find(ctx context.Context, sc scenario.Scenario) error {
 	if p.sizes != nil {
 		return p.measureSizes(ctx)
 	}
 	p.search.Start = sc.At(p.cfg.Start).Total()
 	if p.cfg.Start == 0 {
-		p.search.Start = min(p.guess(ctx), p.search.Max)
+		p.search.Start = min(p.estimateStart(ctx), p.search.Max)
 	}
 	return p.measure(ctx)
 }
@@ -124,8 +130,8 @@ func (p *planRun) measureSizes(ctx context.Context) error {
 	return nil
 }
 
-// measureStep measures a step, and adds it to the plan as judge has judged it. A step that ctx cuts
-// short is not added: it proves nothing.
+// measureStep measures a step and adds it to the plan, with the verdict of judge. A step that an
+// interrupt cuts short is not added: it proves nothing.
 func (p *planRun) measureStep(ctx context.Context, players int, judge func(measure.Step) measure.Step) error {
 	captures := p.Runner.cfg.Captures
 	if err := captures.begin(); err != nil {
@@ -145,7 +151,7 @@ func (p *planRun) measureStep(ctx context.Context, players int, judge func(measu
 	return p.add(step)
 }
 
-// add takes a judged step into the plan, tells the observer, and saves.
+// add adds a judged step to the plan, reports it to the observer, and saves the plan.
 func (p *planRun) add(step measure.Step) error {
 	p.plan.Steps = append(p.plan.Steps, step)
 	if o := p.Runner.cfg.Observer; o.Step != nil {
@@ -154,8 +160,8 @@ func (p *planRun) add(step measure.Step) error {
 	return p.save()
 }
 
-// simulate adds what is played in virtual time: one lobby alone where lobbies share a process, else
-// a lobby with each codec.
+// simulate adds the results of virtual time: the tick of one lobby alone where lobbies share a
+// process, else a comparison of the codecs.
 func (p *planRun) simulate(ctx context.Context, sc scenario.Scenario) (err error) {
 	o := p.Runner.cfg.Observer
 	if !sc.SharedProcess() {
@@ -163,7 +169,7 @@ func (p *planRun) simulate(ctx context.Context, sc scenario.Scenario) (err error
 		p.plan.Codecs, err = simbench.CompareCodecs(ctx, sc)
 		return err
 	}
-	o.note("one lobby alone, in virtual time")
+	o.note("simulating one lobby")
 	defer p.Runner.unpin()()
 	p.plan.Warm, err = simbench.WarmTick(ctx, sc, p.Runner.cfg.Brain)
 	if ctx.Err() != nil {
@@ -172,8 +178,8 @@ func (p *planRun) simulate(ctx context.Context, sc scenario.Scenario) (err error
 	return err
 }
 
-// measure searches the knee and repeats it. A knee that fails in a repeat is none: the search goes
-// on below it.
+// measure searches for the knee and repeats it. A size that fails in a repeat is not a knee: the
+// search goes on below it.
 func (p *planRun) measure(ctx context.Context) error {
 	end := p.plan.Started.Add(time.Duration(repeatTime * float64(p.cfg.Limit)))
 	for repeats := 0; ctx.Err() == nil; {
@@ -193,7 +199,7 @@ func (p *planRun) measure(ctx context.Context) error {
 				return p.search.Record(step)
 			}
 			if step = p.search.Repeat(step); !step.Pass && !step.Void {
-				repeats = 0 // of another size, from now on
+				repeats = 0 // the next knee is another size
 			}
 			return step
 		}); err != nil {
@@ -203,13 +209,13 @@ func (p *planRun) measure(ctx context.Context) error {
 	return nil
 }
 
-// stepTime is the shortest time that a step takes.
+// stepTime is the least time that a step takes: its warm-up and its measurement.
 func (p *planRun) stepTime() time.Duration {
 	m := p.Runner.cfg.Scenario.Measure
 	return time.Duration(m.Warmup + m.Duration)
 }
 
-// save writes what there is so far.
+// save saves the plan so far, as a partial one.
 func (p *planRun) save() error {
 	part := p.plan
 	part.Partial, part.Knee = true, p.knee()
@@ -217,18 +223,19 @@ func (p *planRun) save() error {
 	return p.cfg.Save(part)
 }
 
-// guess is a size to begin with: what a simulated lobby promises for three quarters of the level.
-func (p *planRun) guess(ctx context.Context) int {
-	p.Runner.cfg.Observer.note("a first guess")
+// estimateStart estimates a size to begin with. It simulates a lobby of 128 players, and scales to
+// the size whose tick takes three quarters of the service level's limit.
+func (p *planRun) estimateStart(ctx context.Context) int {
+	p.Runner.cfg.Observer.note("estimating a size to begin with")
 	s := p.Runner.cfg.Scenario
 	s.Lobby.Players, s.Lobby.Spectators, s.Play.Traces, s.Network.Link = 128, 0, nil, "clean"
 	s.Measure.Duration, s.Measure.Warmup = scenario.Duration(time.Second), scenario.Duration(time.Second)
-	l, err := simbench.PlayLeast(ctx, s, 1, simbench.Probe{})
-	if err != nil || l.TickCPUMillis.P99 <= 0 {
+	lobby, err := simbench.PlayLeast(ctx, s, 1, simbench.Probe{})
+	if err != nil || lobby.TickCPUMillis.P99 <= 0 {
 		return search.DefaultStart
 	}
-	// System calls take about as much again. The rest of the load grows a little faster than the
-	// players.
-	room := 0.75 * p.plan.SLO.TickLimitMillis / (2 * l.TickCPUMillis.P99)
+	// A simulation makes no system calls. They take about as long as the rest of a tick: hence 2.
+	// The load grows a little faster than the number of players: hence the exponent.
+	room := 0.75 * p.plan.SLO.TickLimitMillis / (2 * lobby.TickCPUMillis.P99)
 	return max(16, int(128*math.Pow(room, 0.85))/10*10)
 }

@@ -12,17 +12,17 @@ import (
 // Specification: what movers a map may have.
 const (
 	MaxMovers       = 64
-	MaxNearMovers   = 4 // whose travels come within a few metres of each other
-	MaxMoverSpeed   = 5 // m/s: in a tick at tick.MinRate no mover passes through the thinnest body
+	MaxNearMovers   = 4 // within Reach of one cell of MoversNear
+	MaxMoverSpeed   = 5 // m/s: in a tick at tick.MinRate at most 0.25 m, the least radius of a body
 	MinTravelMillis = 100
-	MaxMoverMillis  = 600_000 // of a travel, of a dwell
+	MaxMoverMillis  = 600_000 // longest travel, longest dwell
 )
 
-// ErrTooManyMovers is of a map that is well formed but cannot be used.
+// ErrTooManyMovers says that a map has more movers near one place than MaxNearMovers.
 var ErrTooManyMovers = errors.New("movers: the travels of more than 4 come within a few metres of each other")
 
 // Mover is a box that travels between two ends for ever: an elevator, a door. It dwells at each
-// end. Where it is follows from the tick alone, so it takes no byte on the wire.
+// end. Its place follows from the tick alone, so it takes no byte on the wire.
 type Mover struct {
 	Min, Max     geom.Vec3 // the box at its first end, where it begins
 	Travel       geom.Vec3 // from there to the second end
@@ -31,7 +31,7 @@ type Mover struct {
 	PhaseMillis  int32     // how much of its period has passed at tick 0
 }
 
-// Moment is when movers are looked at: the end of a tick of a match, at its tick rate.
+// Moment is an instant of a match, from which the place of every mover follows: the end of a tick.
 type Moment struct {
 	Tick tick.Tick
 	Rate tick.Rate
@@ -46,20 +46,20 @@ const positionUnit = 1. / 4096
 // PeriodMillis is how long both ways and both dwells take.
 func (m *Mover) PeriodMillis() int32 { return 2 * (m.TravelMillis + m.DwellMillis) }
 
-// At is the mover's box at a moment: a function of whole numbers, cut to 1/4096 m, so that both
-// ends of a match have the same bits.
+// At is the mover's box at a moment. Its place is computed in integers and truncated to 1/4096 m,
+// so that client and server have the same bits.
 func (m *Mover) At(now Moment) Solid {
 	off := m.offset(now)
 	return Solid{Min: m.Min.Add(off), Max: m.Max.Add(off)}
 }
 
-// offset is how far the mover is from its first end. Time is counted in 1/(1000*Rate) s.
+// offset is how far the mover is from its first end. Times are in units of 1/(1000*Rate) s.
 func (m *Mover) offset(now Moment) geom.Vec3 {
 	rate := int64(max(now.Rate, 1))
 	dwell, travel := int64(m.DwellMillis)*rate, int64(max(m.TravelMillis, 1))*rate
 	period := int64(2 * (dwell + travel))
-	begun, phase := int64(now.Tick)*1000, int64(m.PhaseMillis)*rate
-	u := (begun + phase) % period
+	elapsed, phase := int64(now.Tick)*1000, int64(m.PhaseMillis)*rate
+	u := (elapsed + phase) % period // time within the period; on the way, time since the first end
 	switch {
 	case u < dwell:
 		return geom.Vec3{}
@@ -80,7 +80,8 @@ func (m *Mover) offset(now Moment) geom.Vec3 {
 // Displacement is how far the mover moves in the tick that ends at a moment.
 func (m *Mover) Displacement(now Moment) geom.Vec3 { return m.offset(now).Sub(m.offset(now.Before())) }
 
-// Speed is how fast the mover travels, in m/s.
+// Speed is how fast the mover travels, in m/s. float32 rounds the product, so that the speed is the
+// same on every machine.
 func (m *Mover) Speed() float32 { return float32(m.Travel.Len()*1000) / float32(m.TravelMillis) }
 
 // Hull is the box round all places of the mover.
@@ -91,8 +92,8 @@ func (m *Mover) Hull() geom.AABB {
 // Moves reports whether the map has movers.
 func (a *Arena) Moves() bool { return len(a.Movers) > 0 }
 
-// MoversNear returns at least the movers whose travel comes within Reach of the vertical line at
-// (x, z): bit i is Movers[i]. There are at most MaxNearMovers.
+// MoversNear returns a superset of the movers whose travel comes within Reach of the vertical line
+// at (x, z): bit i is Movers[i]. It has at most MaxNearMovers bits.
 func (a *Arena) MoversNear(x, z float32) uint64 {
 	if len(a.Movers) == 0 {
 		return 0
@@ -183,11 +184,12 @@ func (s *Solid) Out(p geom.Vec3, radius float32) geom.Vec3 {
 		return d.Scale(max(radius-far, 0) / far)
 	}
 	n := s.exitNormal(p)
-	up, down := n.Max(geom.Vec3{}), n.Scale(-1).Max(geom.Vec3{}) // the one that is not 0 tells the face
+	// n is a unit vector along an axis. For a face at Max, down is 0; for a face at Min, up is 0.
+	up, down := n.Max(geom.Vec3{}), n.Scale(-1).Max(geom.Vec3{})
 	return n.Scale(up.Dot(s.Max.Sub(p)) + down.Dot(p.Sub(s.Min)) + radius)
 }
 
-// checkMovers validates movers; errors name rows as a map file does.
+// checkMovers validates movers. Errors name movers by key and index, as in movers[3].
 func (a *Arena) checkMovers() error {
 	if n := len(a.Movers); n > MaxMovers {
 		return fmt.Errorf("movers: %d rows, want at most %d", n, MaxMovers)
@@ -226,7 +228,7 @@ func (m *Mover) Check(bounds geom.AABB) error {
 	return nil
 }
 
-// indexMovers lists the movers near each cell of Near.
+// indexMovers makes the table of MoversNear: a mask of movers for each cell of Near.
 func (a *Arena) indexMovers() error {
 	if len(a.Movers) == 0 {
 		return nil

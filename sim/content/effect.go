@@ -8,10 +8,10 @@ import (
 	"github.com/tickrate/tickrate/sim/ability"
 )
 
-// EffectID names a row of [[effect]]: 1 is the first, 0 is none. It is the same on both ends.
+// EffectID is a 1-based index in Pack.Effects, 0 for none. Client and server have the same ids.
 type EffectID uint8
 
-// EffectKind is where an effect is shown.
+// EffectKind says where an effect is shown: at a place, or along a ray.
 type EffectKind uint8
 
 // The kinds.
@@ -23,15 +23,15 @@ const (
 // effectKinds are the kinds in files, by value.
 var effectKinds = []string{"spatial", "hitscan"}
 
-// Effect is a row of the registries of spatial effects and hitscan effects. Both ends have its name
-// and kind; how it looks and sounds only clients read.
+// Effect is a row of [[effect]] in a content pack. Client and server have its name and kind. Only
+// clients read its look.
 type Effect struct {
 	Name string
 	Kind EffectKind
 	Look EffectLook
 }
 
-// EffectLook is what a renderer and a sound engine present. 0 and "" leave the choice to them.
+// EffectLook is how an effect looks and sounds. A front end chooses what is 0 or "".
 type EffectLook struct {
 	Title        string
 	Image, Sound string  // names of assets
@@ -41,7 +41,7 @@ type EffectLook struct {
 	Light        float32 // metres that it lights
 	Audible      float32 // metres from which it is heard
 	Mark         float32 // metres: radius of the mark that it leaves on a surface
-	Speed        float32 // m/s of what is shown along the ray of a hitscan effect
+	Speed        float32 // m/s along the ray, as of a tracer; hitscan effects only
 }
 
 var colorForm = regexp.MustCompile(`^[0-9a-f]{6}$`)
@@ -70,7 +70,7 @@ func effectKey[R any](name string, at func(*R) *string, options ...option) key {
 	return keyOf(name, 1, 32, at, append(options, optional)...)
 }
 
-// shown selects abilities whose use may have an effect.
+// shown selects the kinds of ability that may name an effect.
 var shown = is(ability.Gun, ability.Launcher, ability.Melee)
 
 // Effect returns the row of an id.
@@ -86,14 +86,14 @@ func (p *Pack) effectID(name string) EffectID {
 	return EffectID(1 + slices.IndexFunc(p.Effects, func(e Effect) bool { return e.Name == name }))
 }
 
-// EffectTable says which registered effect presents what, by the ids of a pack. Both ends have the
-// same. The zero value has no effects.
+// EffectTable has the effect of each ability, projectile and explosion of a pack; 0 is none. Client
+// and server have the same table. The zero value has no effects.
 type EffectTable struct {
-	Names           []string                     // of the ids from 1 on
-	Abilities       [][ability.MaxSlots]EffectID // by hero and slot
+	Names           []string                     // Names[id-1] is the name of effect id
+	Abilities       [][ability.MaxSlots]EffectID // by hero, then by ability slot
 	Impacts         []EffectID                   // by projectile
 	Explosions      []EffectID                   // by projectile
-	Grenade, Barrel EffectID                     // of their explosions
+	Grenade, Barrel EffectID                     // effects of their explosions
 }
 
 // EffectTable compiles the pack's references to effects.
@@ -104,6 +104,7 @@ func (p *Pack) EffectTable() (t EffectTable) {
 	for i := range p.Heroes {
 		var slots [ability.MaxSlots]EffectID
 		for slot, name := range p.Heroes[i].Abilities {
+			// A pack has every ability that its heroes name.
 			at := slices.IndexFunc(p.Abilities, func(a Ability) bool { return a.Name == name })
 			slots[slot] = p.effectID(p.Abilities[at].Effect)
 		}
@@ -131,7 +132,8 @@ func (t *EffectTable) Name(id EffectID) string {
 // ID is the id of an effect, 0 if there is none of that name.
 func (t *EffectTable) ID(name string) EffectID { return EffectID(1 + slices.Index(t.Names, name)) }
 
-// effects checks how effects look, and that what refers to one finds it with the kind that it takes.
+// effects checks the look of each effect, and that each reference names an effect of the kind that
+// it needs.
 func (r *reader) effects(p *Pack) error {
 	for i := range p.Effects {
 		if err := r.look(p, &p.Effects[i], row("effect", i)+".look"); err != nil {
@@ -171,7 +173,7 @@ func (r *reader) effect(p *Pack, at, name string, kind EffectKind) error {
 	return nil
 }
 
-// look checks how an effect looks and sounds.
+// look checks the assets, the color and the speed of an effect.
 func (r *reader) look(p *Pack, e *Effect, at string) error {
 	for _, a := range [...]struct{ key, name string }{{"image", e.Look.Image}, {"sound", e.Look.Sound}} {
 		i := slices.IndexFunc(p.Assets, func(x Asset) bool { return x.Name == a.name && x.Needed != Server })

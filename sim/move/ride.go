@@ -7,18 +7,22 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// What movers do to a body, before it moves by itself: the mover that it stands on takes it along,
-// then every mover that it is in pushes it out the shortest way. The map's solids stop both. A mover
-// passes through a body that it presses against a solid: it is no obstacle to the body in that tick,
-// and pushes again in the next, until a shortest way is free. No push is faster than pushSpeed.
+// Movers act on a body before it moves by itself. First the mover that the body stands on carries
+// it. Then each mover that overlaps the body pushes it out the shortest way. The map's solids stop
+// both the carrying and the pushing. A mover passes through a body that it presses against a solid:
+// it is no obstacle to the body in that tick, and it pushes again in the next, until the shortest
+// way out is free. All pushes of a tick together move a body no faster than pushSpeed.
 //
-// A velocity is measured over what the body stands on. Whoever gets off a mover, or jumps, keeps
-// its horizontal velocity, and who gets on loses it.
+// The velocity of a body is relative to the mover that it stands on. When the body leaves the
+// mover, also by a jump, the mover's horizontal velocity is added to it. When the body gets on a
+// mover, the mover's horizontal velocity is subtracted.
 
 // Implementation constants of pushes by movers.
 const (
-	maxShoves = 3                       // rounds in a tick
-	pushSpeed = 2 * arena.MaxMoverSpeed // m/s: a body between two movers follows both
+	maxPushRounds = 3 // in a tick; each tests every mover near the body once
+	// pushSpeed is the budget of all pushes of a tick together, in m/s. The factor is 2, so that a
+	// body between two movers can follow both.
+	pushSpeed = 2 * arena.MaxMoverSpeed
 )
 
 // movingSolids are the movers near a body, where they are at the end of the tick.
@@ -26,12 +30,12 @@ type movingSolids struct {
 	moment arena.Moment
 	solids [arena.MaxNearMovers]arena.Solid
 	count  int
-	passed uint64 // movers that are no obstacles in this tick
-	near   uint64 // of the body as the tick begins
-	under  int    // which of them it stands on, -1: none
+	passed uint64 // bit i: Movers[i] is no obstacle, as it passes through the body
+	near   uint64 // bit i: Movers[i] is near the body as the tick begins
+	under  int    // index of the mover that the body then stands on; -1: none
 }
 
-// lookForMovers takes the movers near a place.
+// lookForMovers collects the movers near a place.
 func (m *collider) lookForMovers(x, z float32) {
 	m.moving.count = 0
 	for near := m.arena.MoversNear(x, z) &^ m.moving.passed; near != 0; near &= near - 1 {
@@ -40,16 +44,18 @@ func (m *collider) lookForMovers(x, z float32) {
 	}
 }
 
-// solid is what near lists: one of the cell, or after those a mover.
+// solid is solid i as the collider's near counts them: the map's solids of the cell first, then the
+// movers.
 func (m *collider) solid(i uint8) *arena.Solid {
 	if int(i) < len(m.cell) {
 		return &m.cell[i]
 	}
+	// The mask changes no index: it spares the check of the array's bounds.
 	return &m.moving.solids[(int(i)-len(m.cell))&(arena.MaxNearMovers-1)]
 }
 
-// getOn is what movers do to a body before it moves by itself.
-func (m *collider) getOn(b *Motion) {
+// carryAndPush applies movers to a body before it moves by itself.
+func (m *collider) carryAndPush(b *Motion) {
 	moving := &m.moving
 	moving.passed, moving.near = 0, m.arena.MoversNear(b.Pos.X, b.Pos.Z)
 	if moving.near == 0 {
@@ -61,9 +67,9 @@ func (m *collider) getOn(b *Motion) {
 	m.push(b, moving.near)
 }
 
-// getOff gives a body that has left a mover the mover's horizontal velocity, and takes that of one
-// that it has come to stand on.
-func (m *collider) getOff(b *Motion) {
+// changeCarrier adds the horizontal velocity of the mover that a body has left, and subtracts that
+// of the mover that it now stands on.
+func (m *collider) changeCarrier(b *Motion) {
 	was, now := m.moving.under, m.moving.moment
 	if m.moving.near == 0 {
 		return
@@ -82,8 +88,8 @@ func (m *collider) getOff(b *Motion) {
 	b.Vel = roundVel(geom.Vec3{X: v.X, Y: b.Vel.Y, Z: v.Z})
 }
 
-// carrier is the first mover of near that a body stands on at a moment, -1 for none. The dead are
-// carried, too.
+// carrier is the first mover in near that a body stands on at a moment, -1 for none. Dead bodies
+// are carried, too.
 func (m *collider) carrier(b *Motion, near uint64, at arena.Moment) int {
 	if !b.Loco.Grounded() && b.Loco != Dead {
 		return -1
@@ -98,28 +104,29 @@ func (m *collider) carrier(b *Motion, near uint64, at arena.Moment) int {
 	return -1
 }
 
-// shift moves a body as a mover does it, up to what stands in the way.
+// shift moves a body that a mover carries or pushes, up to the first solid of the map in the way.
 func (m *collider) shift(b *Motion, by geom.Vec3) {
 	if by == (geom.Vec3{}) {
 		return
 	}
-	m.moving.passed = ^uint64(0) // only the map's solids are in the way
+	m.moving.passed = ^uint64(0) // no mover stops a shift
 	m.begin(b)
 	p, _, _ := m.fly(by)
 	b.Pos = m.origin.Add(roundPos(p))
 }
 
-// push pushes a body out of movers, and notes those that it does not get out of.
+// push pushes a body out of the movers in near, and records in passed those that the body stays
+// inside.
 func (m *collider) push(b *Motion, near uint64) {
-	inside, left := near, pushSpeed/float32(m.moving.moment.Rate)+skin
-	for range maxShoves {
+	inside, remaining := near, pushSpeed/float32(m.moving.moment.Rate)+skin
+	for range maxPushRounds {
 		inside = 0
 		for some := near; some != 0; some &= some - 1 {
 			i := bits.TrailingZeros64(some)
 			s := m.arena.Movers[i].At(m.moving.moment)
 			if t, ok := m.body.contact(&s, b.Pos, geom.Vec3{}); ok {
-				by := min(t.depth, left)
-				left -= by
+				by := min(t.depth, remaining)
+				remaining -= by
 				m.shift(b, t.n.Scale(by))
 				inside |= 1 << i
 			}

@@ -28,7 +28,7 @@ func (b *Body) Step(m Motion, in Input, team uint8, a *arena.Arena, now arena.Mo
 func (m *collider) step(b *Motion, in *Input, dt float32) {
 	moves, rate := m.arena.Moves(), uint16(m.moving.moment.Rate)
 	if moves {
-		m.getOn(b)
+		m.carryAndPush(b)
 	}
 	m.body.drive(b, *in, rate, dt)
 	m.cell = m.arena.Near(b.Pos.X, b.Pos.Z)
@@ -39,6 +39,6 @@ func (m *collider) step(b *Motion, in *Input, dt float32) {
 	b.Pos = m.origin.Add(roundPos(b.Pos)) // so far it was measured from there
 	b.Vel = roundVel(b.Vel)
 	if moves {
-		m.getOff(b)
+		m.changeCarrier(b)
 	}
 }

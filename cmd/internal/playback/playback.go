@@ -25,13 +25,13 @@ import (
 
 // Options are the settings of a playback.
 type Options struct {
-	From, To uint32 // first and last tick; 0 for the recording's
-	Check    bool   // writes only whether the match is the same
-	JSON     bool   // writes one line of JSON
-	At       uint32 // tick to play many times; 0 for none
-	Times    int    // how many; 0 for 200
-	Profile  string // file for a CPU profile of it; "" for none
-	// File of the map, folder of the content pack; empty for what the recording names.
+	From, To uint32 // first and last tick to play; 0: those of the recording
+	Check    bool   // write the last line only: whether all checksums are equal
+	JSON     bool   // write the result as one line of JSON
+	At       uint32 // tick to play many times, in place of the match; 0: none
+	Times    int    // number of times that tick At is played; 0: 200
+	Profile  string // file for a CPU profile of tick At; "": none
+	// File of the map and folder of the content pack; "": those that the recording names.
 	Map, Content string
 }
 
@@ -41,11 +41,11 @@ type Result struct {
 	Mode     string        `json:"mode"`      // name in the content pack
 	Hz       int           `json:"hz"`        // simulation rate
 	Slots    int           `json:"slots"`     // most players
-	From     tick.Tick     `json:"from"`      // first tick that was played within the options
-	To       tick.Tick     `json:"to"`        // last tick
-	Ticks    int           `json:"ticks"`     // played, those before From included
-	Compared int           `json:"checksums"` // number of equal checksums
-	Bytes    int64         `json:"bytes"`     // of the file that were read
+	From     tick.Tick     `json:"from"`      // first tick played, from Options.From on
+	To       tick.Tick     `json:"to"`        // last tick played
+	Ticks    int           `json:"ticks"`     // number of ticks played, those before From included
+	Compared int           `json:"checksums"` // number of equal checksums and saved states
+	Bytes    int64         `json:"bytes"`     // number of bytes of the file that were read
 	Speed    float64       `json:"speed"`     // ratio of match time to elapsed time
 	Kills    []Kill        `json:"kills"`     // in the order of the match
 	Scores   []int32       `json:"scores"`    // by team
@@ -54,7 +54,7 @@ type Result struct {
 	Error    string        `json:"error,omitempty"`
 	Diverged *Difference   `json:"diverged,omitempty"` // nil unless the match differs
 	Phase    string        `json:"phase"`              // countdown, round or ended
-	End      string        `json:"end,omitempty"`      // how the file ends, if read to there
+	End      string        `json:"end,omitempty"`      // how the file ends; "": not read to its end
 
 	rate        tick.Rate    // Hz as the type that converts ticks to time
 	aim         *aim.Tracker // of all slots
@@ -76,17 +76,17 @@ type PlayerScore struct {
 	Team   uint8     `json:"team"`
 	Kills  uint16    `json:"kills"`
 	Deaths uint16    `json:"deaths"`
-	Aim    *AimStats `json:"aim,omitempty"` // of players that hit somebody
+	Aim    *AimStats `json:"aim,omitempty"` // nil for a player without a hit
 }
 
-// AimStats are a player's statistics of aiming, see aim.Features.
+// AimStats are a player's statistics of aiming. Snap and Reaction are means, see aim.Features.
 type AimStats struct {
-	Rounds   uint32  `json:"rounds"`       // fired
-	Hits     uint32  `json:"hits"`         // of those
-	OnTarget float32 `json:"on_target"`    // share of time
-	Snap     float32 `json:"snap_degrees"` // turn in the tick of a shot
-	Reaction float32 `json:"reaction_ms"`  // from sight to shot
-	Score    float32 `json:"score"`        // 0, as people aim, to 1
+	Rounds   uint32  `json:"rounds"`       // bullets fired
+	Hits     uint32  `json:"hits"`         // bullets that hit a player
+	OnTarget float32 `json:"on_target"`    // Hits / Rounds
+	Snap     float32 `json:"snap_degrees"` // greatest turn in a tick of the 200 ms before a hit
+	Reaction float32 `json:"reaction_ms"`  // from the victim's coming into sight to the first hit
+	Score    float32 `json:"score"`        // suspicion: 0, as people aim, to 1, as no hand can
 }
 
 // Difference is the first difference between the recording and the match that was played again.
@@ -142,7 +142,7 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 }
 
 // Player loads the map, content pack and rules that the head of a recording names, and returns a
-// player for its chunks. A map that is missing here is an error of use.
+// player for its chunks. A map that neither the pack nor this build has is a usage error.
 func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 	pack, err := assets.Content(o.Content)
 	if err != nil {
@@ -153,8 +153,8 @@ func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 		ground, err = assets.Map(o.Map)
 	} else if a, ok, bad := pack.Ground(h.ArenaName); ok {
 		ground, err = a, bad
-		// A name in a file is never a path.
 	} else if ground, err = client.Known(h.ArenaName, h.Arena); err != nil {
+		// Known opens no file: a name in a recording is never used as a path.
 		err = usage.Errorf("map %q: %w; give its file with --map", h.ArenaName, err)
 	}
 	if err != nil {
@@ -167,8 +167,8 @@ func (o *Options) Player(h *replay.Head) (*replay.Player, error) {
 	return replay.NewPlayer(h, game, ground)
 }
 
-// play reads the chunks and plays the ticks of the options, up to the first error. Chunks before
-// From are played from the last saved state on, since later ticks follow from it.
+// play reads the chunks and plays the ticks that the options ask for, up to the first error. It
+// begins at the last saved state before From, since later ticks follow from it.
 func (o *Result) play(ctx context.Context, f *Options, r *Recording) error {
 	var since []*replay.Chunk // chunks since the last saved state
 	for ctx.Err() == nil {
@@ -184,7 +184,7 @@ func (o *Result) play(ctx context.Context, f *Options, r *Recording) error {
 			o.first = chunk.First
 		}
 		o.last = chunk.Last()
-		if len(chunk.Key) > 0 {
+		if len(chunk.Key) > 0 { // a saved state: no earlier chunk is needed
 			since = since[:0]
 		}
 		if since = append(since, chunk); uint32(chunk.Last()) < f.From {
@@ -206,11 +206,11 @@ func (o *Result) play(ctx context.Context, f *Options, r *Recording) error {
 	return ctx.Err()
 }
 
-// errOver says that the last tick of the options was played.
+// errOver ends a playback after the last tick that the options ask for.
 var errOver = errors.New("the last tick was played")
 
-// tick adds the kills and the aiming of a tick that was played, unless it has failed. It returns
-// errOver after the last tick of the options.
+// tick adds the kills and the aim of the tick that m has just played. It returns err, the error of
+// that tick, or errOver after the last tick that the options ask for.
 func (o *Result) tick(f *Options, m *sim.Match, err error) error {
 	if err != nil {
 		return err
