@@ -46,8 +46,8 @@ func TestReplayCommand(t *testing.T) {
 	path, file := recorded(t)
 	out, err := output(t, "replay", path)
 	if err != nil || !strings.Contains(out, "deathmatch on arena-16, 60 Hz") ||
-		!strings.Contains(out, " killed ") || !strings.Contains(out, " rounds hit, after turns of ") ||
-		!strings.Contains(out, "checksums compared: the same") {
+		!strings.Contains(out, " killed ") || !strings.Contains(out, " shots hit, snap ") ||
+		!strings.Contains(out, "checksums equal: the same match\n") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err = output(t, "replay", path, "--json", "--from", "300", "--to", "500")
@@ -92,7 +92,7 @@ func TestReplayCommand(t *testing.T) {
 	}
 	out, err = output(t, "replay", path, "--check")
 	if err == nil || !strings.Contains(err.Error(), "ends at byte") ||
-		!strings.Contains(out, "the same up to here") {
+		!strings.Contains(out, "the same match up to the error") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if _, err = output(t, "replay", path, "--map", "arena-64"); err == nil ||

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrTooManyMovers says that a map has more movers near one place than MaxNearMovers.
-var ErrTooManyMovers = errors.New("movers: the travels of more than 4 come within a few metres of each other")
+var ErrTooManyMovers = errors.New("movers: too many near one place")
 
 // Mover is a box that travels between two ends for ever: an elevator, a door. It dwells at each
 // end. Its place follows from the tick alone, so it takes no byte on the wire.
@@ -211,7 +211,7 @@ func (m *Mover) Check(bounds geom.AABB) error {
 		return err
 	}
 	if h := m.Hull(); !inside(h.Min, bounds) || !inside(h.Max, bounds) {
-		return fmt.Errorf("travels from %v to %v, want within bounds", h.Min, h.Max)
+		return fmt.Errorf("covers %v to %v, want within bounds", h.Min, h.Max)
 	}
 	switch way := m.Travel.Len(); {
 	case way == 0:
@@ -223,7 +223,7 @@ func (m *Mover) Check(bounds geom.AABB) error {
 	case m.DwellMillis < 0 || m.DwellMillis > MaxMoverMillis:
 		return fmt.Errorf("dwells for %d ms, want 0 to %d", m.DwellMillis, MaxMoverMillis)
 	case m.PhaseMillis < 0 || m.PhaseMillis >= m.PeriodMillis():
-		return fmt.Errorf("phase of %d ms, want 0 to %d, less than its period", m.PhaseMillis, m.PeriodMillis()-1)
+		return fmt.Errorf("phase of %d ms, want 0 to %d", m.PhaseMillis, m.PeriodMillis()-1)
 	}
 	return nil
 }
@@ -247,11 +247,20 @@ func (a *Arena) indexMovers() error {
 	for c, near := range a.moving {
 		n := bits.OnesCount64(near)
 		if n > MaxNearMovers {
-			return ErrTooManyMovers
+			return a.tooManyMovers(c, n)
 		}
 		if int(g.start[c+1]-g.start[c])+n > MaxNear {
 			return ErrTooDense
 		}
 	}
 	return nil
+}
+
+// tooManyMovers is the error for a cell with n movers near it.
+func (a *Arena) tooManyMovers(cell, n int) error {
+	g := &a.near
+	size := 1 / g.inv
+	x, z := g.x0+float32(float32(cell%g.nx)*size), g.z0+float32(float32(cell/g.nx)*size)
+	return fmt.Errorf("%w: %d come within %v m of the square from x = %v, z = %v to x = %v, z = %v, want at most %d",
+		ErrTooManyMovers, n, Reach, x, z, x+size, z+size, MaxNearMovers)
 }

@@ -153,7 +153,7 @@ func (r *reader) effects(p *Pack) error {
 		o, at := &p.Projectiles[i], row("projectile", i)
 		if err := cmp.Or(r.effect(p, at+".impact", o.Impact, Spatial),
 			r.effect(p, at+".explosion", o.Explosion, Spatial), r.bounds(at, []bound{
-				{o.Explosion != "" && o.Splash.Radius == 0, "explosion", "none without a splash"}})); err != nil {
+				{o.Explosion != "" && o.Splash.Radius == 0, "explosion", "it left out where the splash radius is 0"}})); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func (r *reader) effects(p *Pack) error {
 // effect checks a reference to an effect.
 func (r *reader) effect(p *Pack, at, name string, kind EffectKind) error {
 	if id := p.effectID(name); name != "" && (id == 0 || p.Effects[id-1].Kind != kind) {
-		return r.fail(at, "%q, want the name of a row of [[effect]] of kind %s", name, effectKinds[kind])
+		return r.fail(at, "%q, want the name of an [[effect]] of kind %s", name, effectKinds[kind])
 	}
 	return nil
 }
@@ -184,5 +184,5 @@ func (r *reader) look(p *Pack, e *Effect, at string) error {
 	if e.Look.Color != "" && !colorForm.MatchString(e.Look.Color) {
 		return r.fail(at+".color", "%q, want rrggbb", e.Look.Color)
 	}
-	return r.bounds(at, []bound{{e.Kind != Hitscan && e.Look.Speed != 0, "speed", "0 but for kind hitscan"}})
+	return r.bounds(at, []bound{{e.Kind != Hitscan && e.Look.Speed != 0, "speed", "0 unless kind is hitscan"}})
 }

@@ -122,8 +122,8 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	begun := time.Now()
 	err = out.play(ctx, &o, r)
 	if err == nil && out.From == 0 && (o.From != 0 || o.To != 0) {
-		return usage.Errorf("%s has ticks %d to %d: expected some of them, not --from %d --to %d", path,
-			out.first, out.last, o.From, o.To)
+		return usage.Errorf("%s has ticks %d to %d: expected some of them, not%s", path,
+			out.first, out.last, o.givenRange())
 	}
 	out.Bytes, out.Same, out.Compared = r.reader.Offset(), err == nil, p.Compared
 	if took := time.Since(begun).Seconds(); took > 0 {
@@ -139,6 +139,17 @@ func Run(ctx context.Context, w io.Writer, path string, o Options) error {
 	}
 	out.print(w, &o)
 	return err
+}
+
+// givenRange is --from and --to as they were given, each after a space.
+func (o *Options) givenRange() (text string) {
+	if o.From != 0 {
+		text = fmt.Sprintf(" --from %d", o.From)
+	}
+	if o.To != 0 {
+		text += fmt.Sprintf(" --to %d", o.To)
+	}
+	return text
 }
 
 // Player loads the map, content pack and rules that the head of a recording names, and returns a
@@ -288,16 +299,16 @@ func (o *Result) print(w io.Writer, f *Options) {
 		for _, p := range o.Players {
 			fmt.Fprintf(w, "  %-8s team %d  %3d kills  %3d deaths", p.ID, p.Team, p.Kills, p.Deaths)
 			if a := p.Aim; a != nil {
-				fmt.Fprintf(w, "  %4d of %4d rounds hit, after turns of %.1f degrees a tick, %.0f ms "+
-					"in sight: aim %.2f", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
+				fmt.Fprintf(w, "  %4d of %4d shots hit, snap %.1f degrees, reaction %.0f ms, "+
+					"suspicion %.2f (0 to 1)", a.Hits, a.Rounds, a.Snap, a.Reaction, a.Score)
 			}
 			fmt.Fprintln(w)
 		}
 	}
-	verdict := "the same"
+	verdict := "the same match"
 	if !o.Same {
-		verdict = "the same up to here"
+		verdict = "the same match up to the error"
 	}
-	fmt.Fprintf(w, "%d ticks, %d to %d, %.1f times real time, %d checksums compared: %s\n",
+	fmt.Fprintf(w, "%d ticks played, %d to %d, %.1f times real time, %d checksums equal: %s\n",
 		o.Ticks, o.From, o.To, o.Speed, o.Compared, verdict)
 }
