@@ -28,9 +28,11 @@ type Least struct {
 	Events         *perfevent.Counts // of the lobby alone, by player and tick; nil: not counted
 }
 
-// PlayLeast plays a scenario's lobby several times. The calling goroutine must be bound to its
-// thread.
+// PlayLeast plays a scenario's lobby several times. It binds the calling goroutine to its thread
+// meanwhile, since CPU time is that of a thread.
 func PlayLeast(ctx context.Context, s scenario.Scenario, plays int, p Probe) (Least, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var l leastTicks
 	for range plays {
 		if err := l.play(ctx, s, p); err != nil {
