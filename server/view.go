@@ -80,7 +80,7 @@ func (l *Lobby) AppendPlayerViews(dst []PlayerView) []PlayerView {
 		if connected {
 			live = live[1:]
 		}
-		if !connected && poses[slot].ID == 0 {
+		if !connected && l.match.Vital(netid.ID(poses[slot].ID)) == nil { // poses are of the last tick
 			continue
 		}
 		c := &l.conns[slot]

@@ -32,6 +32,22 @@ func TestViewCountsLoss(t *testing.T) {
 	}
 }
 
+// A player that has left is in no view, also where the lobby falls asleep at once: poses of its last
+// tick still have the player.
+func TestViewForgetsPlayersThatLeft(t *testing.T) {
+	l := newTestLobby(t, Config{SleepWhenEmpty: true})
+	c := l.joinedClient()
+	c.playTicks(30)
+	if n := len(l.lobby.AppendPlayerViews(nil)); n != 1 {
+		t.Fatalf("%d views of one player", n)
+	}
+	c.leave()
+	l.tick()
+	if n := len(l.lobby.AppendPlayerViews(nil)); n != 0 {
+		t.Errorf("%d views of a player that has left", n)
+	}
+}
+
 // A client reports its mispredictions. A malformed report changes nothing.
 func TestViewHasMispredictions(t *testing.T) {
 	l := newTestLobby(t, Config{})
