@@ -183,18 +183,19 @@ func (r *replication) objectsCaughtUp(c *connReplication, room int) bool {
 		return true
 	}
 	groups, most := o.frames.Groups(), 8*room
+	fit := popcount(o.table.used)*fullObjectBits <= most
 	lacks := func(turns uint8) bool {
 		return r.lacking(c, a.tracker, groups, int(turns))*snapshot.GroupRows*fullObjectBits > most
 	}
 	switch {
-	case popcount(o.table.used)*fullObjectBits <= most:
+	case fit:
 		a.turns = 1
 	case a.turns == 0:
 		a.turns = uint8(turnsWithin(groups*snapshot.GroupRows*fullObjectBits, most))
 	case !lacks(max(1, a.turns/2)):
 		a.turns = max(1, a.turns/2)
 	}
-	a.joined = a.turns == 1 && !lacks(1) || popcount(o.table.used)*fullObjectBits <= most
+	a.joined = fit || a.turns == 1 && !lacks(1)
 	return a.joined
 }
 

@@ -23,14 +23,7 @@ func TestJoinBurstsTakeTurns(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.afterStep()
-		for n := range r.Clients {
-			c := r.joined(n)
-			for _, id := range r.players {
-				if c != nil && r.Lobby.Explain(c.ID(), id).Reason == server.ReasonJoining {
-					waits++
-				}
-			}
-		}
+		waits += r.waiting(server.ReasonJoining)
 	}
 	if waits == 0 || r.violation != nil {
 		t.Errorf("seed %d: %d rows wait: %v", seed, waits, r.violation)

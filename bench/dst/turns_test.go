@@ -21,14 +21,22 @@ func TestTurnsAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.afterStep()
-		for n := range r.Clients {
-			c := r.joined(n)
-			for _, id := range r.players {
-				if c != nil && r.Lobby.Explain(c.ID(), id).Reason == server.ReasonTurn {
-					return
-				}
-			}
+		if r.waiting(server.ReasonTurn) > 0 {
+			return
 		}
 	}
 	t.Errorf("no player waits for its turn: %v", r.violation)
+}
+
+// waiting counts the pairs of a client and a player that is not in its newest snapshot for a reason.
+func (r *run) waiting(reason server.Reason) (n int) {
+	for i := range r.Clients {
+		c := r.joined(i)
+		for _, id := range r.players {
+			if c != nil && r.Lobby.Explain(c.ID(), id).Reason == reason {
+				n++
+			}
+		}
+	}
+	return n
 }

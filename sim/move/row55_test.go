@@ -37,8 +37,8 @@ func period(m *arena.Mover, rate tick.Rate) tick.Tick {
 	return tick.Tick(m.PeriodMillis())*tick.Tick(rate)/1000 + 1
 }
 
-// TestRow55Carried: whoever stands on a mover stays at its spot there for whole periods, and has no
-// velocity.
+// TestRow55Carried: a body that stands on a mover stays at its spot there for whole periods, and
+// has no velocity.
 func TestRow55Carried(t *testing.T) {
 	a := lifts(t)
 	for _, rate := range rates {
@@ -91,8 +91,8 @@ func TestRow55LeavesWithItsVelocity(t *testing.T) {
 	}
 }
 
-// TestRow55Pushed: a door pushes whoever is in its way. It passes through whoever it presses against
-// its frame, until the shortest way out of it leads aside.
+// TestRow55Pushed: a door pushes a body in its way. It passes through a body that it presses
+// against its frame, until the shortest way out of it leads aside.
 func TestRow55Pushed(t *testing.T) {
 	a := lifts(t)
 	door := &a.Movers[2]
