@@ -82,7 +82,7 @@ func (p *Packer) costs(cost []uint16) (total, fixed int) {
 	}
 	clear(cost[:min(len(cost), len(r.send)*64)])
 	removed := 0
-	for _, w := range r.entries {
+	for i, w := range r.entries {
 		if w&hidden != 0 {
 			removed++
 			continue
@@ -91,7 +91,7 @@ func (p *Packer) costs(cost []uint16) (total, fixed int) {
 		b := &r.bases[a]
 		s := b.rows[slot]
 		if s == 0 {
-			s = p.encoder.row(b.cache, slot)
+			s = r.codeRow(p.encoder, i)
 		}
 		n := uint16(s.size()) + beside[a&31]
 		cost[slot] = n

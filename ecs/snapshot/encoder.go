@@ -56,7 +56,7 @@ type encodeCache struct {
 	buf       []byte
 	byRow     bool      // rows and long are of this frame
 	rows      []rowBits // by slot
-	requested []uint8   // by group: rows that were asked for one by one
+	requested []uint8   // by group: times that rows were coded by request
 	long      []byte    // rows of more than inlineBits
 
 	// The prediction; only for sets of two or three baselines, or where fields have terms.

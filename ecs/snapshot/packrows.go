@@ -66,7 +66,7 @@ func (p *Packer) BeginRowsWithin(e *Encoder, k *Tracker, see []uint64, most int)
 func (p *Packer) mostBits() int {
 	r := &p.rows
 	removed, all := 0, 0
-	for _, w := range r.entries {
+	for i, w := range r.entries {
 		if w&hidden != 0 {
 			removed++
 			continue
@@ -75,7 +75,7 @@ func (p *Packer) mostBits() int {
 		slot := w.slot()
 		s := b.rows[slot]
 		if s == 0 {
-			s = p.encoder.row(b.cache, slot)
+			s = r.codeRow(p.encoder, i)
 		}
 		all += int(s.size()) + entryBits
 	}
@@ -159,7 +159,7 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 	ends, next, most := &r.ends, run.First*GroupRows, uint32(room*8)
 	like, rows := planEntry(cur), bases[cur].rows // entries and rows of this baseline
 	acc, n, pos, count := uint64(0), uint(0), run.headBytes(), 0
-	for _, w := range entries {
+	for i, w := range entries {
 		slot := w.slot()
 		gap := slot - next
 		next = slot + 1
@@ -179,7 +179,7 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 		if s == 0 { // not made yet, or another baseline, or removed
 			a := w.base()
 			b := &bases[a]
-			if s = p.rowBits(b, w); planEntry(a) != like {
+			if s = p.rowBits(r.at + i); planEntry(a) != like {
 				like, rows, skip = planEntry(a), b.rows, 1
 				acc |= (1 | uint64(b.age)<<1) << (n & 63)
 				n += width
@@ -274,24 +274,45 @@ func (r *rowPlan) cut(entries []planEntry, count int, most uint32) int {
 	return count
 }
 
-// rowBits is the bits of a row, made on first use.
-func (p *Packer) rowBits(b *rowBaseline, w planEntry) rowBits {
-	slot := w.slot()
+// rowBits is the bits of an entry of the plan, made on first use.
+func (p *Packer) rowBits(i int) rowBits {
+	r := &p.rows
+	w := r.entries[i]
+	b, slot := &r.bases[w.base()], w.slot()
 	if w&hidden != 0 {
 		return p.goneBits(b, slot)
 	}
 	if s := b.rows[slot]; s != 0 {
 		return s
 	}
-	return p.encoder.row(b.cache, slot)
+	return r.codeRow(p.encoder, i)
+}
+
+// codeRow codes the row of an entry and, along with it, those of the entries that follow in its
+// group with the same baseline.
+func (r *rowPlan) codeRow(e *Encoder, i int) rowBits {
+	w := r.entries[i]
+	b, slot := &r.bases[w.base()], w.slot()
+	which := uint16(0)
+	for _, x := range r.entries[i:min(i+GroupRows, len(r.entries))] {
+		if x.slot()/GroupRows != slot/GroupRows {
+			break
+		}
+		if x.base() == w.base() && x&hidden == 0 && b.rows[x.slot()] == 0 {
+			which |= 1 << (x.slot() % GroupRows)
+		}
+	}
+	e.codeRows(b.cache, slot/GroupRows, which)
+	return b.rows[slot]
 }
 
 // appendLong appends the bits of a long row of a cache but for the first skip.
 func (w *bitSink) appendLong(c *encodeCache, b rowBits, skip uint) {
-	src := c.long[uint32(b):cap(c.long)]
+	at := uint32(b) & 7
+	src := c.long[uint32(b)>>3 : cap(c.long)]
 	for left := b.size(); left > 0; src = src[inlineBits/8:] {
 		k := min(left, inlineBits)
-		w.acc |= binary.LittleEndian.Uint64(src) & (1<<k - 1) >> skip << w.n
+		w.acc |= binary.LittleEndian.Uint64(src) >> at & (1<<k - 1) >> skip << w.n
 		w.n += k - skip
 		left -= k
 		skip = 0

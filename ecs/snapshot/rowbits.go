@@ -13,7 +13,7 @@ import (
 //	bits 0..55   the bits, the first one lowest
 //
 // A long row has in bits 32..55 the number of bits and in bits 0..31 its place in
-// encodeCache.long, in bytes.
+// encodeCache.long, in bits.
 type rowBits uint64
 
 const (
@@ -54,36 +54,43 @@ func (e *Encoder) reserveRows() {
 	}
 }
 
-// batchAfter is how many rows of a group are coded one by one before the others are coded along
-// with the next. Together a row costs about a third, so the waste is at most what the batch saves
-// if all are wanted.
+// batchAfter is how many times rows of a group are coded by request before the others are coded
+// along with the next. Together a row costs about a third, so the waste is at most what the batch
+// saves if all are wanted.
 const batchAfter = 3
 
 // row codes a row that is there now. In its baseline, if any, it was there, too.
 func (e *Encoder) row(c *encodeCache, slot int) rowBits {
-	index, r := slot/GroupRows, slot%GroupRows
-	g := e.group(c, index)
-	id, was, one := g.ids[r], g.was[r], uint16(1)<<r
-	var masks [GroupRows]uint16
-	if c.requested[index]++; c.requested[index] == batchAfter && g.was != &empty && e.counts == nil {
-		compare(&masks, g.now, g.base)
-		e.putLoose(c, &g, &masks, g.staying()&^made(c.rows[index*GroupRows:]))
-	} else if id == was {
-		masks[r] = rowMask(r, g.now, g.base)
-	}
-	if c.rows[slot] == 0 {
-		e.putLoose(c, &g, &masks, one)
-	}
-	if e.counts != nil {
-		e.codec.countRow(e.counts, &c.frames, &g, r, 0)
-	}
+	e.codeRows(c, slot/GroupRows, 1<<(slot%GroupRows))
 	return c.rows[slot]
 }
 
-// staying is the rows that are in the baseline and still there.
+// codeRows is row for some rows of a group that have not been coded.
+func (e *Encoder) codeRows(c *encodeCache, index int, which uint16) {
+	g := e.group(c, index)
+	var masks [GroupRows]uint16
+	if e.counts != nil {
+		for w := which; w != 0; w &= w - 1 {
+			e.codec.countRow(e.counts, &c.frames, &g, bits.TrailingZeros16(w), 0)
+		}
+	} else if c.requested[index]++; c.requested[index] >= batchAfter {
+		which |= g.staying() &^ made(c.rows[index*GroupRows:])
+	}
+	switch {
+	case g.was == &empty:
+	case which&(which-1) == 0:
+		r := bits.TrailingZeros16(which)
+		masks[r&15] = rowMask(r, g.now, g.base)
+	default:
+		compare(&masks, g.now, g.base)
+	}
+	e.putLoose(c, &g, &masks, which)
+}
+
+// staying is the rows that are there now and, if there is a baseline, in that, too.
 func (g *rowGroup) staying() (rows uint16) {
 	for r, id := range g.ids {
-		if id != 0 && id == g.was[r] {
+		if id != 0 && (id == g.was[r] || g.was == &empty) {
 			rows |= 1 << r
 		}
 	}
@@ -100,7 +107,7 @@ func made(rows []rowBits) (set uint16) {
 	return set
 }
 
-// putLoose codes the rows in which. Of rows longer than inlineBits it keeps only the first.
+// putLoose codes the rows in which.
 func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)
@@ -119,9 +126,9 @@ func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16
 		if n := end - start; n <= inlineBits {
 			window := binary.LittleEndian.Uint64(w.buf[start>>3:]) >> (start & 7)
 			rows[r] = rowBits(n)<<56 | rowBits(window&(1<<n-1))
-		} else if start == 0 {
-			rows[r] = long<<56 | rowBits(n)<<32 | rowBits(at)
-			buf = buf[:at+int(n+7)/8]
+		} else {
+			rows[r] = long<<56 | rowBits(n)<<32 | rowBits(uint32(at)*8+start)
+			buf = buf[:at+int(end+7)/8]
 		}
 		start = end
 	}
