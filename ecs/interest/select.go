@@ -163,9 +163,14 @@ func (c *Client) selectTies(cost []uint16, room int) (used int) {
 // MarkSent resets the priorities of rows that were sent.
 func (c *Client) MarkSent(rows []uint64) {
 	for i, w := range rows[:min(len(rows), c.words)] {
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			c.priority[slot>>2] &^= 0xffff << (slot & 3 * 16)
+		if w == 0 {
+			continue
+		}
+		lanes := (*[16]uint64)(c.priority[i*16:])
+		for n := range lanes {
+			four := w >> (4 * n) & 15
+			four = (four | four<<15 | four<<30 | four<<45) & 0x0001000100010001
+			lanes[n] &^= four * 0xffff
 		}
 	}
 }

@@ -196,9 +196,8 @@ func (p *Packer) packRows(dst []byte, room int) (out []byte, groups int) {
 			acc >>= n & 56
 			n &= 7
 			if size == long {
-				sink := bitSink{buf: buf, pos: pos, acc: acc, n: n}
-				sink.appendLong(bases[like].cache, s, skip)
-				acc, n, pos, s, size = sink.acc, sink.n, sink.pos, 0, 0
+				acc, n, pos = appendLong(buf, pos, acc, n, bases[like].cache.long, s, skip)
+				s, size = 0, 0
 			}
 		}
 		acc |= uint64(s) & (1<<56 - 1) << (n & 63)
@@ -306,20 +305,25 @@ func (r *rowPlan) codeRow(e *Encoder, i int) rowBits {
 	return b.rows[slot]
 }
 
-// appendLong appends the bits of a long row of a cache but for the first skip.
-func (w *bitSink) appendLong(c *encodeCache, b rowBits, skip uint) {
+// appendLong appends the bits of a long row but for the first skip: src is encodeCache.long. It has
+// a bitSink's fields as values, which stay in registers.
+func appendLong(
+	buf []byte, pos int, acc uint64, n uint, src []byte, b rowBits, skip uint,
+) (_ uint64, bits uint, end int) {
 	at := uint32(b) & 7
-	src := c.long[uint32(b)>>3 : cap(c.long)]
-	for left := b.size(); left > 0; src = src[inlineBits/8:] {
+	src = src[uint32(b)>>3 : cap(src)]
+	for left := b.size(); ; src = src[inlineBits/8:] {
 		k := min(left, inlineBits)
-		w.acc |= binary.LittleEndian.Uint64(src) >> at & (1<<k - 1) >> skip << w.n
-		w.n += k - skip
-		left -= k
+		acc |= binary.LittleEndian.Uint64(src) >> at & (1<<k - 1) >> skip << n
+		n += k - skip
 		skip = 0
-		binary.LittleEndian.PutUint64(w.buf[w.pos:], w.acc)
-		w.pos += int(w.n >> 3)
-		w.acc >>= w.n & 56
-		w.n &= 7
+		binary.LittleEndian.PutUint64(buf[pos:], acc)
+		pos += int(n >> 3)
+		acc >>= n & 56
+		n &= 7
+		if left -= k; left == 0 {
+			return acc, n, pos
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import "math/bits"
 // resolveBaselines finds each row's baseline: the newest one that the client holds of it.
 func (p *Packer) resolveBaselines() {
 	r := &p.rows
+	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	all := 0
 	for i, send := range r.send {
 		w := send | r.remove[i]
@@ -121,7 +122,6 @@ func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {
 
 // assign gives the rows of hits the baseline with index a.
 func (r *rowPlan) assign(a uint8) {
-	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	for i, hit := range r.hits {
 		for of := (*[64]uint8)(r.baseOf[i*64:]); hit != 0; hit &= hit - 1 {
 			of[bits.TrailingZeros64(hit)&63] = a
@@ -132,6 +132,7 @@ func (r *rowPlan) assign(a uint8) {
 // listEntries fills entries with all rows; all is their number.
 func (r *rowPlan) listEntries(all int) {
 	r.entries = sized(r.entries, all+64) // room for what a word's loop writes in vain
+	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	entries, n := r.entries, 0
 	for i, w := range r.send {
 		remove, uncommon, slot := r.remove[i], r.uncommon[i], planEntry(i*64)
@@ -162,12 +163,10 @@ func (r *rowPlan) listEntries(all int) {
 			n += count
 			continue
 		}
-		for ; w != 0; w &= w - 1 {
+		for of := (*[64]uint8)(r.baseOf[i*64:]); w != 0; w &= w - 1 {
 			bit := bits.TrailingZeros64(w)
-			a := r.common
-			if uncommon>>bit&1 != 0 {
-				a = r.baseOf[i*64+bit]
-			}
+			own := -uint8(uncommon >> bit & 1) // branch-free: which rows are common is hard to predict
+			a := of[bit&63]&own | r.common&^own
 			entries[n] = slot + planEntry(bit) + planEntry(a)<<baseShift + planEntry(remove>>bit&1)*hidden
 			n++
 		}

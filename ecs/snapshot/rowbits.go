@@ -56,7 +56,7 @@ func (e *Encoder) reserveRows() {
 
 // batchAfter is how many times rows of a group are coded by request before the others are coded
 // along with the next. Together a row costs about a third, so the waste is at most what the batch
-// saves if all are wanted.
+// saves if all are wanted. Without a baseline a row costs the same together.
 const batchAfter = 3
 
 // row codes a row that is there now. In its baseline, if any, it was there, too.
@@ -73,7 +73,7 @@ func (e *Encoder) codeRows(c *encodeCache, index int, which uint16) {
 		for w := which; w != 0; w &= w - 1 {
 			e.codec.countRow(e.counts, &c.frames, &g, bits.TrailingZeros16(w), 0)
 		}
-	} else if c.requested[index]++; c.requested[index] >= batchAfter {
+	} else if c.requested[index]++; c.requested[index] >= batchAfter && g.was != &empty {
 		which |= g.staying() &^ made(c.rows[index*GroupRows:])
 	}
 	switch {
@@ -87,10 +87,10 @@ func (e *Encoder) codeRows(c *encodeCache, index int, which uint16) {
 	e.putLoose(c, &g, &masks, which)
 }
 
-// staying is the rows that are there now and, if there is a baseline, in that, too.
+// staying is the rows that are in the baseline and still there.
 func (g *rowGroup) staying() (rows uint16) {
 	for r, id := range g.ids {
-		if id != 0 && (id == g.was[r] || g.was == &empty) {
+		if id != 0 && id == g.was[r] {
 			rows |= 1 << r
 		}
 	}
