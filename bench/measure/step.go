@@ -34,6 +34,11 @@ func (q Quantiles) Times(by float64) Quantiles {
 	return Quantiles{q.P50 * by, q.P95 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
+// Plus adds each figure of p.
+func (q Quantiles) Plus(p Quantiles) Quantiles {
+	return Quantiles{q.P50 + p.P50, q.P95 + p.P95, q.P99 + p.P99, q.P999 + p.P999, q.Max + p.Max, q.Mean + p.Mean}
+}
+
 // Stage is the CPU time of one stage of the tick. The field that holds it names the unit.
 type Stage struct {
 	Name string  `json:"name"`
@@ -59,6 +64,10 @@ type Step struct {
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
 	StageCPUMillis []Stage   `json:"stage_cpu_ms"` // in the order of the tick
+	// How many times as long as at its fastest work takes on the server's processor, and the CPU time of
+	// a tick divided by that; zero: not measured.
+	Slowdown        Quantiles `json:"slowdown,omitzero"`
+	FullSpeedMillis Quantiles `json:"tick_cpu_full_speed_ms,omitzero"`
 	// Start of a tick after its scheduled instant; skipped ticks count as late.
 	LatenessMillis Quantiles `json:"lateness_ms"`
 	LatenessRaw    Quantiles `json:"lateness_raw_ms"` // without skipped ticks

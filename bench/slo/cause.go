@@ -9,9 +9,45 @@ import (
 // spareShare is the share of its processors below which a server has CPU time to spare.
 const spareShare = 0.75
 
-// cause says why a step fails by elapsed time although its CPU time holds the level: ticks waited for
-// a processor. "" for other steps. s.Failed is set.
+// cause says why a step fails that would hold the level on a better machine: ticks waited for a
+// processor, or the processor was slow. "" for other steps. s.Failed is set.
 func (o *Objective) cause(s measure.Step) string {
+	if why := o.waited(s); why != "" {
+		return why
+	}
+	return o.slowed(s)
+}
+
+// leastSlowdown is the p99 of the slowdown from which a failed step names it.
+const leastSlowdown = 1.1
+
+// slowed says of a step that fails by the time of its ticks on a processor that was slow at times
+// whether it would hold at full speed.
+func (o *Objective) slowed(s measure.Step) string {
+	full, slow := s.FullSpeedMillis, s.Slowdown
+	if s.Fault != "" || full.P99 == 0 || slow.P99 < leastSlowdown {
+		return ""
+	}
+	at := func(cpu measure.Quantiles) (failed int) {
+		lost := s.TickCPUMillis.Plus(cpu.Times(-1))
+		s := s
+		s.TickCPUMillis, s.TickWallMillis = cpu, s.TickWallMillis.Plus(lost.Times(-1))
+		return len(o.Check(s))
+	}
+	if at(s.TickCPUMillis.Times(0.01)) >= len(s.Failed) {
+		return "" // ticks of no length would fail, too
+	}
+	holds := "would fail at full speed, too"
+	if at(full) == 0 {
+		holds = "would hold at full speed"
+	}
+	return fmt.Sprintf("the processor was slow at times: equal work took %.2f times as long as at its fastest "+
+		"at p99, %.2f times on average; the step %s: p99 of a tick is then %.1f ms of CPU",
+		slow.P99, slow.Mean, holds, full.P99)
+}
+
+// waited says why a step fails by elapsed time although its CPU time holds the level.
+func (o *Objective) waited(s measure.Step) string {
 	onCPU := s
 	onCPU.TickWallMillis = s.TickCPUMillis
 	if s.Fault != "" || len(o.Check(onCPU)) >= len(s.Failed) {
