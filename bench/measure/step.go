@@ -34,11 +34,6 @@ func (q Quantiles) Times(by float64) Quantiles {
 	return Quantiles{q.P50 * by, q.P95 * by, q.P99 * by, q.P999 * by, q.Max * by, q.Mean * by}
 }
 
-// Plus adds each figure of p.
-func (q Quantiles) Plus(p Quantiles) Quantiles {
-	return Quantiles{q.P50 + p.P50, q.P95 + p.P95, q.P99 + p.P99, q.P999 + p.P999, q.Max + p.Max, q.Mean + p.Mean}
-}
-
 // Stage is the CPU time of one stage of the tick. The field that holds it names the unit.
 type Stage struct {
 	Name string  `json:"name"`

@@ -22,28 +22,29 @@ func (o *Objective) cause(s measure.Step) string {
 const leastSlowdown = 1.1
 
 // slowed says of a step that fails by the time of its ticks on a processor that was slow at times
-// whether it would hold at full speed.
+// whether it would hold at full speed. The time elapsed in a tick shrinks as its CPU time does: what a
+// tick waits for is mostly other threads of the server, on the same processor.
 func (o *Objective) slowed(s measure.Step) string {
 	full, slow := s.FullSpeedMillis, s.Slowdown
-	if s.Fault != "" || full.P99 == 0 || slow.P99 < leastSlowdown {
+	if s.Fault != "" || full.P99 == 0 || slow.P99 < leastSlowdown || s.TickCPUMillis.P99 == 0 {
 		return ""
 	}
-	at := func(cpu measure.Quantiles) (failed int) {
-		lost := s.TickCPUMillis.Plus(cpu.Times(-1))
+	wall := s.TickWallMillis.Times(full.P99 / s.TickCPUMillis.P99)
+	at := func(cpu, wall measure.Quantiles) (failed int) {
 		s := s
-		s.TickCPUMillis, s.TickWallMillis = cpu, s.TickWallMillis.Plus(lost.Times(-1))
+		s.TickCPUMillis, s.TickWallMillis = cpu, wall
 		return len(o.Check(s))
 	}
-	if at(s.TickCPUMillis.Times(0.01)) >= len(s.Failed) {
+	if at(full.Times(0.01), wall.Times(0.01)) >= len(s.Failed) {
 		return "" // ticks of no length would fail, too
 	}
 	holds := "would fail at full speed, too"
-	if at(full) == 0 {
+	if at(full, wall) == 0 {
 		holds = "would hold at full speed"
 	}
 	return fmt.Sprintf("the processor was slow at times: equal work took %.2f times as long as at its fastest "+
-		"at p99, %.2f times on average; the step %s: p99 of a tick is then %.1f ms of CPU",
-		slow.P99, slow.Mean, holds, full.P99)
+		"at p99, %.2f times on average; the step %s, where p99 of a tick is %.1f ms of CPU and about %.1f ms elapsed",
+		slow.P99, slow.Mean, holds, full.P99, wall.P99)
 }
 
 // waited says why a step fails by elapsed time although its CPU time holds the level.

@@ -35,8 +35,8 @@ func TestCause(t *testing.T) {
 		full float64 // p99 of a tick at full speed, ms
 		want string
 	}{
-		{8, "at p99, 1.10 times on average; the step would hold at full speed: p99 of a tick is then 8.0 ms"},
-		{10.5, "the step would fail at full speed, too: p99 of a tick is then 10.5 ms"},
+		{8, "at p99, 1.10 times on average; the step would hold at full speed, where p99 of a tick is 8.0 ms of CPU and about 8.7 ms elapsed"},
+		{10.5, "the step would fail at full speed, too, where p99 of a tick is 10.5 ms of CPU and about 11.5 ms elapsed"},
 		{0, ""}, // not measured
 	} {
 		s := healthy(100)
