@@ -59,7 +59,7 @@ type Step struct {
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
 	StageCPUMillis []Stage   `json:"stage_cpu_ms"` // in the order of the tick
-	// How many times as long as at its fastest work takes on the server's processor, and the CPU time of
+	// How many times as long as at full speed work takes on the server's processor, and the CPU time of
 	// a tick divided by that; zero: not measured.
 	Slowdown        Quantiles `json:"slowdown,omitzero"`
 	FullSpeedMillis Quantiles `json:"tick_cpu_full_speed_ms,omitzero"`

@@ -42,7 +42,7 @@ func (o *Objective) slowed(s measure.Step) string {
 	if at(full, wall) == 0 {
 		holds = "would hold at full speed"
 	}
-	return fmt.Sprintf("the processor was slow at times: equal work took %.2f times as long as at its fastest "+
+	return fmt.Sprintf("the processor was slow at times: equal work took %.2f times as long as at full speed "+
 		"at p99, %.2f times on average; the step %s, where p99 of a tick is %.1f ms of CPU and about %.1f ms elapsed",
 		slow.P99, slow.Mean, holds, full.P99, wall.P99)
 }
