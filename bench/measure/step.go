@@ -59,6 +59,10 @@ type Step struct {
 	TickCPUMillis  Quantiles `json:"tick_cpu_ms"`
 	TickWallMillis Quantiles `json:"tick_wall_ms"`
 	StageCPUMillis []Stage   `json:"stage_cpu_ms"` // in the order of the tick
+	// How many times as long as at full speed work takes on the server's processor, and the CPU time of
+	// a tick divided by that; zero: not measured.
+	Slowdown        Quantiles `json:"slowdown,omitzero"`
+	FullSpeedMillis Quantiles `json:"tick_cpu_full_speed_ms,omitzero"`
 	// Start of a tick after its scheduled instant; skipped ticks count as late.
 	LatenessMillis Quantiles `json:"lateness_ms"`
 	LatenessRaw    Quantiles `json:"lateness_raw_ms"` // without skipped ticks

@@ -56,6 +56,8 @@ func samplePlan(most int) Plan {
 		m := s.TickCPUMillis.Mean
 		s.TickCPUMillis = measure.Quantiles{P50: 0.72 * m, P99: 2.1 * m * jitter(), P999: 2.6 * m,
 			Max: 3.1 * m, Mean: m}
+		s.Slowdown = measure.Quantiles{P50: 1.003, P95: 1.02, P99: 1.5, P999: 1.7, Max: 2.1, Mean: 1.02}
+		s.FullSpeedMillis = s.TickCPUMillis.Times(0.98)
 		s.TickWallMillis = measure.Quantiles{P50: 0.74 * m, P99: 2.2 * m * jitter(), P999: 3.6 * m,
 			Max: 6 * m, Mean: 1.02 * m}
 		s.LatenessMillis = measure.Quantiles{P50: 0.0011, P99: 0.046 * jitter(), P999: 0.31, Max: 4.1, Mean: 0.003}

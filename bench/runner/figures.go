@@ -60,6 +60,9 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 	if rep.Hiccup != nil {
 		s.HiccupMillis = quantilesOf(*rep.Hiccup)
 	}
+	if rep.Slowdown != nil && rep.TickFullSpeed != nil {
+		s.Slowdown, s.FullSpeedMillis = quantilesOf(*rep.Slowdown), quantilesOf(*rep.TickFullSpeed)
+	}
 	for _, h := range hosts {
 		for _, loop := range h.Loops {
 			s.LoopCallMillis = append(s.LoopCallMillis, quantilesOf(loop.Call))
@@ -102,8 +105,10 @@ func merge(hosts []hostFigures) (m metrics.Report, lobbies int) {
 				m = r
 				m.Counts, m.Stages = maps.Clone(m.Counts), slices.Clone(m.Stages)
 				m.HeapBytes = 0
-				if m.Hiccup != nil {
-					m.Hiccup = new(*m.Hiccup)
+				for _, s := range []**metrics.Spread{&m.Hiccup, &m.Slowdown, &m.TickFullSpeed} {
+					if *s != nil {
+						*s = new(**s)
+					}
 				}
 			} else {
 				addLobby(&m, &r)
@@ -123,8 +128,13 @@ func merge(hosts []hostFigures) (m metrics.Report, lobbies int) {
 	for i := range m.Stages {
 		m.Stages[i].Mean *= each
 	}
-	if m.Hiccup != nil {
-		m.Hiccup.Mean /= float64(len(hosts))
+	if m.TickFullSpeed != nil {
+		m.TickFullSpeed.Mean *= each
+	}
+	for _, s := range []*metrics.Spread{m.Hiccup, m.Slowdown} {
+		if s != nil {
+			s.Mean /= float64(len(hosts))
+		}
 	}
 	addLoops(&m, hosts, lobbies)
 	return m, lobbies
@@ -158,6 +168,7 @@ func addLobby(m, r *metrics.Report) {
 	worst(&m.TickWall, r.TickWall)
 	worst(&m.Lateness, r.Lateness)
 	worst(&m.LatenessRaw, r.LatenessRaw)
+	worstKnown(m.TickFullSpeed, r.TickFullSpeed)
 	for i := range m.Stages {
 		worst(&m.Stages[i].Spread, r.Stages[i].Spread)
 	}
@@ -168,9 +179,8 @@ func addProcess(m, r *metrics.Report) {
 	m.CPUMillis += r.CPUMillis
 	m.Allocs += r.Allocs
 	m.GCs += r.GCs
-	if m.Hiccup != nil && r.Hiccup != nil {
-		worst(m.Hiccup, *r.Hiccup)
-	}
+	worstKnown(m.Hiccup, r.Hiccup)
+	worstKnown(m.Slowdown, r.Slowdown)
 }
 
 // addLoops adds the CPU time of the workers' loops to the tick and stage times. A loop receives,
@@ -193,6 +203,13 @@ func addLoops(m *metrics.Report, hosts []hostFigures, lobbies int) {
 				shift(&m.TickWall, each)
 			}
 		}
+	}
+}
+
+// worstKnown is worst for spreads that were measured, nil for others.
+func worstKnown(s, with *metrics.Spread) {
+	if s != nil && with != nil {
+		worst(s, *with)
 	}
 }
 

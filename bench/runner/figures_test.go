@@ -21,7 +21,8 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 		s := metrics.Spread{P99: p99, Mean: mean}
 		return metrics.Report{ElapsedMillis: 2000, Rate: 50, HeapBytes: 100, CPUMillis: 1000,
 			Counts:  map[string]uint64{metrics.Shots.String(): shots},
-			TickCPU: s, Stages: []metrics.StageCost{{Name: "move", Spread: s}}, Hiccup: new(s)}
+			TickCPU: s, Stages: []metrics.StageCost{{Name: "move", Spread: s}}, Hiccup: new(s),
+			Slowdown: new(s), TickFullSpeed: new(s)}
 	}
 	of := func(all ...metrics.Report) (hosts []hostFigures) {
 		for _, r := range all {
@@ -38,7 +39,8 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	worst := metrics.Spread{P99: 9, Mean: 3}
 	want := metrics.Report{ElapsedMillis: 2000, Rate: 50, HeapBytes: 300, CPUMillis: 3000,
 		Counts:  map[string]uint64{metrics.Shots.String(): 90},
-		TickCPU: worst, Stages: []metrics.StageCost{{Name: "move", Spread: worst}}, Hiccup: &worst}
+		TickCPU: worst, Stages: []metrics.StageCost{{Name: "move", Spread: worst}}, Hiccup: &worst,
+		Slowdown: &worst, TickFullSpeed: &worst}
 	if diff := cmp.Diff(want, m); diff != "" {
 		t.Error(diff)
 	}
@@ -47,6 +49,9 @@ func TestReportsOfLobbiesAreMerged(t *testing.T) {
 	}
 	f := newFigures()
 	step := newStep(30, 30, of(report(10, 5, 1), report(20, 9, 2)), f, Account(f))
+	if step.FullSpeedMillis.P99 != 9 || step.Slowdown.P99 != 9 {
+		t.Errorf("full speed %+v, slowdown %+v", step.FullSpeedMillis, step.Slowdown)
+	}
 	if step.Lobbies != 2 || math.Abs(step.TickCPUMillis.P99-9) > 1e-9 || step.ServerCores != 1 {
 		t.Errorf("%+v", step)
 	}

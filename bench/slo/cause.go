@@ -9,9 +9,46 @@ import (
 // spareShare is the share of its processors below which a server has CPU time to spare.
 const spareShare = 0.75
 
-// cause says why a step fails by elapsed time although its CPU time holds the level: ticks waited for
-// a processor. "" for other steps. s.Failed is set.
+// cause says why a step fails that would hold the level on a better machine: ticks waited for a
+// processor, or the processor was slow. "" for other steps. s.Failed is set.
 func (o *Objective) cause(s measure.Step) string {
+	if why := o.waited(s); why != "" {
+		return why
+	}
+	return o.slowed(s)
+}
+
+// leastSlowdown is the p99 of the slowdown from which a failed step names it.
+const leastSlowdown = 1.1
+
+// slowed says of a step that fails by the time of its ticks on a processor that was slow at times
+// whether it would hold at full speed. The time elapsed in a tick shrinks as its CPU time does: what a
+// tick waits for is mostly other threads of the server, on the same processor.
+func (o *Objective) slowed(s measure.Step) string {
+	full, slow := s.FullSpeedMillis, s.Slowdown
+	if s.Fault != "" || full.P99 == 0 || slow.P99 < leastSlowdown || s.TickCPUMillis.P99 == 0 {
+		return ""
+	}
+	wall := s.TickWallMillis.Times(full.P99 / s.TickCPUMillis.P99)
+	at := func(cpu, wall measure.Quantiles) (failed int) {
+		s := s
+		s.TickCPUMillis, s.TickWallMillis = cpu, wall
+		return len(o.Check(s))
+	}
+	if at(full.Times(0.01), wall.Times(0.01)) >= len(s.Failed) {
+		return "" // ticks of no length would fail, too
+	}
+	holds := "would fail at full speed, too"
+	if at(full, wall) == 0 {
+		holds = "would hold at full speed"
+	}
+	return fmt.Sprintf("the processor was slow at times: equal work took %.2f times as long as at full speed "+
+		"at p99, %.2f times on average; the step %s, where p99 of a tick is %.1f ms of CPU and about %.1f ms elapsed",
+		slow.P99, slow.Mean, holds, full.P99, wall.P99)
+}
+
+// waited says why a step fails by elapsed time although its CPU time holds the level.
+func (o *Objective) waited(s measure.Step) string {
 	onCPU := s
 	onCPU.TickWallMillis = s.TickCPUMillis
 	if s.Fault != "" || len(o.Check(onCPU)) >= len(s.Failed) {

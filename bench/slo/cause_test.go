@@ -7,8 +7,8 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// A step that fails by elapsed time alone says where the time went; one that fails by CPU time does
-// not.
+// A step that fails by elapsed time alone says where the time went; one that fails by CPU time says
+// whether it would hold at the processor's full speed.
 func TestCause(t *testing.T) {
 	for i, c := range []struct {
 		spoil func(*measure.Step)
@@ -29,6 +29,22 @@ func TestCause(t *testing.T) {
 		got := Default().Judge(s).Cause
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%d: %q, want %q", i, got, c.want)
+		}
+	}
+	for i, c := range []struct {
+		full float64 // p99 of a tick at full speed, ms
+		want string
+	}{
+		{8, "at p99, 1.10 times on average; the step would hold at full speed, where p99 of a tick is 8.0 ms of CPU and about 8.7 ms elapsed"},
+		{10.5, "the step would fail at full speed, too, where p99 of a tick is 10.5 ms of CPU and about 11.5 ms elapsed"},
+		{0, ""}, // not measured
+	} {
+		s := healthy(100)
+		s.TickCPUMillis.P99, s.TickWallMillis.P99 = 11, 12
+		s.FullSpeedMillis.P99, s.Slowdown = c.full, measure.Quantiles{P99: 1.5, Mean: 1.1}
+		got := Default().Judge(s).Cause
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("full speed %d: %q, want %q", i, got, c.want)
 		}
 	}
 	s, o := healthy(100), MustCompile(Level{Expr: "p999(elapsed) < 10"})

@@ -13,17 +13,19 @@ type env struct {
 	Interval float64 `expr:"interval"` // between two snapshots to one client
 	Players  float64 `expr:"players"`
 
-	Tick     ticks        `expr:"tick"`    // the longer of CPU and elapsed time, by quantile
-	CPU      distribution `expr:"cpu"`     // CPU time of a tick
-	Elapsed  distribution `expr:"elapsed"` // wall time of a tick
-	Late     distribution `expr:"late"`    // a tick's start after its schedule
-	Age      distribution `expr:"age"`     // of the newest snapshot, when a client draws
-	RTT      distribution `expr:"rtt"`
-	Input    counter      `expr:"input"`
-	Datagram losses       `expr:"datagram"`
-	Down     rate         `expr:"down"`
-	Up       rate         `expr:"up"`
-	Server   processor    `expr:"server"`
+	Tick    ticks        `expr:"tick"`    // the longer of CPU and elapsed time, by quantile
+	CPU     distribution `expr:"cpu"`     // CPU time of a tick
+	Elapsed distribution `expr:"elapsed"` // wall time of a tick
+	// CPU time of a tick at the full speed of the processor
+	FullSpeed distribution `expr:"fullspeed"`
+	Late      distribution `expr:"late"` // a tick's start after its schedule
+	Age       distribution `expr:"age"`  // of the newest snapshot, when a client draws
+	RTT       distribution `expr:"rtt"`
+	Input     counter      `expr:"input"`
+	Datagram  losses       `expr:"datagram"`
+	Down      rate         `expr:"down"`
+	Up        rate         `expr:"up"`
+	Server    processor    `expr:"server"`
 
 	P50   func(quantiles) float64 `expr:"p50"`
 	P95   func(quantiles) float64 `expr:"p95"`
@@ -86,8 +88,8 @@ func newEnv(l Level, s measure.Step) env {
 		Period: l.PeriodMillis(), Interval: l.IntervalMillis(), Players: float64(s.Players),
 		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksSkipped),
 			s.Duration.Seconds() * float64(l.TickHz)}},
-		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall}, Late: distribution{"late",
-			s.LatenessMillis},
+		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall},
+		FullSpeed: distribution{"fullspeed", s.FullSpeedMillis}, Late: distribution{"late", s.LatenessMillis},
 		Age: distribution{"age", s.SnapshotAgeMillis}, RTT: distribution{"rtt", s.RTTMillis},
 		Input:    counter{float64(s.InputsLost), float64(s.InputsExpected)},
 		Datagram: losses{float64(s.DatagramsLost)},

@@ -21,11 +21,12 @@ import (
 
 // Help lists what an expression can name.
 const Help = `p50, p95, p99, p999, max, mean of
-tick (the longer of CPU and elapsed time), cpu, elapsed, late (a tick's start
-after its schedule), age (of the newest snapshot), rtt; lost of input, tick,
-datagram; total of input, tick; kbps of down, up; cores of server; the names
-period, interval, players; numbers, + - * /, < <= > >= ==, && (and), || (or),
-brackets. Times are milliseconds: 5 and 5ms are the same.`
+tick (the longer of CPU and elapsed time), cpu, elapsed, fullspeed (CPU time of
+a tick, less what the machine's processor was slowed down by), late (a tick's
+start after its schedule), age (of the newest snapshot), rtt; lost of input,
+tick, datagram; total of input, tick; kbps of down, up; cores of server; the
+names period, interval, players; numbers, + - * /, < <= > >= ==, && (and),
+|| (or), brackets. Times are milliseconds: 5 and 5ms are the same.`
 
 // Error says where an expression is wrong. Column counts characters from 1.
 type Error struct {

@@ -59,6 +59,9 @@ func (s *serveSettings) observe(cfg *host.Config) (stop func(), err error) {
 	}
 	late, stopMeter := hiccups(cfg.Capture)
 	cfg.Hiccup = late
+	if s.tick.hiccup {
+		cfg.Slowdown = meter.NewHistogram(0, meter.Fine)
+	}
 	return func() {
 		stopMeter()
 		cfg.Capture.Close()

@@ -293,7 +293,8 @@ func (t *tickSettings) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&t.prefault, "prefault", true,
 		"take the memory of all --players before the first joins, so that no tick waits for it")
 	fl.BoolVar(&t.hiccup, "hiccup", false,
-		"measure the wake-up delays of an idle thread, for /stats: what the machine itself takes")
+		"measure the wake-up delays of an idle thread, and how fast the processor is beside its full speed, "+
+			"for /stats: what the machine itself takes")
 }
 
 // register adds the flags of these settings to fl.

@@ -52,7 +52,10 @@ type Config struct {
 	Capture *capture.Recorder
 
 	Hiccup *meter.Histogram // wake-up delays of an idle thread, ns, reset with figures; default none
-	Log    *slog.Logger     // default none
+	// How many times as long as at full speed work takes on the processors of the workers, in
+	// SlowdownUnit, reset with figures; default none: then the speed is not measured.
+	Slowdown *meter.Histogram
+	Log      *slog.Logger // default none
 
 	// called in each stage with slot -1, and in the snapshot of each connection: plants faults in tests
 	stall func(lobby uint32, s metrics.Stage, slot int)

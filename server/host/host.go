@@ -132,6 +132,7 @@ func (h *Host) openWorkers() error {
 	}
 	for i, sock := range h.socks {
 		w := &worker{host: h, index: i, sock: sock, backlog: backlog{to: h.encoder},
+			speed:    newSpeed(h.cfg.Slowdown),
 			requests: requests{calls: make(chan call), ended: h.ended},
 			inbox:    make(chan arrival, h.cfg.Lobbies.most())}
 		if w.capture = h.cfg.Capture.NewThread(); w.capture != nil {

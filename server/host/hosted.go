@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/clock"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -87,6 +88,9 @@ func (h *Host) newHosted(w *worker, c server.Config) (x *hosted, err error) {
 	x = &hosted{schedule: metrics.NewSchedule(w.port != nil), labels: h.labels.Of(lobbyName(c.ID)),
 		ended: make(chan struct{})}
 	x.worker.Store(w)
+	if h.cfg.Slowdown != nil {
+		x.schedule.FullSpeed = meter.NewHistogram(0, meter.Coarse)
+	}
 	if x.rates, err = h.cfg.clock(c.Rules.Rate); err != nil {
 		return nil, err
 	}
@@ -137,7 +141,7 @@ func (h *Host) source(x *hosted) httpapi.Source {
 		Status: func() server.Status { return *x.status.Load() },
 		Rate:   x.rates.Simulation, Interval: x.lobby.Config().SendInterval, Workers: h.pool.Workers(),
 		Worker: func() int { return x.worker.Load().index },
-		Socket: h.ownSocket(), Hiccup: h.cfg.Hiccup,
+		Socket: h.ownSocket(), Hiccup: h.cfg.Hiccup, Slowdown: h.cfg.Slowdown,
 		Query: func() map[string]uint64 { return h.query.counters() },
 		Clock: h.since, Ended: x.ended, Stages: x.labels, Dash: x.dash, Do: h.doFor(x),
 	}

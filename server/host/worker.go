@@ -30,6 +30,7 @@ type worker struct {
 	shares   shares
 
 	capture   *capture.Thread // nil: nothing is captured
+	speed     *speed          // nil: not measured
 	departing []*hosted       // lobbies that are to end or to move
 	backlog   backlog
 	faulted   uint32 // value of background.faulted when it was last read
@@ -186,6 +187,7 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 		began := pacer.Now()
 		w.capture.BeginRound(l.woke)
 		l.woke = 0
+		w.speed.begin()
 		if w.port == nil {
 			err := w.playAlone(began, unix, l.batch[0].Ticks)
 			l.batch[0].Took = pacer.Now() - began
@@ -196,7 +198,9 @@ func (w *worker) playTurns(pacer *clock.Pacer, unix int64) error {
 			return err
 		}
 		w.capture.EndRound()
-		w.measure(began, pacer.Now())
+		ended := pacer.Now()
+		w.speed.end(ended, l)
+		w.measure(began, ended)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -55,18 +54,18 @@ func (d *directory) serveAll(w http.ResponseWriter, r *http.Request) (served boo
 	return true
 }
 
-// hiccup returns the histogram of wake-up delays, which all lobbies share; nil if there is none.
-func hiccup(lobbies []*LobbyPages) *meter.Histogram {
+// machineOf is what the process of the lobbies measures of its machine.
+func machineOf(lobbies []*LobbyPages) machine {
 	if len(lobbies) == 0 {
-		return nil
+		return machine{}
 	}
-	return lobbies[0].Hiccup
+	return lobbies[0].machine()
 }
 
 // reset begins a new measurement of all lobbies.
 func (d *directory) reset() {
 	lobbies, now := d.Lobbies(), process{}
-	now.reset(hiccup(lobbies))
+	now.reset(machineOf(lobbies))
 	d.resetPorts()
 	for _, p := range lobbies {
 		p.stats.reset(&now)
@@ -80,7 +79,7 @@ func (d *directory) reset() {
 // report sums all lobbies up.
 func (d *directory) report() HostReport {
 	lobbies, now := d.Lobbies(), process{}
-	now.read(hiccup(lobbies))
+	now.read(machineOf(lobbies))
 	r := HostReport{Type: HostReportType, Version: Version, Loops: []LoopReport{}, Lobbies: []metrics.Report{}}
 	for _, p := range d.Ports {
 		r.Loops = append(r.Loops, p.loop())

@@ -29,22 +29,33 @@ type process struct {
 	cpu    time.Duration // CPU time
 	mem    runtime.MemStats
 	hiccup *metrics.Spread // wake-up delays since the last reset; nil: not measured
+	slow   *metrics.Spread // slowdown of the processor, likewise
 }
 
+// machine is what the whole process measures of its machine; nil: not measured.
+type machine struct{ hiccup, slowdown *meter.Histogram }
+
+func (s *Source) machine() machine { return machine{s.Hiccup, s.Slowdown} }
+
 // read reads the figures of the process. runtime.ReadMemStats stops the world briefly.
-func (p *process) read(hiccup *meter.Histogram) {
+func (p *process) read(m machine) {
 	p.cpu = clock.ProcessCPU()
 	runtime.ReadMemStats(&p.mem)
-	if hiccup != nil {
-		p.hiccup = new(metrics.SpreadOf(hiccup, time.Millisecond))
+	if m.hiccup != nil {
+		p.hiccup = new(metrics.SpreadOf(m.hiccup, time.Millisecond))
+	}
+	if m.slowdown != nil {
+		p.slow = new(metrics.SpreadOf(m.slowdown, time.Second))
 	}
 }
 
 // reset reads the figures of the process, and begins anew those that have no difference.
-func (p *process) reset(hiccup *meter.Histogram) {
-	p.read(nil)
-	if hiccup != nil {
-		hiccup.Reset()
+func (p *process) reset(m machine) {
+	p.read(machine{})
+	for _, h := range []*meter.Histogram{m.hiccup, m.slowdown} {
+		if h != nil {
+			h.Reset()
+		}
 	}
 }
 
@@ -66,14 +77,14 @@ type totals struct {
 // serve answers GET /stats with the report since the last reset.
 func (p *reporter) serve(w http.ResponseWriter, _ *http.Request) {
 	var now process
-	now.read(p.src.Hiccup)
+	now.read(p.src.machine())
 	writeJSON(w, p.report(&now))
 }
 
 // serveReset begins a new measurement and answers 204.
 func (p *reporter) serveReset(w http.ResponseWriter, _ *http.Request) {
 	var now process
-	now.reset(p.src.Hiccup)
+	now.reset(p.src.machine())
 	p.reset(&now)
 	w.WriteHeader(http.StatusNoContent)
 }
@@ -143,9 +154,12 @@ func (p *reporter) report(of *process) metrics.Report {
 		CaughtUp: now.caughtUp - since.caughtUp,
 		Phase:    status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
 		Allocs: now.mallocs - since.mallocs, GCs: uint64(now.gcs - since.gcs), HeapBytes: of.mem.HeapAlloc,
-		Hiccup: of.hiccup,
+		Hiccup: of.hiccup, Slowdown: of.slow,
 		Counts: map[string]uint64{}, Drops: map[string]uint64{},
 		Query: src.Query(),
+	}
+	if schedule.FullSpeed != nil {
+		r.TickFullSpeed = new(metrics.SpreadOf(schedule.FullSpeed, time.Millisecond))
 	}
 	if src.Socket != nil {
 		r.SocketLost, r.Socket = new(now.socketLost(since)), new(now.socket)

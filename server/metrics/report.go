@@ -32,6 +32,10 @@ type Report struct {
 	LatenessRaw Spread `json:"lateness_raw_ms"` // of the ticks that were played
 	// wake-up delays of an idle thread, if measured, since the last reset of any lobby
 	Hiccup *Spread `json:"hiccup_ms,omitempty"`
+	// How many times as long as at full speed work takes on the processor, and the CPU time of a tick
+	// divided by that, if measured; Slowdown is since the last reset of any lobby.
+	Slowdown      *Spread `json:"slowdown,omitempty"`
+	TickFullSpeed *Spread `json:"tick_cpu_full_speed_ms,omitempty"`
 	// age of the views of shots that hit, since the start
 	Rewind Spread `json:"hit_rewind_ms"`
 	// distance by which claimed views were clamped, since the start

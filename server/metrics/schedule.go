@@ -17,6 +17,7 @@ type Schedule struct {
 	LatenessRaw *meter.Histogram // of the first tick of each frame, ns
 	Wall        *meter.Histogram // time elapsed in a tick, ns
 	SinceStart  *meter.Native    // as Lateness, never reset
+	FullSpeed   *meter.Histogram // CPU time of a tick at the processor's full speed, ns; nil: not measured
 
 	Skipped  meter.Counter // ticks given up after a stall
 	CaughtUp meter.Counter // ticks played late, in a frame with others
@@ -147,4 +148,7 @@ func (s *Schedule) Reset() {
 	s.Lateness.Reset()
 	s.LatenessRaw.Reset()
 	s.Wall.Reset()
+	if s.FullSpeed != nil {
+		s.FullSpeed.Reset()
+	}
 }
