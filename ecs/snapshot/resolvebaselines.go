@@ -5,7 +5,6 @@ import "math/bits"
 // resolveBaselines finds each row's baseline: the newest one that the client holds of it.
 func (p *Packer) resolveBaselines() {
 	r := &p.rows
-	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	all := 0
 	for i, send := range r.send {
 		w := send | r.remove[i]
@@ -122,6 +121,7 @@ func (r *rowPlan) matchBaseline(b *rowBaseline) (n int) {
 
 // assign gives the rows of hits the baseline with index a.
 func (r *rowPlan) assign(a uint8) {
+	r.baseOf = sized(r.baseOf, len(r.send)*64)
 	for i, hit := range r.hits {
 		for of := (*[64]uint8)(r.baseOf[i*64:]); hit != 0; hit &= hit - 1 {
 			of[bits.TrailingZeros64(hit)&63] = a

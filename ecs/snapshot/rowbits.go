@@ -59,13 +59,8 @@ func (e *Encoder) reserveRows() {
 // saves if all are wanted. Without a baseline a row costs the same together.
 const batchAfter = 3
 
-// row codes a row that is there now. In its baseline, if any, it was there, too.
-func (e *Encoder) row(c *encodeCache, slot int) rowBits {
-	e.codeRows(c, slot/GroupRows, 1<<(slot%GroupRows))
-	return c.rows[slot]
-}
-
-// codeRows is row for some rows of a group that have not been coded.
+// codeRows codes rows of a group that are there now and have not been coded. In their baseline, if
+// any, they were there, too.
 func (e *Encoder) codeRows(c *encodeCache, index int, which uint16) {
 	g := e.group(c, index)
 	var masks [GroupRows]uint16
@@ -107,7 +102,7 @@ func made(rows []rowBits) (set uint16) {
 	return set
 }
 
-// putLoose codes the rows in which.
+// putLoose codes the rows in which, one after the other.
 func (e *Encoder) putLoose(c *encodeCache, g *rowGroup, masks *[GroupRows]uint16, which uint16) {
 	buf := slices.Grow(c.long, e.codec.bound+8)
 	at := len(buf)

@@ -59,6 +59,12 @@ func TestRowsAreCodedOnce(t *testing.T) {
 	}
 }
 
+// row codes one row.
+func (e *Encoder) row(c *encodeCache, slot int) rowBits {
+	e.codeRows(c, slot/GroupRows, 1<<(slot%GroupRows))
+	return c.rows[slot]
+}
+
 // rowOf is the bits of a coded row as text.
 func rowOf(c *encodeCache, slot int) string {
 	b := c.rows[slot]
