@@ -3,9 +3,12 @@ package server
 import (
 	"math"
 	"time"
+	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/prefetch"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/effect"
 	"github.com/tickrate/tickrate/sim/pvs"
@@ -17,9 +20,11 @@ type effects struct {
 	format   effect.Format
 	life     tick.Tick
 	of       []connEffects        // by slot of the connection
+	queues   []queuedEffect       // memory of their queues
 	log      []loggedEffect       // a ring, by number; empty: none are told
 	reach    []effectReach        // of log, what decides for most clients
 	added    uint32               // number of the next effect
+	young    youngEffects         // of the newest tick
 	newest   tick.Tick            // of the newest effect
 	reserved int                  // bytes of the snapshot at hand
 	told     []effect.Effect      // scratch of a tick
@@ -52,12 +57,16 @@ type loggedEffect struct {
 	place geom.Vec3
 }
 
-// effectReach is whether an effect may concern a client at a distance from it: most clients are
-// beyond effect.Range of most effects.
+// effectReach is which clients an effect may concern: most clients are beyond effect.Range of most
+// impacts, and damage concerns its victim alone.
 type effectReach struct {
-	pos      geom.Vec3
-	anywhere bool // at any distance
+	pos    geom.Vec3 // of an impact; of damage NaN, which is within no distance
+	victim netid.ID  // of damage; 0: an impact
 }
+
+// youngEffects counts the newest effects that are young enough to be told, by the times that an
+// effect was told before.
+type youngEffects [maxEffectSends + 1]uint32
 
 // newEffects makes the ring for a match.
 func newEffects(c *Config) effects {
@@ -67,9 +76,9 @@ func newEffects(c *Config) effects {
 		of: make([]connEffects, c.Players),
 	}
 	if c.EffectBytes > 0 {
-		queues := make([]queuedEffect, maxEffectQueue*c.Players)
+		s.queues = make([]queuedEffect, maxEffectQueue*c.Players)
 		for slot := range s.of {
-			s.of[slot].queue = queues[slot*maxEffectQueue:][:0:maxEffectQueue]
+			s.of[slot].queue = s.queues[slot*maxEffectQueue:][:0:maxEffectQueue]
 		}
 		s.log = make([]loggedEffect, min(8*c.Players, maxEffectLog))
 		s.reach = make([]effectReach, len(s.log))
@@ -81,20 +90,59 @@ func newEffects(c *Config) effects {
 
 // note takes the effects of the tick that the match has just played.
 func (s *effects) note(m *sim.Match) {
-	if o := m.Outcome(); len(o.Shots)+len(o.Damage) == 0 || len(s.log) == 0 {
+	if len(s.log) == 0 {
 		return
 	}
-	s.told = effect.AppendTold(s.told[:0], m)
-	for i := range s.told {
-		at := s.added % uint32(len(s.log))
-		x := &s.log[at]
-		x.Effect, x.place = s.told[i], s.told[i].Pos
-		s.reach[at] = effectReach{pos: x.Pos, anywhere: x.Kind == effect.Damage}
-		if x.Kind == effect.Impact && x.Surface == effect.Map {
-			x.place = s.format.Fit(m.Scene().Arena, &x.Effect)
+	if o := m.Outcome(); len(o.Shots)+len(o.Damage) > 0 {
+		s.told = effect.AppendTold(s.told[:0], m)
+		for i := range s.told {
+			s.add(m, &s.told[i])
 		}
-		s.added++
-		s.newest = m.Tick()
+	}
+	s.forgetOld(m.Tick())
+}
+
+// add puts an effect of the newest tick into the ring.
+func (s *effects) add(m *sim.Match, e *effect.Effect) {
+	x, reach := s.put(m.Tick())
+	x.Effect, x.place = *e, e.Pos
+	*reach = effectReach{pos: e.Pos}
+	switch {
+	case e.Kind == effect.Damage:
+		*reach = damageReach(e.Target)
+	case e.Surface == effect.Map:
+		x.place = s.format.Fit(m.Scene().Arena, e)
+	}
+}
+
+// put makes room for another effect of a tick.
+func (s *effects) put(t tick.Tick) (*loggedEffect, *effectReach) {
+	size := uint32(len(s.log))
+	at := s.added % size
+	s.log[at].Tick = t
+	s.added++
+	s.newest = t
+	for sends := range s.young[:maxEffectSends] {
+		s.young[sends] = min(s.young[sends]+1, size)
+	}
+	return &s.log[at], &s.reach[at]
+}
+
+// damageReach is the reach of damage to a player.
+func damageReach(victim netid.ID) effectReach {
+	nan := float32(math.NaN())
+	return effectReach{pos: geom.Vec3{X: nan, Y: nan, Z: nan}, victim: victim}
+}
+
+// forgetOld takes the effects that are too old in a tick out of young.
+func (s *effects) forgetOld(t tick.Tick) {
+	life := s.life
+	for sends := range s.young[:maxEffectSends] {
+		young := &s.young[sends]
+		for *young > 0 && t-s.at(s.added-*young).Tick > life {
+			*young--
+		}
+		life = s.life * effect.LifeParts / repeatParts
 	}
 }
 
@@ -103,9 +151,6 @@ func (s *effects) quiet(t tick.Tick) bool { return s.newest == 0 || t-s.newest >
 
 // queueOf is the queue of a client.
 func (s *effects) queueOf(c *connReplication) *connEffects { return &s.of[c.viewer.player.Index()] }
-
-// holds reports whether the ring still has the effect with a number.
-func (s *effects) holds(number uint32) bool { return s.added-number <= uint32(len(s.log)) }
 
 // at is the effect with a number that the ring holds.
 func (s *effects) at(number uint32) *loggedEffect { return &s.log[number%uint32(len(s.log))] }
@@ -121,11 +166,24 @@ type connEffects struct {
 // queuedEffect is one of them.
 type queuedEffect struct {
 	number uint32
-	tick   tick.Tick // in which it happened
-	rank   float32   // those of a lower rank are told first
-	sentIn [maxEffectSends]uint16
+	rank   uint32                 // those of a lower rank are told first
+	sentIn [maxEffectSends]uint16 // ticks of the snapshots that told it, the last first
 	sends  uint8
 	id     uint8 // once it was told
+}
+
+// tell records that the snapshot of a tick tells the effect.
+func (e *queuedEffect) tell(t tick.Tick) {
+	e.sentIn = [maxEffectSends]uint16{uint16(t), e.sentIn[0], e.sentIn[1]}
+	e.sends++
+}
+
+// prefetch loads the queue of the client in a slot.
+func (s *effects) prefetch(slot int) {
+	if s.newest != 0 {
+		prefetch.Bytes(unsafe.Pointer(&s.of[slot]), unsafe.Sizeof(connEffects{}))
+		prefetch.Bytes(unsafe.Pointer(&s.queues[slot*maxEffectQueue]), maxEffectQueue*unsafe.Sizeof(queuedEffect{}))
+	}
 }
 
 // reset forgets all effects; the memory stays.
@@ -136,18 +194,15 @@ func (s *effects) acked(c *connReplication, t tick.Tick) {
 	if s.newest == 0 || t > s.newest && t-s.newest > s.life {
 		return
 	}
-	q := s.queueOf(c)
-	kept := q.queue[:0]
-	for _, e := range q.queue {
-		told := false
-		for _, at := range e.sentIn[:e.sends] {
-			told = told || at == uint16(t)
-		}
-		if !told {
-			kept = append(kept, e)
-		}
+	q, at, kept := s.queueOf(c), uint16(t), 0
+	for i := range q.queue { // without a branch: what is acknowledged cannot be predicted
+		e := &q.queue[i]
+		told := geom.Bit(e.sentIn[0] == at) | geom.Bit(e.sentIn[1] == at)<<1 | geom.Bit(e.sentIn[2] == at)<<2
+		told &= 1<<(e.sends&7) - 1
+		q.queue[kept] = *e
+		kept += geom.Bit(told == 0)
 	}
-	q.queue = kept
+	q.queue = q.queue[:kept]
 }
 
 // add queues an effect. In a full queue it takes the place of the last in rank.
@@ -167,12 +222,11 @@ func (q *connEffects) add(e queuedEffect) {
 
 // findLast finds the last in rank.
 func (q *connEffects) findLast() {
-	q.last = 0
-	for i := range q.queue {
-		if q.queue[i].rank > q.queue[q.last].rank {
-			q.last = uint8(i)
-		}
+	last := uint64(0)
+	for i := range q.queue { // without a branch
+		last = max(last, uint64(q.queue[i].rank)<<8|uint64(0xff-i))
 	}
+	q.last = uint8(0xff - last&0xff)
 }
 
 // chooseEffects chooses the effects that the client's snapshot of the newest tick tells, and
@@ -184,7 +238,7 @@ func (r *replication) chooseEffects(now time.Duration, c *connReplication) {
 	if s.quiet(t) {
 		return
 	}
-	s.expire(q, t)
+	s.expire(q)
 	r.queueEffects(c)
 	if len(q.queue) == 0 {
 		return
@@ -210,62 +264,53 @@ func (r *replication) chooseEffects(now time.Duration, c *connReplication) {
 
 // expire drops the effects that are not told any more: those that are too old, that were told often
 // enough, or whose id is about to be used again.
-func (s *effects) expire(q *connEffects, t tick.Tick) {
-	kept := q.queue[:0]
-	for _, e := range q.queue {
-		if s.holds(e.number) && s.goesOn(&e, t-e.tick, q.id) {
-			kept = append(kept, e)
-		}
+func (s *effects) expire(q *connEffects) {
+	kept := 0
+	for i := range q.queue { // without a branch: what is too old cannot be predicted
+		e := &q.queue[i]
+		young := geom.Bit(s.added-e.number <= s.young[e.sends%(maxEffectSends+1)])
+		hasID := geom.Bit(e.sends == 0) | geom.Bit(q.id-e.id < effect.IDWindow-maxEffectQueue)
+		q.queue[kept] = *e
+		kept += young & hasID
 	}
-	q.queue = kept
-}
-
-// goesOn reports whether an effect of an age is told further; next is the client's next id.
-func (s *effects) goesOn(e *queuedEffect, age tick.Tick, next uint8) bool {
-	if e.sends == 0 {
-		return age <= s.life
-	}
-	return e.sends < maxEffectSends && age <= s.life*effect.LifeParts/repeatParts &&
-		next-e.id < effect.IDWindow-maxEffectQueue
+	q.queue = q.queue[:kept]
 }
 
 // effectOrder is the order in which a client's queued effects are told: those that were told less
 // often first, then by rank, then by place. An entry has, from the highest bit, the times told, the
-// rank and the place.
+// rank and the place; it is notTold if its effect waits.
 type effectOrder struct {
-	entries [maxEffectQueue]uint64
+	entries [maxEffectQueue]uint64 // by place
 	count   int
 }
+
+// notTold is more than the entry of any effect.
+const notTold = math.MaxUint64
 
 // order is the order of the effects that may be told in a tick.
 func (s *effects) order(q *connEffects, t tick.Tick) (order effectOrder) {
 	spacing := uint16(s.life * effect.LifeParts / spacingParts)
-	for i := range q.queue {
+	order.count = len(q.queue)
+	entries := order.entries[:order.count]
+	for i := range entries {
 		e := &q.queue[i]
-		if e.sends > 0 && uint16(t)-e.sentIn[e.sends-1] < spacing {
-			continue
-		}
-		rank := math.Float32bits(e.rank - damageRank) // no rank is less: not negative, so ordered as its bits
-		order.entries[order.count] = uint64(e.sends)<<40 | uint64(rank)<<8 | uint64(i)
-		order.count++
+		waits := geom.Bit(e.sends > 0) & geom.Bit(uint16(t)-e.sentIn[0] < spacing)
+		entries[i] = uint64(e.sends)<<40 | uint64(e.rank)<<8 | uint64(i) | -uint64(waits)
 	}
 	return order
 }
 
 // next takes the place of the first effect out of the order; -1 for none.
 func (o *effectOrder) next() int {
-	if o.count == 0 {
+	first := uint64(notTold)
+	for _, x := range o.entries[:o.count] {
+		first = min(first, x)
+	}
+	if first == notTold {
 		return -1
 	}
-	first := 0
-	for i, x := range o.entries[:o.count] {
-		if x < o.entries[first] {
-			first = i
-		}
-	}
-	place := int(o.entries[first] & 0xff)
-	o.count--
-	o.entries[first] = o.entries[o.count]
+	place := int(first & 0xff)
+	o.entries[place] = notTold
 	return place
 }
 
@@ -274,8 +319,8 @@ func (o *effectOrder) next() int {
 func (r *replication) queueEffects(c *connReplication) {
 	s := &r.effects
 	q, size := s.queueOf(c), uint32(len(s.log))
-	if !s.holds(q.next) {
-		q.next = s.added - size
+	if s.added-q.next > s.young[0] {
+		q.next = s.added - s.young[0]
 	}
 	for q.next != s.added {
 		first := q.next % size
@@ -288,7 +333,7 @@ func (r *replication) queueEffects(c *connReplication) {
 func (r *replication) queueStretch(
 	c *connReplication, q *connEffects, number uint32, reach []effectReach,
 ) (looked uint32) {
-	s, t, slot := &r.effects, r.match.Tick(), int(c.viewer.slot)
+	s, slot, player := &r.effects, int(c.viewer.slot), c.viewer.player
 	from, most := geom.Vec3{}, float32(math.Inf(1)) // of a free camera
 	if slot >= 0 {
 		from, most = r.match.Poses()[slot].Pos, effect.Range*effect.Range
@@ -297,24 +342,22 @@ func (r *replication) queueStretch(
 	for i := range reach { // without a branch: which are near cannot be predicted
 		p := &reach[i]
 		near[count&(maxEffectLog-1)] = uint16(i)
-		count += geom.Bit(p.pos.Sub(from).LenSq() <= most || p.anywhere)
+		count += geom.Bit(p.pos.Sub(from).LenSq() <= most) | geom.Bit(p.victim == player)
 	}
 	for _, i := range near[:count] {
 		e := s.at(number + uint32(i))
-		if t-e.Tick > s.life {
-			continue
-		}
 		if rank, ok := r.effectRank(c, &e.Effect); ok {
-			q.add(queuedEffect{number: number + uint32(i), tick: e.Tick, rank: rank})
+			q.add(queuedEffect{number: number + uint32(i), rank: rank})
 		}
 	}
 	return uint32(len(reach))
 }
 
 // Ranks: damage before all impacts, and those by the square of their distance, which counts less for
-// some.
+// some. Squares are not negative, so their bits are in the same order.
 const (
-	damageRank    = -1
+	damageRank    = 0
+	firstImpact   = 1      // rank of an impact at no distance
 	bodyFactor    = 1. / 2 // an impact on a player
 	opponentShare = 1. / 4 // an impact of an opponent
 )
@@ -322,7 +365,7 @@ const (
 // effectRank is the rank of an effect for a client, and whether the client may be told of it.
 // Damage is told to its victim alone. Impacts are told where the client's viewpoint may see their
 // place, but not those of its own rounds, which the client predicts, and those on itself.
-func (r *replication) effectRank(c *connReplication, e *effect.Effect) (rank float32, ok bool) {
+func (r *replication) effectRank(c *connReplication, e *effect.Effect) (rank uint32, ok bool) {
 	if e.Kind == effect.Damage {
 		return damageRank, e.Target == c.viewer.player
 	}
@@ -331,7 +374,7 @@ func (r *replication) effectRank(c *connReplication, e *effect.Effect) (rank flo
 		return 0, false
 	}
 	if slot < 0 { // a free camera has no place: what it may see it sees from everywhere
-		return 0, r.seesAll(c)
+		return firstImpact, r.seesAll(c)
 	}
 	from := r.match.Poses()[slot].Pos
 	square := e.Pos.Sub(from).LenSq()
@@ -344,7 +387,7 @@ func (r *replication) effectRank(c *connReplication, e *effect.Effect) (rank flo
 	if c.view.fought(e.Source.Index()) {
 		square *= opponentShare
 	}
-	return square, true
+	return firstImpact + math.Float32bits(square), true
 }
 
 // placeLift is how far in front of its surface an impact counts as a place, in metres: the surface
@@ -405,8 +448,7 @@ func (r *replication) appendEffects(dst []byte, c *connReplication) ([]byte, boo
 			q.id++
 		}
 		item.ID, item.Pos = k.id, e.place
-		k.sentIn[k.sends] = uint16(t)
-		k.sends++
+		k.tell(t)
 		s.items = append(s.items, item)
 	}
 	if len(s.items) == 0 {

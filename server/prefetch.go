@@ -105,6 +105,7 @@ func (o *outbound) prefetchSnapshots(i int) {
 	t := o.match.Tick()
 	if i += snapshotsAhead; i < len(o.live) {
 		if c := &o.conns[o.live[i]]; o.replication.snapshotDue(&c.repl) {
+			o.replication.effects.prefetch(int(o.live[i]))
 			c.repl.acks.packets.PrefetchPackets()
 		}
 	}
@@ -200,6 +201,7 @@ func (p *Port) prefetchAcks() {
 		}
 		if c := p.connOf(e.Client); c != nil && c.session.peer.IsAckNew(e.Payload) && len(acks) < len(in.clients) {
 			c.prefetchAck()
+			p.routes[e.Client].lobby.replication.effects.prefetch(c.id.Index())
 			acks = append(acks, int32(e.Client))
 		}
 	}

@@ -150,9 +150,10 @@ func (v *viewResolver) judge(now tick.Tick, limits lagcomp.ClampLimits, late boo
 			view = lagcomp.ViewAt(limit)
 		}
 		if view != (tick.View{}) || seen != view {
-			v.targets = append(v.targets, sim.TargetView{
-				Slot: int32(row.Slot), View: view, Seen: seen, Expired: row.VisibleBefore && row.Expired,
-			})
+			v.targets = append(v.targets, sim.TargetView{})
+			target := &v.targets[len(v.targets)-1]
+			target.Slot, target.View, target.Seen = int32(row.Slot), view, seen
+			target.Expired = row.VisibleBefore && row.Expired
 		}
 	}
 }

@@ -69,16 +69,17 @@ func (c *columns) resolveViews(i int, s *Shot) (first uint32, used tick.View) {
 		}
 	}
 	used = w.View
-	for _, b := range list {
+	for k := range list {
+		b := &list[k]
 		near, ok := c.history.CastSlot(w, int(b.Slot), b.View, *hit)
 		if *hit = near; near.ID != 0 && near.Slot == int(b.Slot) {
 			used = b.View
 		}
 		if d := c.match.inputLog; ok && d != nil {
-			d.TargetViews = append(d.TargetViews, ShotTargetView{s.Shooter, b})
+			d.TargetViews = append(d.TargetViews, ShotTargetView{s.Shooter, *b})
 		}
 		if b.Expired {
-			s.ViewExpired = s.ViewExpired || ok || c.moved(&b)
+			s.ViewExpired = s.ViewExpired || ok || c.moved(b)
 		} else if b.Seen != b.View {
 			_, was := c.history.CastSlot(w, int(b.Slot), b.Seen, lagcomp.Hit{})
 			s.ViewExpired = s.ViewExpired || ok || was

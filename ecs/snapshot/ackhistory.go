@@ -325,7 +325,9 @@ func (h *AckHistory) ResolveMissing(
 	for i, w := range h.want {
 		for ; w != 0; w &= w - 1 {
 			slot := i*64 + bits.TrailingZeros64(w)
-			g := TargetView{Slot: slot}
+			out = append(out, TargetView{})
+			g := &out[len(out)-1] // in place: a copy would wait for its fields
+			g.Slot = slot
 			if b := int(h.after[slot]) - 1; b >= 0 {
 				g.After, g.VisibleAfter = h.snapshots[b].tick, h.visible(b)[i]&(w&-w) != 0
 			}
@@ -336,7 +338,6 @@ func (h *AckHistory) ResolveMissing(
 				g.Expired, g.VisibleBefore = true, h.visible(historySnapshots)[i]&(w&-w) != 0
 			}
 			g.Lost = h.lost[i]&(w&-w) != 0
-			out = append(out, g)
 		}
 	}
 	return out

@@ -158,8 +158,8 @@ func (k *Tracker) noteRows(first, end int, send, remove, occupied []uint64) {
 		if h != 0 {
 			freshSet(&l.hasRemoved, row, l.removed(row))[i] |= h
 		}
-		if as := s | h&^occupied[i]; anyFull(as) {
-			freshSet(&l.hasFull, row, l.full(row))[i>>4] |= fullGroups(as) << (i & 15 * wordGroups)
+		if full := fullGroups(s | h&^occupied[i]); full != 0 {
+			freshSet(&l.hasFull, row, l.full(row))[i>>4] |= full << (i & 15 * wordGroups)
 		}
 	}
 }
@@ -184,12 +184,10 @@ func anyFull(word uint64) bool {
 
 // fullGroups has bit g set where all 16 rows of group g of the word are set.
 func fullGroups(word uint64) (groups uint64) {
-	for g := range uint(wordGroups) {
-		if uint16(word>>(g*GroupRows)) == allRows {
-			groups |= 1 << g
-		}
-	}
-	return groups
+	const lows, gather = 0x7fff7fff7fff7fff, 1<<48 | 1<<33 | 1<<18 | 1<<3
+	missing := ^word
+	missing |= missing&lows + lows // the highest bit of a group is set if one of its rows is missing
+	return (^missing & ^uint64(lows)) >> 15 * gather >> 48 & 0xf
 }
 
 // ackedRows is Acked for a snapshot of rows.
