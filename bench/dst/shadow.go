@@ -10,16 +10,17 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// shadow plays the match a second time. It gets the inputs of the server's match after each tick,
-// and both must then be equal: only inputs change a match, and a shot leaves no trace.
+// shadow plays the match a second time. The inputs of a tick are kept when the systems of the server's
+// match begin. After the tick the shadow match plays it from them, and both matches must be equal: a
+// match depends on its inputs, and on the answers of its hit filter and view resolver, alone.
 type shadow struct {
 	match     *sim.Match
 	tick      tick.Tick
-	used      map[netid.ID]uint64 // commands used so far, by player
+	used      map[netid.ID]uint64 // commands that the server's match has used, by player
 	changes   []membership        // joins and leaves of the tick, in order
-	given     []givenInput        // one of each player
+	inputs    []playerInput       // one for each player
 	hits      []bool              // answers of the server's hit filter, in the order of its calls
-	hitsAsked int                 // answers that the shadow match took so far
+	hitsUsed  int                 // answers that the shadow match has used
 	views     []targetViews       // answers of the server's view resolver, in call order
 	viewsUsed int
 	logged    sim.TickInputs // inputs as the shadow match logs them
@@ -34,20 +35,20 @@ type membership struct {
 // targetViews is one answer of the view resolver.
 type targetViews struct {
 	list  []sim.TargetView
-	plain []uint64 // bit per slot: the row that was sent tells enough
+	plain []uint64 // bit per slot: the target's last snapshot is its view, and list has no entry for it
 }
 
-// givenInput is what a player's row got before a tick.
-type givenInput struct {
+// playerInput is what a match gets for a player in a tick.
+type playerInput struct {
 	id     netid.ID
 	limits lagcomp.ClampLimits
-	in     *sim.CommandBuffer // also of a player that leaves in this tick
+	in     *sim.CommandBuffer // of the server's match; set even if the player leaves in this tick
 	hero   uint8              // requested hero, 1 + its number
 }
 
 // begin makes the shadow match of a server that has just started. It wraps the hit filter and the
-// view resolver of the server's match, which depend on what connections were sent, and gives their
-// answers to the shadow match.
+// view resolver of the server's match. Both depend on what each connection was sent, which the shadow
+// match does not know, so it gets their answers.
 func (t *shadow) begin(r *run) {
 	*t = shadow{used: map[netid.ID]uint64{}}
 	m := r.Lobby.Match()
@@ -71,7 +72,7 @@ func (t *shadow) begin(r *run) {
 	})
 	t.match.SetViewResolver(func(*sim.Shot, sim.ShotReach) ([]sim.TargetView, []uint64) {
 		if t.viewsUsed == len(t.views) {
-			r.fail(Authority, "tick %d: played again, a shot calls the view resolver once more", t.tick)
+			r.fail(Authority, "tick %d: the shadow match calls the view resolver more often than the server's match", t.tick)
 			return nil, nil
 		}
 		v := &t.views[t.viewsUsed]
@@ -79,45 +80,47 @@ func (t *shadow) begin(r *run) {
 		return v.list, v.plain
 	})
 	t.match.SetHitFilter(func(*lagcomp.Sweep, uint32) bool {
-		if t.hitsAsked == len(t.hits) {
-			r.fail(Authority, "tick %d: played again, a shot calls the hit filter once more", t.tick)
+		if t.hitsUsed == len(t.hits) {
+			r.fail(Authority, "tick %d: the shadow match calls the hit filter more often than the server's match", t.tick)
 			return true
 		}
-		t.hitsAsked++
-		return t.hits[t.hitsAsked-1]
+		t.hitsUsed++
+		return t.hits[t.hitsUsed-1]
 	})
 }
 
-// onStage keeps the inputs of a tick when its systems begin, after all of them have arrived. It is
-// the EnterStage of the server's Config.
+// onStage keeps the inputs of a tick just before its systems run: by then all have come. It is the
+// EnterStage of the server's Config.
 func (r *run) onStage(s metrics.Stage) {
 	if s != metrics.StageSystems || r.Sim == nil {
 		return
 	}
 	t, m := &r.shadow, r.Lobby.Match()
-	t.changes, t.given = t.changes[:0], t.given[:0]
-	t.hits, t.hitsAsked = t.hits[:0], 0
+	t.changes, t.inputs = t.changes[:0], t.inputs[:0]
+	t.hits, t.hitsUsed = t.hits[:0], 0
 	t.views, t.viewsUsed = t.views[:0], 0
 	m.World.Changes(func(id netid.ID, born bool) { t.changes = append(t.changes, membership{id, born}) })
 	for slot := range m.World.Slots() {
 		id := m.World.At(slot)
 		if v := m.Vital(id); v != nil {
-			t.given = append(t.given, givenInput{id, m.ClampLimits(id), m.CommandBuffer(id), v.RequestedHero})
+			t.inputs = append(t.inputs, playerInput{id, m.ClampLimits(id), m.CommandBuffer(id), v.RequestedHero})
 		}
 	}
 }
 
-// known returns the clamp limits of a player before the tick, also if it left in it.
-func (t *shadow) known(id netid.ID) lagcomp.ClampLimits {
-	for i := range t.given {
-		if t.given[i].id == id {
-			return t.given[i].limits
+// limitsOf returns the clamp limits that a player had before the tick, which one that leaves in the tick
+// still has. An unknown player has none.
+func (t *shadow) limitsOf(id netid.ID) lagcomp.ClampLimits {
+	for i := range t.inputs {
+		if t.inputs[i].id == id {
+			return t.inputs[i].limits
 		}
 	}
 	return lagcomp.ClampLimits{}
 }
 
-// check plays the tick that the server has played and compares the matches.
+// check plays the tick that the server has played. It compares poses and events, and the hash where a
+// recording has one.
 func (t *shadow) check(r *run) {
 	m := r.Lobby.Match()
 	t.tick = m.Tick()
@@ -132,12 +135,12 @@ func (t *shadow) check(r *run) {
 			}
 		}
 	}
-	for i := range t.given {
-		g := &t.given[i]
+	for i := range t.inputs {
+		g := &t.inputs[i]
 		t.match.SetClampLimits(g.id, g.limits)
 		if v := t.match.Vital(g.id); v != nil && v.RequestedHero != g.hero {
 			v.RequestedHero = g.hero
-			t.match.RequestHero(g.id, g.hero-1) // logs the request; there is no hero -1
+			t.match.RequestHero(g.id, g.hero-1) // for the log of inputs; it refuses what is no hero
 		}
 		if g.in.Count.Used != t.used[g.id] {
 			if buffer := t.match.CommandBuffer(g.id); buffer != nil {
@@ -158,17 +161,17 @@ func (t *shadow) check(r *run) {
 	if !slices.Equal(t.match.Poses(), m.Poses()) {
 		for slot, p := range m.Poses() {
 			if other := t.match.Poses()[slot]; other != p {
-				r.fail(Authority, "tick %d: slot %d is %v, and %v when the inputs are played again",
+				r.fail(Authority, "tick %d: slot %d is %v, and %v in the shadow match",
 					t.tick, slot, p, other)
 			}
 		}
 	}
 	if !slices.Equal(t.match.Outcome().Events, m.Outcome().Events) {
-		r.fail(Authority, "tick %d: %v happened, and %v when the inputs are played again",
+		r.fail(Authority, "tick %d: events are %v, and %v in the shadow match",
 			t.tick, m.Outcome().Events, t.match.Outcome().Events)
 	}
 	if was, ok := r.recordings.hashAt(t.tick); ok && t.tick/hashEvery%2 == 0 && t.match.Hash() != was {
-		r.fail(Authority, "tick %d: the match differs when its inputs are played again", t.tick)
+		r.fail(Authority, "tick %d: the hash of the shadow match differs", t.tick)
 	}
 	r.recordings.noteInputs(&t.logged)
 }

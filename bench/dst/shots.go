@@ -59,7 +59,7 @@ func (s *shots) checkShot(r *run, shot *sim.Shot, hit *lagcomp.Hit) {
 		}
 		return
 	}
-	limits := r.shadow.known(id)
+	limits := r.shadow.limitsOf(id)
 	oldest := int64(now)<<8 - int64(rules.RewindMillis)*int64(rules.Rate)*256/1000
 	at := lagcomp.Instant(v)
 	switch last := &s.last[id.Index()%len(s.last)]; {

@@ -6,11 +6,11 @@ import (
 	"github.com/tickrate/tickrate/bench/measure"
 )
 
-// spareShare is the share of its processors below which a server has CPU time to spare.
+// A server that uses less than spareShare of its processors has CPU time to spare.
 const spareShare = 0.75
 
-// cause says why a step fails that would hold the level on a better machine: ticks waited for a
-// processor, or the processor was slow. "" for other steps. s.Failed is set.
+// cause explains a failed step whose ticks waited, or ran on a slow processor. It is "" for others.
+// The caller has set s.Failed.
 func (o *Objective) cause(s measure.Step) string {
 	if why := o.waited(s); why != "" {
 		return why
@@ -18,58 +18,59 @@ func (o *Objective) cause(s measure.Step) string {
 	return o.slowed(s)
 }
 
-// leastSlowdown is the p99 of the slowdown from which a failed step names it.
+// leastSlowdown is the least p99 of the slowdown that is worth naming as a cause.
 const leastSlowdown = 1.1
 
-// slowed says of a step that fails by the time of its ticks on a processor that was slow at times
-// whether it would hold at full speed. The time elapsed in a tick shrinks as its CPU time does: what a
-// tick waits for is mostly other threads of the server, on the same processor.
+// slowed explains a step that failed by its tick times while the processor was slow at times, and says
+// whether it would hold at full speed. It assumes that elapsed time shrinks as CPU time at p99 does.
+// That is so where a tick waits for other threads of the server, not where it waits for others.
 func (o *Objective) slowed(s measure.Step) string {
 	full, slow := s.FullSpeedMillis, s.Slowdown
 	if s.Fault != "" || full.P99 == 0 || slow.P99 < leastSlowdown || s.TickCPUMillis.P99 == 0 {
 		return ""
 	}
 	wall := s.TickWallMillis.Times(full.P99 / s.TickCPUMillis.P99)
-	at := func(cpu, wall measure.Quantiles) (failed int) {
+	failures := func(cpu, wall measure.Quantiles) (failed int) {
 		s := s
 		s.TickCPUMillis, s.TickWallMillis = cpu, wall
 		return len(o.Check(s))
 	}
-	if at(full.Times(0.01), wall.Times(0.01)) >= len(s.Failed) {
-		return "" // ticks of no length would fail, too
+	if failures(full.Times(0.01), wall.Times(0.01)) >= len(s.Failed) {
+		return "" // ticks a hundredth as long would fail, too: their time is not the cause
 	}
-	holds := "would fail at full speed, too"
-	if at(full, wall) == 0 {
-		holds = "would hold at full speed"
+	holds := "would fail, too"
+	if failures(full, wall) == 0 {
+		holds = "would hold"
 	}
 	return fmt.Sprintf("the processor was slow at times: equal work took %.2f times as long as at full speed "+
-		"at p99, %.2f times on average; the step %s, where p99 of a tick is %.1f ms of CPU and about %.1f ms elapsed",
-		slow.P99, slow.Mean, holds, full.P99, wall.P99)
+		"at p99, and %.2f times on average. At full speed the step %s: p99 of a tick would be %.1f ms of CPU, "+
+		"about %.1f ms elapsed", slow.P99, slow.Mean, holds, full.P99, wall.P99)
 }
 
-// waited says why a step fails by elapsed time although its CPU time holds the level.
+// waited explains a step that would fail fewer conditions if its ticks never waited.
 func (o *Objective) waited(s measure.Step) string {
 	onCPU := s
 	onCPU.TickWallMillis = s.TickCPUMillis
 	if s.Fault != "" || len(o.Check(onCPU)) >= len(s.Failed) {
 		return ""
 	}
-	at, cpu, elapsed := longestWait(s)
-	text := fmt.Sprintf("%s of a tick is %.1f ms elapsed and %.1f ms of CPU: ", at, elapsed, cpu)
+	quantile, cpu, elapsed := waitQuantile(s)
+	text := fmt.Sprintf("%s of a tick is %.1f ms elapsed and %.1f ms of CPU: ", quantile, elapsed, cpu)
 	late, cores := s.HiccupMillis.Max, s.ServerCores
 	switch {
 	case cores > spareShare*float64(max(1, len(s.LoopCallMillis))):
-		return text + fmt.Sprintf("the server used %.2f cores, and its own threads wait for each other", cores)
+		return text + fmt.Sprintf("the server used %.2f cores, and its own threads probably wait for each other", cores)
 	case late >= (elapsed-cpu)/2:
-		return text + fmt.Sprintf("something else took the processor, which the server used to %.2f; "+
-			"a thread of it that only sleeps woke up to %.1f ms late", cores, late)
+		return text + fmt.Sprintf("another process probably took the processor: the server used %.2f cores, "+
+			"and a thread of it that only sleeps woke as much as %.1f ms late", cores, late)
 	}
-	return text + fmt.Sprintf("its thread waited, though one that only sleeps woke at most %.1f ms late: "+
-		"page faults, garbage collection or a system call", late)
+	return text + fmt.Sprintf("the processor was free, as a thread that only sleeps woke at most %.1f ms "+
+		"late: the tick probably waited for page faults, garbage collection or a system call", late)
 }
 
-// longestWait is the lowest of two quantiles at which ticks wait for a tenth of their CPU time.
-func longestWait(s measure.Step) (name string, cpu, elapsed float64) {
+// waitQuantile is p99 if the elapsed time of ticks is a tenth above their CPU time there, or if there is
+// no p99.9; else it is p99.9.
+func waitQuantile(s measure.Step) (name string, cpu, elapsed float64) {
 	c, w := s.TickCPUMillis, s.TickWallMillis
 	if w.P99 > 1.1*c.P99 || w.P999 == 0 {
 		return "p99", c.P99, w.P99

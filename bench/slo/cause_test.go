@@ -18,11 +18,11 @@ func TestCause(t *testing.T) {
 		{func(s *measure.Step) { s.TickCPUMillis.P99, s.TickWallMillis.P99 = 11, 14 }, ""},
 		{func(s *measure.Step) { s.InputsLost = 1 }, ""},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMillis.Max = 14, 9 },
-			"p99 of a tick is 14.0 ms elapsed and 4.0 ms of CPU: something else took the processor"},
+			"p99 of a tick is 14.0 ms elapsed and 4.0 ms of CPU: another process probably took the processor"},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMillis.Max = 14, 0.4 },
-			"its thread waited, though one that only sleeps woke at most 0.4 ms late"},
+			"the processor was free, as a thread that only sleeps woke at most 0.4 ms late"},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.ServerCores = 14, 0.9 },
-			"the server used 0.90 cores, and its own threads wait for each other"},
+			"the server used 0.90 cores, and its own threads probably wait for each other"},
 	} {
 		s := healthy(100)
 		c.spoil(&s)
@@ -35,8 +35,8 @@ func TestCause(t *testing.T) {
 		full float64 // p99 of a tick at full speed, ms
 		want string
 	}{
-		{8, "at p99, 1.10 times on average; the step would hold at full speed, where p99 of a tick is 8.0 ms of CPU and about 8.7 ms elapsed"},
-		{10.5, "the step would fail at full speed, too, where p99 of a tick is 10.5 ms of CPU and about 11.5 ms elapsed"},
+		{8, "at p99, and 1.10 times on average. At full speed the step would hold: p99 of a tick would be 8.0 ms of CPU, about 8.7 ms elapsed"},
+		{10.5, "At full speed the step would fail, too: p99 of a tick would be 10.5 ms of CPU, about 11.5 ms elapsed"},
 		{0, ""}, // not measured
 	} {
 		s := healthy(100)

@@ -1,4 +1,4 @@
-// The command inspect shots: shot records of a server, a recording or a simulated match.
+// The command inspect shots prints shot records of a server, a recording or a simulated match.
 
 package main
 
@@ -18,18 +18,19 @@ import (
 	"github.com/tickrate/tickrate/lagcomp"
 )
 
-// newInspectShots returns the command that prints shot records and draws the last of them. Its
-// flags filter records; those whose help begins "of preview" describe the simulated match.
+// newInspectShots returns the command that prints shot records and, with --svg, draws the last of them.
 func newInspectShots() *cobra.Command {
 	o := inspect.ShotOptions{Preview: preview.Options{Mode: "deathmatch", Rate: int(tick.DefaultRate)}}
 	c := &cobra.Command{
-		Use:   "shots [HOST:PORT | FILE | preview]",
+		Use:   "shots [HOST:PORT | URL | FILE | preview]",
 		Short: "Print shot records: the claimed view, the accepted view, hit or miss and by how much",
 		Long: `shots reads shot records from a running server (serve --shot-log), from a
-recording, which it plays again, or from a match in virtual time. Without an
-argument it asks the server on this machine. The drawing of --svg shows the
-target where the shooter's client showed it, where the server judged it, and
-where it was by then.
+recording, which it plays again, or from a simulated match (preview). Without
+an argument it asks the server at 127.0.0.1:7914. The claimed view is the
+moment that the client says it showed; the server clamps it to what is
+possible, the accepted view. --svg draws the target at three places: where
+the shooter's client showed it, where the server judged it, and where it was
+when the server judged the shot.
 
   tickrate inspect shots --verdict miss --last 20
   tickrate inspect shots http://203.0.113.5:7914 --http-token SECRET --clamp any
@@ -54,7 +55,7 @@ func registerShotFlags(c *cobra.Command, o *inspect.ShotOptions) {
 	fl := c.Flags()
 	fl.StringVar(&o.Shooter, "shooter", "", "only shots of this player, by net `id` (3.1)")
 	fl.StringVar(&o.Victim, "victim", "",
-		"only shots that hit this player, or missed it by least, by net `id`")
+		"only shots that hit this player, or missed and came closest to it, by net `id`")
 	fl.StringArrayVar(&o.Verdicts, "verdict", nil,
 		"only shots with this `verdict`: "+strings.Join(lagcomp.VerdictNames(), ", ")+"; may be repeated")
 	fl.StringArrayVar(&o.Clamps, "clamp", nil,

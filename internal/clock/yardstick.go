@@ -5,39 +5,40 @@ import (
 	"time"
 )
 
-// Yardstick measures how fast the processor of a thread runs: it does a fixed piece of work, arithmetic
-// in registers alone, and compares its CPU time with what the work takes at full speed. A virtual
-// machine whose neighbors share its cores runs at two thirds of its speed for a while; the CPU time of
-// everything else grows by as much, and no figure of the system says why. A Yardstick belongs to one
-// thread.
+// Yardstick measures how fast the processor under the calling thread runs. It times a fixed loop of
+// arithmetic in registers, and compares its CPU time with that at full speed. A virtual machine can
+// run at two thirds of its speed for a while. All work then takes 1.5 times as much CPU time, and
+// steal time does not show it. A goroutine that calls a Yardstick must be locked to its thread.
 //
-// Full speed is the least median of any yardstickWindow measurements in a row. The least time of all
-// would not do: once in some hundred thousand times the clock of a thread says half of what it took.
+// Measurements form blocks. Full speed is the least median of a block so far, so a processor that has
+// been slow since the start counts as fast. The least time of all would not do: about once in a
+// million times the clock of a thread reports much too little.
 type Yardstick struct {
 	cpu    func() time.Duration // CPU time of the calling thread
 	full   time.Duration        // CPU time of the work at full speed; 0: not known yet
-	window [yardstickWindow]time.Duration
-	n      int           // measurements in window
-	at     time.Duration // of the newest measurement
-	newest float64
-	sink   uint64 // keeps the compiler from leaving the work out
+	block  [yardstickBlock]time.Duration
+	n      int           // measurements in block
+	at     time.Duration // when the newest measurement was made
+	newest float64       // ratio of the newest measurement
+	sink   uint64        // keeps the compiler from leaving the work out
 }
 
-// YardstickPeriod is the least time between two measurements. Each takes some 15 microseconds of CPU
-// time; the first one takes yardstickWindow times as long.
+// YardstickPeriod is the least time between two measurements. One takes some 15 µs of CPU time. The
+// first call makes a whole block of them.
 const YardstickPeriod = 5 * time.Millisecond
 
 const (
-	yardstickSteps  = 1 << 14 // of the work
-	yardstickWindow = 15      // measurements that have one median
+	yardstickSteps = 1 << 14 // of the loop
+	yardstickBlock = 15      // measurements of a block, which has one median
 )
 
-// NewYardstick returns a yardstick that reads a clock of the calling thread's CPU time.
+// NewYardstick returns a yardstick. cpu is the CPU time of the calling thread.
 func NewYardstick(cpu func() time.Duration) *Yardstick { return &Yardstick{cpu: cpu} }
 
-// Slowdown is how many times as long as at full speed work takes on this processor, between the
-// measurement before and this one; at least 1. now is any clock that grows. Within YardstickPeriod of
-// the newest measurement there is none: the result is that measurement, and fresh is false.
+// Slowdown measures, and returns how many times as long as at full speed work takes: 1 or more. The
+// result is the mean of this measurement and the one before, as it is for the time between them.
+// Within YardstickPeriod of a measurement it makes no other: it returns that one alone, and fresh is
+// false. now is the time of any monotonic clock.
 func (y *Yardstick) Slowdown(now time.Duration) (times float64, fresh bool) {
 	if y.full != 0 && now-y.at < YardstickPeriod {
 		return y.newest, false
@@ -60,10 +61,10 @@ func (y *Yardstick) measure() time.Duration {
 	began := y.cpu()
 	y.work()
 	took := y.cpu() - began
-	y.window[y.n] = took
-	if y.n++; y.n == len(y.window) {
-		slices.Sort(y.window[:])
-		if median := max(y.window[len(y.window)/2], 1); y.full == 0 || median < y.full {
+	y.block[y.n] = took
+	if y.n++; y.n == len(y.block) {
+		slices.Sort(y.block[:])
+		if median := max(y.block[len(y.block)/2], 1); y.full == 0 || median < y.full {
 			y.full = median
 		}
 		y.n = 0

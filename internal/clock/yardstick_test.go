@@ -26,14 +26,14 @@ func TestYardstick(t *testing.T) {
 		}
 	}
 	next(30, 1) // full speed as far as is known
-	for range yardstickWindow {
+	for range yardstickBlock {
 		next(20, 1)
 	}
 	next(20, 1) // full speed from here on
 	next(30, 1.25)
 	next(30, 1.5)
 	next(10, 1.25) // an error of the clock
-	for range 2 * yardstickWindow {
+	for range 2 * yardstickBlock {
 		next(20, 1)
 	}
 	before := reads

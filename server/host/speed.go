@@ -7,17 +7,19 @@ import (
 	"github.com/tickrate/tickrate/internal/meter"
 )
 
-// speed measures how fast the processor of a worker runs beside its ticks.
+// speed measures, after each batch of lobbies, how fast the processor of a worker runs, and records the
+// CPU time of each tick at full speed. A nil speed does nothing.
 type speed struct {
 	yardstick *clock.Yardstick
 	slowdowns *meter.Histogram // in SlowdownUnit
-	began     time.Duration    // CPU time of the thread when it began to play the batch
+	began     time.Duration    // the thread's CPU time at the start of the batch
 }
 
-// SlowdownUnit is what Config.Slowdown counts a slowdown of 1 as: a processor at full speed.
+// SlowdownUnit is what Config.Slowdown has for a slowdown of 1, which is full speed: its histogram
+// counts nanoseconds.
 const SlowdownUnit = time.Second
 
-// newSpeed returns nil if slowdowns is nil: then nothing is measured.
+// newSpeed returns nil if slowdowns is nil.
 func newSpeed(slowdowns *meter.Histogram) *speed {
 	if slowdowns == nil {
 		return nil
@@ -25,15 +27,16 @@ func newSpeed(slowdowns *meter.Histogram) *speed {
 	return &speed{yardstick: clock.NewYardstick(clock.ThreadCPU), slowdowns: slowdowns}
 }
 
-// begin notes that the worker begins to play a batch of lobbies.
+// begin notes that the worker begins to play a batch.
 func (s *speed) begin() {
 	if s != nil {
 		s.began = clock.ThreadCPU()
 	}
 }
 
-// end notes that it has played the turns. Each lobby has the part of the CPU time, at full speed,
-// that it has of the time elapsed.
+// end measures after the batch of a loop. It divides the CPU time of the batch by the slowdown, splits
+// it among the lobbies by the times elapsed in them, and records the mean of each lobby's ticks. A
+// lobby that waited gets too large a share. now is the time of the worker's pacer.
 func (s *speed) end(now time.Duration, l *loop) {
 	if s == nil || len(l.batch) == 0 {
 		return

@@ -56,7 +56,7 @@ var lobbyMetrics = []metric{
 	},
 	{
 		name: "tickrate_lobby_players_joining", unit: "players",
-		help: "Of those, the ones that do not hold all visible rows yet.",
+		help: "Ready players and spectators that do not hold all that they may see yet.",
 		read: census(func(c *cens) int { return c.Joining }),
 	},
 	{
@@ -66,7 +66,7 @@ var lobbyMetrics = []metric{
 	},
 	{
 		name: "tickrate_lobby_sessions_waiting", unit: "sessions",
-		help: "Sessions that wait for a player.",
+		help: "Sessions that have no player yet.",
 		read: census(func(c *cens) int { return c.Arriving }),
 	},
 	{
@@ -86,8 +86,8 @@ var lobbyMetrics = []metric{
 	},
 	{
 		name: "tickrate_lobby_load_level", unit: "level", brief: true,
-		help: "What overload leaves out: 0 nothing, 1 half of the snapshots, 2 three of four, 3 " +
-			"detail, 4 spectators, 5 new players, 6 speed: the match runs slower.",
+		help: "Load level. A level leaves out what those below it do. 0: nothing. 1: half of the snapshots. " +
+			"2: three of four. 3: detail. 4: spectators. 5: new players. 6: the match runs slower.",
 		read: func(s *sink) { s.gauge(float64(s.Schedule.Level())) },
 	},
 	{
@@ -129,7 +129,7 @@ var lobbyMetrics = []metric{
 	},
 	{
 		name: "tickrate_ticks_total", unit: "ticks", brief: true,
-		help: "Ticks played; with those skipped and those slept through, all that were due.",
+		help: "Ticks played. Played, skipped and slept ticks add up to those that were due.",
 		read: counts(metrics.TicksPlayed),
 	},
 	{
@@ -159,8 +159,8 @@ var lobbyMetrics = []metric{
 	},
 	{
 		name: "tickrate_ticks_unbalanced_total", unit: "ticks",
-		help: "Ticks after which datagrams received were not those accepted, refused and dropped: a " +
-			"bug.",
+		help: "Ticks after which accepted, refused and dropped datagrams do not add up to received ones. " +
+			"Above 0 is a bug.",
 		read: counts(metrics.UnbalancedTicks),
 		of:   ofBoth,
 	},

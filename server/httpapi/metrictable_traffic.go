@@ -78,13 +78,13 @@ var trafficMetrics = []metric{
 	{
 		name: "tickrate_bandwidth_sampled_bytes_total", unit: "bytes, in eighths",
 		labels: []string{"component", "field", "reason"},
-		help: "Bits of the sampled datagrams by component, field and reason. They add up to the " +
-			"sampled sections exactly.",
+		help: "Bytes of the sampled datagrams by component, field and reason, to an eighth. They add up to " +
+			"the sampled sections exactly.",
 		read: readCells,
 	},
 	{
 		name: "tickrate_aim_score", unit: "1",
-		help: "Of every player that has hit, once a second: 0 aims as people do, 1 as no hand does " +
+		help: "Aim score of each player with a hit, once a second. 0 is human aim, or fewer than 8 hits; 1 is aim that no person has " +
 			"(native histogram). No player is punished by it.",
 		read: natives(func(s *stats) *meter.Native { return s.Aim }),
 	},
@@ -120,7 +120,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_projectiles_no_slot_total", unit: "projectile ticks",
-		help: "Projectiles in a tick without a free slot: no client is told.",
+		help: "Projectiles without a free slot, in each tick: clients do not see them.",
 		read: counts(metrics.ProjectilesNoSlot),
 	},
 	{
@@ -185,7 +185,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_inputs_total", unit: "commands", labels: []string{"result"}, strip: "inputs_",
-		help: "Commands by what became of them, and player ticks without one.",
+		help: "Commands by result. A tick of a player without a command counts, too.",
 		read: counts(inputCounts...),
 	},
 
@@ -201,7 +201,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_shot_clamped_seconds", unit: "seconds",
-		help: "Distance by which claimed views were clamped (native histogram).",
+		help: "Time by which claimed views were clamped (native histogram).",
 		read: natives(func(s *stats) *meter.Native { return s.ViewClamp }),
 	},
 	{
@@ -212,7 +212,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_shots_stale_view_total", unit: "shots",
-		help: "Shots across a target that left the shooter's view too long ago.",
+		help: "Shots across a target that the shooter's client has not been sent for too long: they miss it.",
 		read: counts(metrics.ShotsStaleView),
 	},
 	{
@@ -232,13 +232,13 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_lag_switches_suspected_total", unit: "clients",
-		help: "Times a client in play fell silent for so long that its shots look at the present.",
+		help: "Times a client was silent for so long that its shots are judged without rewind, until it answers. A lag switch does this.",
 		read: counts(metrics.LagSwitchSuspected),
 	},
 
 	{
 		name: "tickrate_sessions_total", unit: "sessions", labels: []string{"event"},
-		help: "Events of sessions.",
+		help: "Session events by kind.",
 		read: counts(sessionCounts...),
 		of:   ofBoth,
 	},
@@ -259,7 +259,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_killcams_total", unit: "killcams",
-		help: "Killcams begun to be sent.",
+		help: "Killcams whose sending began.",
 		read: counts(metrics.Killcams),
 	},
 	{
@@ -294,7 +294,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_recording_chunks_dropped_total", unit: "chunks",
-		help: "Seconds of a recording that were dropped because earlier ones were not encoded in time.",
+		help: "Chunks of a recording, a second each, that were dropped because earlier ones were not encoded in time.",
 		read: counts(metrics.RecordingChunksDropped),
 	},
 	{
@@ -351,7 +351,7 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_console_lines_failed_total", unit: "lines",
-		help: "Of those, lines that ended in an error.",
+		help: "Console lines of players that ended in an error.",
 		read: counts(metrics.ConsoleFailed),
 	},
 }

@@ -1,10 +1,10 @@
 // Package aim measures how players aim. A match goes in after each of its ticks, and features come
-// out: how far a player turned right before a hit, how soon after its victim came in sight, and
-// how many of its shots hit. They follow from what a recording holds, so a replayed match gives
-// the same features. They are for review; nothing acts on them.
+// out: how far a player turned right before a hit, how soon it hit after its victim came in sight,
+// and how many of its shots hit. A recording holds all that they need, so a replayed match gives the
+// same features. They are for review; nothing acts on them.
 //
-// One goroutine owns a Tracker. It reads the match and changes nothing, allocates nothing after
-// New and reads no clock.
+// One goroutine owns a Tracker. It reads the match, changes nothing in it and reads no clock. It
+// allocates for a match with more slots than New was told, and never else.
 package aim
 
 import (
@@ -15,31 +15,32 @@ import (
 	"github.com/tickrate/tickrate/sim"
 )
 
-// Implementation constants.
 const (
-	snapMillis  = 200 // before a hit, in which the greatest turn of a tick is a snap
+	snapMillis  = 200 // a snap is the greatest turn in one tick of this time before a hit
 	sightMillis = 500 // longest time in sight before a hit that counts as a reaction
-	turns       = 32  // ticks of turns that are kept, at least snapMillis
-	leastHits   = 8   // needed for a score
-	memory      = 32  // hits that a mean is over
+	turns       = 32  // ticks whose turns are kept: 200 ms at up to 155 Hz, and less at higher rates
+	leastHits   = 8   // a score needs this many
+	meanHits    = 32  // hits in a mean
 )
 
-// Features are a player's recent aim. Means are over about its last 32 hits with hitscan shots.
+// Features describe the hitscan shots of a player since it joined. Snap is a mean of about the last
+// 32 hits, and Reaction of about the last 32 first hits.
 type Features struct {
 	Shots, Hits uint32
-	Firsts      uint32  // hits on a player that it had not hit for half a second
-	Snap        float32 // greatest turn in a tick of the 200 ms before a hit, degrees
+	Firsts      uint32  // hits on another player than the hit before, or half a second after it
+	Snap        float32 // greatest turn in one tick of the 200 ms before a hit, degrees
 	Reaction    float32 // from when a victim came in sight to the first hit, ms, at most 500
-	OnTarget    float32 // share of its shots that hit
+	OnTarget    float32 // Hits divided by Shots
 }
 
-// Score is 0 for human aim up to 1 for aim that no hand can have: wide turns that end on a player
-// that has just come into view, and hardly a miss. It is 0 with fewer than 8 hits.
+// Score is near 0 for human aim, and 1 for aim that no person has: wide turns that end on a player
+// that has just come into view, with few misses. It is 0 with fewer than 8 hits. Its weights are a
+// judgment, not a fit.
 func (f *Features) Score() float32 {
 	if f.Hits < leastHits {
 		return 0
 	}
-	// a fast flick of the wrist is some 8 degrees in a tick, and over some ticks
+	// a fast flick of the wrist turns some 8 degrees in a tick at 60 Hz
 	snap := between(f.Snap, 8, 30)
 	sooner := 1 - between(f.Reaction, 60, 180) // people take 150 ms at least
 	sure := between(f.OnTarget, 0.5, 0.9)
@@ -58,11 +59,11 @@ type Tracker struct {
 // player is the state of one slot.
 type player struct {
 	id         netid.ID
-	seen       bool // yaw and pitch are of a command
+	hasView    bool // yaw and pitch are of an earlier command
 	yaw, pitch geom.Angle
 	turn       [turns]float32 // by tick, degrees
-	victim     int
-	struck     tick.Tick
+	victim     int            // slot of the last player hit
+	struckAt   tick.Tick      // when it was hit
 	f          Features
 }
 
@@ -72,7 +73,7 @@ func New(slots int) *Tracker { return &Tracker{players: make([]player, slots)} }
 // Features is the aim of a slot's player since it joined.
 func (w *Tracker) Features(slot int) Features { return w.players[slot].f }
 
-// Tick takes the tick that the match has just played. It starts again for another match.
+// Tick adds the tick that the match has just played. Another match clears all features.
 func (w *Tracker) Tick(m *sim.Match) {
 	if w.match != m {
 		w.match = m
@@ -103,17 +104,18 @@ func (w *Tracker) Tick(m *sim.Match) {
 	}
 }
 
-// addCommand notes how far a command turned the view.
+// addCommand notes how far a command turned the view: the larger of the turns in yaw and pitch. After
+// ticks without a command it is the turn since the last one.
 func (p *player) addCommand(c sim.Command, now tick.Tick) {
 	at := &p.turn[now%turns]
 	*at = 0
 	if c.Tick != now {
-		return // it was bridged
+		return // no command came for this tick
 	}
-	if p.seen {
+	if p.hasView {
 		*at = max(degrees(c.Yaw-p.yaw), degrees(c.Pitch-p.pitch))
 	}
-	p.seen, p.yaw, p.pitch = true, c.Yaw, c.Pitch
+	p.hasView, p.yaw, p.pitch = true, c.Yaw, c.Pitch
 }
 
 // degrees is the size of a turn, the shorter way round.
@@ -122,7 +124,7 @@ func degrees(by geom.Angle) float32 {
 	return max(float32(n), -float32(n)) * (360.0 / 65536)
 }
 
-// addShot counts a shot.
+// addShot adds a shot, and its hit if it has one, to the features of its shooter.
 func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 	slot := netid.ID(s.Shooter).Index()
 	p := &w.players[slot]
@@ -134,21 +136,21 @@ func (w *Tracker) addShot(m *sim.Match, s *sim.Shot, hit *lagcomp.Hit) {
 		p.f.Hits++
 		p.f.Snap = mean(p.f.Snap, p.snap(m), p.f.Hits)
 		if now := m.Tick(); p.victim != victim ||
-			now-p.struck > tick.Tick(sightMillis*int(m.Rules().Rate)/1000) {
+			now-p.struckAt > tick.Tick(sightMillis*int(m.Rules().Rate)/1000) {
 			p.f.Firsts++
 			p.f.Reaction = mean(p.f.Reaction, reaction(m, slot, victim), p.f.Firsts)
 		}
-		p.victim, p.struck = victim, m.Tick()
+		p.victim, p.struckAt = victim, m.Tick()
 	}
 	p.f.OnTarget = float32(p.f.Hits) / float32(p.f.Shots)
 }
 
-// mean adds the n-th value to a mean of the last ones.
+// mean adds the n-th value to a mean. From meanHits on, a new value weighs 1/meanHits.
 func mean(was, v float32, n uint32) float32 {
-	return was + (v-was)/float32(min(n, memory))
+	return was + (v-was)/float32(min(n, meanHits))
 }
 
-// snap is the greatest recent turn in a tick.
+// snap is the greatest turn in one tick of the last snapMillis.
 func (p *player) snap(m *sim.Match) (most float32) {
 	n := min(tick.Tick(snapMillis*int(m.Rules().Rate)/1000), turns-1)
 	for t := m.Tick(); t > 0 && t+n >= m.Tick(); t-- {
@@ -157,8 +159,8 @@ func (p *player) snap(m *sim.Match) (most float32) {
 	return most
 }
 
-// reaction is for how long two players have been in sight of each other, by their eyes, in ms: it
-// tests each second tick of history until a wall stands between them.
+// reaction is for how many ms, at most sightMillis, no wall has stood between the eyes of two players.
+// It tests every other tick of the history. A player without a pose is hidden.
 func reaction(m *sim.Match, a, b int) float32 {
 	h, rate := m.History(), int(m.Rules().Rate)
 	ticks := tick.Tick(sightMillis * rate / 1000)

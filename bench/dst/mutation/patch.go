@@ -10,13 +10,14 @@ import (
 	"strings"
 )
 
-// patch is a unified diff from the code of this module to the code with all bugs.
+// patch is a unified diff. It puts all deliberate bugs, the mutations, into the code of this module.
 //
 //go:embed mutations.patch
 var patch string
 
 // Apply returns the mutated text of each file that the patch names, by its path in the module. A
-// hunk is found by its lines, not by their numbers, and must match exactly one place.
+// hunk is found by its lines, not by their numbers: they must occur exactly once in the file, after
+// the hunks before.
 func Apply(module fs.FS) (map[string]string, error) {
 	mutated := map[string]string{}
 	for _, part := range strings.Split(patch, "\n--- a/")[1:] {
@@ -29,7 +30,7 @@ func Apply(module fs.FS) (map[string]string, error) {
 		for n, hunk := range strings.Split(rest, "\n@@ ")[1:] {
 			before, after := sides(hunk)
 			if found := strings.Count(code, before); found != 1 {
-				return nil, fmt.Errorf("mutations.patch: hunk %d of %s matches %d places, expected 1:\n%s",
+				return nil, fmt.Errorf("mutations.patch: hunk %d of %s matches %d places, expected 1; if the code has changed, change the patch:\n%s",
 					n+1, name, found, before)
 			}
 			code = strings.Replace(code, before, after, 1)
@@ -39,7 +40,8 @@ func Apply(module fs.FS) (map[string]string, error) {
 	return mutated, nil
 }
 
-// sides returns the text that a hunk expects and the text that it leaves.
+// sides returns the text that a hunk expects and the text that it leaves. Other lines than those of the
+// hunk, such as the header of the next file, are skipped.
 func sides(hunk string) (before, after string) {
 	_, body, _ := strings.Cut(hunk, "\n")
 	for line := range strings.Lines(body + "\n") {
@@ -56,8 +58,8 @@ func sides(hunk string) (before, after string) {
 	return before, after
 }
 
-// WriteOverlay writes the mutated files into dir and returns the path of the overlay for the go
-// command's -overlay flag. module is the module's root folder.
+// WriteOverlay writes the mutated files and overlay.json into dir, which exists, and returns the path of
+// overlay.json, for go build -overlay. module is the module's root folder.
 func WriteOverlay(module, dir string) (string, error) {
 	root, err := filepath.Abs(module)
 	if err != nil {
