@@ -61,8 +61,8 @@ func (o *Objective) waited(s measure.Step) string {
 	case cores > spareShare*float64(max(1, len(s.LoopCallMillis))):
 		return text + fmt.Sprintf("the server used %.2f cores, and its own threads probably wait for each other", cores)
 	case late >= (elapsed-cpu)/2:
-		return text + fmt.Sprintf("another process probably took the processor: the server used %.2f cores, "+
-			"and a thread of it that only sleeps woke as much as %.1f ms late", cores, late)
+		return text + fmt.Sprintf("other threads, of the server or of the machine, ran on its processor: "+
+			"the server used %.2f cores, and a thread of it that only sleeps woke as much as %.1f ms late", cores, late)
 	}
 	return text + fmt.Sprintf("the processor was free, as a thread that only sleeps woke at most %.1f ms "+
 		"late: the tick probably waited for page faults, garbage collection or a system call", late)

@@ -18,7 +18,7 @@ func TestCause(t *testing.T) {
 		{func(s *measure.Step) { s.TickCPUMillis.P99, s.TickWallMillis.P99 = 11, 14 }, ""},
 		{func(s *measure.Step) { s.InputsLost = 1 }, ""},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMillis.Max = 14, 9 },
-			"p99 of a tick is 14.0 ms elapsed and 4.0 ms of CPU: another process probably took the processor"},
+			"p99 of a tick is 14.0 ms elapsed and 4.0 ms of CPU: other threads, of the server or of the machine, ran on its processor"},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.HiccupMillis.Max = 14, 0.4 },
 			"the processor was free, as a thread that only sleeps woke at most 0.4 ms late"},
 		{func(s *measure.Step) { s.TickWallMillis.P99, s.ServerCores = 14, 0.9 },
