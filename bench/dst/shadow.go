@@ -72,7 +72,8 @@ func (t *shadow) begin(r *run) {
 	})
 	t.match.SetViewResolver(func(*sim.Shot, sim.ShotReach) ([]sim.TargetView, []uint64) {
 		if t.viewsUsed == len(t.views) {
-			r.fail(Authority, "tick %d: the shadow match calls the view resolver more often than the server's match", t.tick)
+			r.fail(Authority, "tick %d: the shadow match calls the view resolver more often than the server's match",
+				t.tick)
 			return nil, nil
 		}
 		v := &t.views[t.viewsUsed]
@@ -81,7 +82,8 @@ func (t *shadow) begin(r *run) {
 	})
 	t.match.SetHitFilter(func(*lagcomp.Sweep, uint32) bool {
 		if t.hitsUsed == len(t.hits) {
-			r.fail(Authority, "tick %d: the shadow match calls the hit filter more often than the server's match", t.tick)
+			r.fail(Authority, "tick %d: the shadow match calls the hit filter more often than the server's match",
+				t.tick)
 			return true
 		}
 		t.hitsUsed++

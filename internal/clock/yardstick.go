@@ -27,6 +27,9 @@ type Yardstick struct {
 // first call makes a whole block of them.
 const YardstickPeriod = 5 * time.Millisecond
 
+// SlowdownUnit is what a histogram of slowdowns, which counts nanoseconds, has for full speed.
+const SlowdownUnit = time.Second
+
 const (
 	yardstickSteps = 1 << 14 // of the loop
 	yardstickBlock = 15      // measurements of a block, which has one median

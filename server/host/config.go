@@ -53,7 +53,7 @@ type Config struct {
 
 	Hiccup *meter.Histogram // wake-up delays of an idle thread, ns, reset with figures; default none
 	// How many times as long as at full speed work takes on the processors of the workers, in
-	// SlowdownUnit, reset with figures; default none: then the speed is not measured.
+	// clock.SlowdownUnit, reset with figures; default none: then the speed is not measured.
 	Slowdown *meter.Histogram
 	Log      *slog.Logger // default none
 

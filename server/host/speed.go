@@ -11,13 +11,9 @@ import (
 // CPU time of each tick at full speed. A nil speed does nothing.
 type speed struct {
 	yardstick *clock.Yardstick
-	slowdowns *meter.Histogram // in SlowdownUnit
+	slowdowns *meter.Histogram // in clock.SlowdownUnit
 	began     time.Duration    // the thread's CPU time at the start of the batch
 }
-
-// SlowdownUnit is what Config.Slowdown has for a slowdown of 1, which is full speed: its histogram
-// counts nanoseconds.
-const SlowdownUnit = time.Second
 
 // newSpeed returns nil if slowdowns is nil.
 func newSpeed(slowdowns *meter.Histogram) *speed {
@@ -44,7 +40,7 @@ func (s *speed) end(now time.Duration, l *loop) {
 	cpu := float64(clock.ThreadCPU() - s.began)
 	slowdown, fresh := s.yardstick.Slowdown(now)
 	if fresh {
-		s.slowdowns.Record(int64(slowdown * float64(SlowdownUnit)))
+		s.slowdowns.Record(int64(slowdown * float64(clock.SlowdownUnit)))
 	}
 	all := time.Duration(0)
 	for _, b := range l.batch {

@@ -31,8 +31,8 @@ func TestSpeedOfABatch(t *testing.T) {
 			t.Errorf("lobby %d: %v a tick in %d records, expected %v and a little more", i, got, h.Count(), want)
 		}
 	}
-	if got := s.slowdowns.Max(); got != int64(SlowdownUnit) {
-		t.Errorf("slowdown %d, expected %d", got, SlowdownUnit)
+	if got := s.slowdowns.Max(); got != int64(clock.SlowdownUnit) {
+		t.Errorf("slowdown %d, expected %d", got, clock.SlowdownUnit)
 	}
 	(*speed)(nil).begin()
 	(*speed)(nil).end(0, &l)

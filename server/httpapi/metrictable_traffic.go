@@ -84,8 +84,8 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_aim_score", unit: "1",
-		help: "Aim score of each player with a hit, once a second. 0 is human aim, or fewer than 8 hits; 1 is aim that no person has " +
-			"(native histogram). No player is punished by it.",
+		help: "Aim score of each player with a hit, once a second. 0 is human aim, or fewer than 8 hits; 1 is " +
+			"aim that no person has (native histogram). No player is punished by it.",
 		read: natives(func(s *stats) *meter.Native { return s.Aim }),
 	},
 	{
@@ -232,7 +232,8 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_lag_switches_suspected_total", unit: "clients",
-		help: "Times a client was silent for so long that its shots are judged without rewind, until it answers. A lag switch does this.",
+		help: "Times a client was silent for so long that its shots are judged without rewind, until it " +
+			"answers. A lag switch does this.",
 		read: counts(metrics.LagSwitchSuspected),
 	},
 
@@ -294,7 +295,8 @@ var trafficMetrics = []metric{
 	},
 	{
 		name: "tickrate_recording_chunks_dropped_total", unit: "chunks",
-		help: "Chunks of a recording, a second each, that were dropped because earlier ones were not encoded in time.",
+		help: "Chunks of a recording, a second each, that were dropped because earlier ones were not encoded " +
+			"in time.",
 		read: counts(metrics.RecordingChunksDropped),
 	},
 	{

@@ -49,7 +49,7 @@ type Source struct {
 	Socket   func() netio.Stats       // of the UDP socket; nil: lobbies share it, see PortFigures
 	Query    func() map[string]uint64 // counters of the query port; nil map: none
 	Hiccup   *meter.Histogram         // wake-up delays of an idle thread, ns; nil: not measured
-	Slowdown *meter.Histogram         // of the processor, 1e9 at full speed; nil: not measured
+	Slowdown *meter.Histogram         // of the processor, in clock.SlowdownUnit; nil: not measured
 	Clock    func() time.Duration     // since the start of the host
 	Ended    <-chan struct{}          // closed when the lobby has ended
 	Stages   *StageLabels

@@ -45,7 +45,7 @@ func (p *process) read(m machine) {
 		p.hiccup = new(metrics.SpreadOf(m.hiccup, time.Millisecond))
 	}
 	if m.slowdown != nil {
-		p.slow = new(metrics.SpreadOf(m.slowdown, time.Second))
+		p.slow = new(metrics.SpreadOf(m.slowdown, clock.SlowdownUnit))
 	}
 }
 

@@ -4,7 +4,7 @@
 // same features. They are for review; nothing acts on them.
 //
 // One goroutine owns a Tracker. It reads the match, changes nothing in it and reads no clock. It
-// allocates for a match with more slots than New was told, and never else.
+// allocates for a match with more slots than New was told, and at no other time.
 package aim
 
 import (

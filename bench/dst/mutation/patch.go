@@ -30,8 +30,8 @@ func Apply(module fs.FS) (map[string]string, error) {
 		for n, hunk := range strings.Split(rest, "\n@@ ")[1:] {
 			before, after := sides(hunk)
 			if found := strings.Count(code, before); found != 1 {
-				return nil, fmt.Errorf("mutations.patch: hunk %d of %s matches %d places, expected 1; if the code has changed, change the patch:\n%s",
-					n+1, name, found, before)
+				return nil, fmt.Errorf("mutations.patch: hunk %d of %s matches %d places, expected 1; if the code "+
+					"has changed, change the patch:\n%s", n+1, name, found, before)
 			}
 			code = strings.Replace(code, before, after, 1)
 		}
