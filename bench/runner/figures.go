@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -242,8 +243,5 @@ func quantilesOf(s metrics.Spread) measure.Quantiles {
 
 // millis returns the quantiles and the mean of a histogram of nanoseconds, in milliseconds.
 func millis(h *meter.Histogram) measure.Quantiles {
-	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P95: float64(h.Quantile(0.95)),
-		P99:  float64(h.Quantile(0.99)),
-		P999: float64(h.Quantile(0.999)),
-		Max:  float64(h.Max()), Mean: h.Mean()}.Times(1e-6)
+	return quantilesOf(metrics.SpreadOf(h.Summary(), time.Millisecond))
 }

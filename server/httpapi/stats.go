@@ -42,10 +42,10 @@ func (p *process) read(m machine) {
 	p.cpu = clock.ProcessCPU()
 	runtime.ReadMemStats(&p.mem)
 	if m.hiccup != nil {
-		p.hiccup = new(metrics.SpreadOf(m.hiccup, time.Millisecond))
+		p.hiccup = new(metrics.SpreadOf(m.hiccup.Summary(), time.Millisecond))
 	}
 	if m.slowdown != nil {
-		p.slow = new(metrics.SpreadOf(m.slowdown, clock.SlowdownUnit))
+		p.slow = new(metrics.SpreadOf(m.slowdown.Summary(), clock.SlowdownUnit))
 	}
 }
 
@@ -139,17 +139,17 @@ func (p *reporter) report(of *process) metrics.Report {
 	defer p.mu.Unlock()
 	src, since, now := p.src, &p.since, p.totals(of)
 	s, schedule, status := &src.Lobby.Stats, src.Schedule, src.Status()
+	tickCPU := metrics.SpreadOf(s.Tick.Summary(), time.Millisecond)
 	r := metrics.Report{
 		Type: metrics.ReportType, Version: metrics.ReportVersion,
 		ElapsedMillis: millis(now.at - since.at), CPUMillis: millis(now.cpu - since.cpu),
 		Rate: int(src.Rate), Interval: src.Interval, Workers: src.Workers, Players: now.players(),
-		TickCPU: metrics.SpreadOf(s.Tick, time.Millisecond), TickWall: metrics.SpreadOf(schedule.Wall,
-			time.Millisecond),
-		Lateness:    metrics.SpreadOf(schedule.Lateness, time.Millisecond),
-		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw, time.Millisecond),
+		TickCPU: tickCPU, TickWall: metrics.SpreadOf(schedule.Wall.Summary(), time.Millisecond),
+		Lateness:    metrics.SpreadOf(schedule.Lateness.Summary(), time.Millisecond),
+		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw.Summary(), time.Millisecond),
 		Rewind: metrics.NativeSpreadOf(s.Rewind,
 			time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
-		Stages: s.StageCosts(), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
+		Stages: s.StageCosts(tickCPU.Mean), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
 		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns,
 		CaughtUp: now.caughtUp - since.caughtUp,
 		Phase:    status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
@@ -159,7 +159,7 @@ func (p *reporter) report(of *process) metrics.Report {
 		Query: src.Query(),
 	}
 	if schedule.FullSpeed != nil {
-		r.TickFullSpeed = new(metrics.SpreadOf(schedule.FullSpeed, time.Millisecond))
+		r.TickFullSpeed = new(metrics.SpreadOf(schedule.FullSpeed.Summary(), time.Millisecond))
 	}
 	if src.Socket != nil {
 		r.SocketLost, r.Socket = new(now.socketLost(since)), new(now.socket)
