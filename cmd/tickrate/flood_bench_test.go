@@ -91,8 +91,12 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(percent(int64(sends)-int64(accepted), sends), "up-lost-%")
 	due := (to.newest - from.newest) / uint64(after.Interval)
 	b.ReportMetric(percent(int64(due)-int64(to.snapshots-from.snapshots), due), "down-lost-%")
-	starved := to.starved - from.starved - min(to.starved-from.starved, s.Figures.LateTicks)
-	b.ReportMetric(percent(int64(starved), s.Figures.Ticks), "inputs-lost-%")
+	lost := uint64(0)
+	for i, missing := range to.starved {
+		missing -= from.starved[i]
+		lost += missing - min(missing, s.Figures.LateOf[swarm.NewLobbySlot(0, s.Client(i).ID().Index())])
+	}
+	b.ReportMetric(percent(int64(lost), s.Figures.Ticks), "inputs-lost-%")
 	b.ReportMetric(float64(sent)/flooded.Seconds(), "junk/s")
 	b.ReportMetric(float64(received-accepted)/flooded.Seconds(), "seen/s")
 	b.ReportMetric(float64(after.Socket.KernelDrops-before.Socket.KernelDrops), "kernel-drops")
@@ -102,8 +106,11 @@ func floodLobby(b *testing.B, r ready, rate int) {
 	b.ReportMetric(latePercent(s), "late-%")
 }
 
-// floodSeen sums the counters of the players, and the ticks of their newest snapshots.
-type floodSeen struct{ snapshots, newest, starved uint64 }
+// floodSeen are the counters of the players, and the ticks of their newest snapshots.
+type floodSeen struct {
+	snapshots, newest uint64
+	starved           []uint64 // by player
+}
 
 func seenBy(s *swarm.Swarm, players int) (f floodSeen) {
 	for i := range players {
@@ -111,7 +118,7 @@ func seenBy(s *swarm.Swarm, players int) (f floodSeen) {
 		st := c.Stats()
 		f.snapshots += st.Snapshots
 		f.newest += uint64(c.Newest())
-		f.starved += st.InputsMissing
+		f.starved = append(f.starved, st.InputsMissing)
 	}
 	return f
 }

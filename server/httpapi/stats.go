@@ -67,11 +67,12 @@ type totals struct {
 	packets  [packet.NumDrops]uint64  // packets that were refused
 	chat     [chat.NumRefusals]uint64 // lines that were refused
 	socket   netio.Stats
-	mallocs  uint64 // heap objects allocated
-	gcs      uint32 // garbage collections
-	skipped  uint64 // ticks that were never played
-	overruns uint64 // ticks longer than their period
-	caughtUp uint64 // ticks played late, together with others
+	mallocs  uint64   // heap objects allocated
+	gcs      uint32   // garbage collections
+	skipped  uint64   // ticks that were never played
+	overruns uint64   // ticks longer than their period
+	caughtUp uint64   // ticks played late, together with others
+	missing  []uint64 // ticks without a command, by slot; nil at the start
 }
 
 // serve answers GET /stats with the report since the last reset.
@@ -117,6 +118,9 @@ func (t *totals) readStats(s *metrics.Stats) {
 	}
 	for i := range t.chat {
 		t.chat[i] = s.ChatRefused[i].Load()
+	}
+	for i := range s.SlotMissing {
+		t.missing = append(t.missing, s.SlotMissing[i].Load())
 	}
 }
 
@@ -171,6 +175,17 @@ func (p *reporter) report(of *process) metrics.Report {
 		r.Counts[metrics.Count(i).String()] = now.count[i] - since.count[i]
 	}
 	now.addDrops(r.Drops, since)
+	for slot, n := range now.missing {
+		if since.missing != nil {
+			n -= since.missing[slot]
+		}
+		if n > 0 {
+			if r.SlotMissing == nil {
+				r.SlotMissing = map[int]uint64{}
+			}
+			r.SlotMissing[slot] = n
+		}
+	}
 	return r
 }
 

@@ -58,6 +58,8 @@ type Report struct {
 	HeapBytes  uint64            `json:"heap_bytes"`
 	Counts     map[string]uint64 `json:"counts"` // by Count
 	Drops      map[string]uint64 `json:"drops"`  // by reason
+	// Ticks that ran without a player's command, by slot; slots without one are left out.
+	SlotMissing map[int]uint64 `json:"inputs_missing_by_slot,omitempty"`
 	// Of the UDP socket; a lobby that shares one has none, see httpapi.LoopReport.
 	SocketLost *uint64           `json:"socket_lost,omitempty"`
 	Socket     *netio.Stats      `json:"socket,omitempty"` // since the start
