@@ -25,7 +25,7 @@ help: ## this list
 build: ## compile bin/tickrate
 	$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/tickrate ./cmd/tickrate
 
-dist: ## binaries of all systems in bin/dist, with checksums and bills of materials
+dist: ## binaries of all systems in bin/dist, with checksums, bills of materials and licences
 	$(GO) run ./deploy/dist -version $(VERSION)
 
 run: build ## find how many players this machine carries: report/index.html within two minutes

@@ -217,12 +217,12 @@ func TestReproducible(t *testing.T) {
 		sums = append(sums, string(b))
 		checkBill(t, out)
 	}
-	if sums[0] != sums[1] || strings.Count(sums[0], "\n") != 2 {
+	if sums[0] != sums[1] || strings.Count(sums[0], "\n") != 4 {
 		t.Errorf("first:\n%ssecond:\n%s", sums[0], sums[1])
 	}
 }
 
-// checkBill holds the bill of materials against go.mod.
+// checkBill holds the bill of materials against go.mod, and the licences against the bill.
 func checkBill(t *testing.T, out string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(out, "*.cdx.json"))
@@ -240,10 +240,17 @@ func checkBill(t *testing.T, out string) {
 	if err := json.Unmarshal(b, &bill); err != nil || bill.BOMFormat != "CycloneDX" {
 		t.Fatalf("%v: %.200s", err, b)
 	}
+	licences, err := os.ReadFile(filepath.Join(out, "THIRD_PARTY_LICENSES"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	found := 0
 	for _, c := range bill.Components {
 		if c.Name == "github.com/nats-io/nats.go" || c.Name == "github.com/mlange-42/arche" || c.Name == "std" {
 			found++
+		}
+		if !strings.Contains(string(licences), "\n"+c.Name+"@"+c.Version+" ") && c.Name != "std" {
+			t.Errorf("no licence of %s %s", c.Name, c.Version)
 		}
 		if c.Version == "" || c.PURL != "pkg:golang/"+c.Name+"@"+c.Version {
 			t.Errorf("%+v", c)

@@ -1,5 +1,6 @@
-// Command dist builds the release: one binary a system, a bill of materials for each, and checksums. The
-// same source and Go version give the same bytes, wherever they are built. Make runs it.
+// Command dist builds the release: one binary a system, a bill of materials for each, the licences of
+// what they link, and checksums. The same source and Go version give the same bytes, wherever they are
+// built. Make runs it.
 package main
 
 import (
@@ -9,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
@@ -22,8 +22,14 @@ func main() {
 	version := flag.String("version", "dev", "version of the build")
 	out := flag.String("out", "bin/dist", "folder for the release, made anew")
 	list := flag.String("targets", targets, "systems, GOOS/GOARCH with commas between")
+	only := flag.String("licenses", "", "write the licences of the targets into this file, and build nothing")
 	flag.Parse()
-	if err := release(*version, *out, strings.Split(*list, ",")); err != nil {
+	all := strings.Split(*list, ",")
+	build := func() error { return release(*version, *out, all) }
+	if *only != "" {
+		build = func() error { return writeLicenses(*only, all) }
+	}
+	if err := build(); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
@@ -37,23 +43,44 @@ func release(version, out string, targets []string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	var sums strings.Builder
+	var files []string
 	for _, target := range targets {
-		files, err := build(version, out, target)
+		built, err := build(version, out, target)
 		if err != nil {
 			return fmt.Errorf("%s: %w", target, err)
 		}
-		for _, name := range files {
-			b, err := os.ReadFile(filepath.Join(out, name))
-			if err != nil {
-				return err
-			}
-			line := fmt.Sprintf("%x  %s\n", sha256.Sum256(b), name)
-			fmt.Print(line)
-			sums.WriteString(line)
+		files = append(files, built...)
+	}
+	if err := writeLicenses(filepath.Join(out, licensesFile), targets); err != nil {
+		return err
+	}
+	own, err := os.ReadFile("LICENSE")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(out, "LICENSE"), own, 0o644)
+	}
+	if err != nil {
+		return err
+	}
+	var sums strings.Builder
+	for _, name := range append(files, "LICENSE", licensesFile) {
+		b, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil {
+			return err
 		}
+		line := fmt.Sprintf("%x  %s\n", sha256.Sum256(b), name)
+		fmt.Print(line)
+		sums.WriteString(line)
 	}
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
+
+// writeLicenses writes the licences of what the binaries of targets link.
+func writeLicenses(path string, targets []string) error {
+	text, err := licenses(targets)
+	if err != nil {
+		return fmt.Errorf("licences: %w", err)
+	}
+	return os.WriteFile(path, text, 0o644)
 }
 
 // build builds one target and its bill of materials, and returns their names.
@@ -67,12 +94,8 @@ func build(version, out, target string) (files []string, err error) {
 	if system == "windows" {
 		binary += ".exe"
 	}
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags",
+	c := goCommand(target, "build", "-trimpath", "-buildvcs=false", "-ldflags",
 		"-s -w -buildid= -X main.version="+version, "-o", filepath.Join(out, binary), "./cmd/tickrate")
-	// Settings of the machine that would change the code.
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
-	c.Stderr = os.Stderr
 	if err := c.Run(); err != nil {
 		return nil, err
 	}
