@@ -117,7 +117,7 @@ func TestRatios(t *testing.T) {
 		{rounds("naive", 5, 5, 5, 5, 5, 5), "| X/naive | rival: a plain loop |"},
 		{rounds("copy", 5, 5, 5, 5, 5, 5), "| X/copy | limit: a copy |"},
 		{rounds("a", 9, 11, 9, 11, 9, 11) + rounds("copy", 10, 10, 10, 10, 10, 10),
-			"| X/a | 1.00 ±11% of the limit a copy |"}, // within the interval
+			"| X/a | 1.00 ±10% of the limit a copy |"}, // within the interval
 	} {
 		if got, err := of(c.in, by); err != nil || !strings.Contains(got, c.want) {
 			t.Errorf("%d: the page lacks %q (%v):\n%s", i, c.want, err, got)
