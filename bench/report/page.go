@@ -266,6 +266,14 @@ func (c curveRow) Micros() float64       { return 1e3 * c.A }
 func (c curveRow) PlayerMicros() float64 { return 1e3 * c.B }
 func (c curveRow) PairNanos() float64    { return 1e6 * c.C }
 
+// Share writes R²; a dash where it must be 1.
+func (c curveRow) Share() string {
+	if c.R2 == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", *c.R2)
+}
+
 // missOf writes the largest residual of a curve; a dash where it must be 0.
 func missOf(c measure.Curve, percent float64) string {
 	if c.R2 == nil {
