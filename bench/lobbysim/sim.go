@@ -44,6 +44,9 @@ type Config struct {
 	// observe what the first client of their lobby sees. 0: each observes what its own sees.
 	Lobbies int
 
+	// OwnSight has each brain observe what its own client sees. Clients must decode everything.
+	OwnSight bool
+
 	// Phases is the number of calls of Serve in a tick, 1 to 8: an eighth of a tick lies between two
 	// of them. 0 means 1.
 	Phases int
@@ -122,7 +125,8 @@ func newLinks(n int, p impair.Profile, seed uint64) links {
 	return l
 }
 
-// vision is what brains observe: all of a lobby see what its first client sees.
+// vision is what brains observe: what the first client of their lobby sees, and the lobby's other players
+// by what these know of themselves.
 type vision struct {
 	visible     [][]swarm.VisiblePlayer // by lobby and slot
 	observation swarm.Observation
@@ -371,7 +375,7 @@ func (b *Sim) play(i int) {
 // observe gathers what the brain of client c in a lobby decides by.
 func (b *Sim) observe(lobby int, c *client.Client) *swarm.Observation {
 	self, _ := c.Self()
-	if b.cfg.Serve != nil && b.cfg.Lobbies == 0 {
+	if b.ownSight() {
 		b.look(0, c)
 	}
 	s := &b.vision.observation
@@ -382,20 +386,30 @@ func (b *Sim) observe(lobby int, c *client.Client) *swarm.Observation {
 	if now, t, ok := c.Predicted(); ok {
 		s.Self.Self, s.Tick = now, t+1
 	}
-	if slot := c.ID().Index(); slot < len(visible) {
-		s.Team = visible[slot].Team
-	}
+	s.Team = s.Self.Team
 	b.vision.field.AddTo(s, c)
 	return s
 }
 
-// lookAround renews what the first client of each lobby sees.
+// ownSight reports whether each brain observes what its own client sees.
+func (b *Sim) ownSight() bool { return b.cfg.OwnSight || b.cfg.Serve != nil && b.cfg.Lobbies == 0 }
+
+// lookAround renews what the brains of each lobby observe.
 func (b *Sim) lookAround() {
-	if b.cfg.Serve != nil && b.cfg.Lobbies == 0 {
+	if b.ownSight() {
 		return
 	}
-	for lobby := range b.vision.visible {
-		b.look(lobby, b.Clients[lobby])
+	lobbies := len(b.vision.visible)
+	for lobby, first := range b.Clients[:lobbies] {
+		if b.look(lobby, first); first == nil {
+			continue
+		}
+		_, _, render := first.Clocks()
+		for i := lobby; i < len(b.Clients)-b.cfg.Spectators; i += lobbies {
+			if c := b.Clients[i]; c != nil {
+				swarm.AddSelf(b.vision.visible[lobby], c, b.rate, render)
+			}
+		}
 	}
 }
 
@@ -407,14 +421,8 @@ func (b *Sim) look(lobby int, c *client.Client) {
 		b.vision.visible[lobby] = visible
 	}
 	clear(visible)
-	if c == nil {
-		return
-	}
-	for slot := range visible {
-		if p, ok := c.Pose(slot); ok {
-			visible[slot] = swarm.VisiblePlayer{
-				ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
-		}
+	if c != nil {
+		swarm.AddSeen(visible, c)
 	}
 }
 

@@ -21,7 +21,7 @@ type Observation struct {
 	Team    uint8
 	ID      uint32
 	Arena   *arena.Arena
-	Visible []VisiblePlayer // by slot, as a full client of the swarm sees them; ID 0: not visible
+	Visible []VisiblePlayer // by slot, with players behind walls, see vision; ID 0: not known
 
 	Field *FlowField // to the contested capture point; nil without one, and then the rest is 0
 	Point int        // its number
@@ -29,7 +29,7 @@ type Observation struct {
 	Reach float32    // its radius, metres
 }
 
-// VisiblePlayer is another player in view.
+// VisiblePlayer is a player of the lobby that bots know of.
 type VisiblePlayer struct {
 	ID    uint32
 	Team  uint8
