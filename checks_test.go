@@ -37,8 +37,7 @@ var skips = []struct{ why, funcs string }{
 	{"the machine kept the server from running each time; TestThreat07FloodFromClientsNetwork plays the " +
 		"same in virtual time", "cmd/tickrate TestThreat07ForeignCrowdBesideFlood"},
 	{"too few descriptors for a crowd", "cmd/tickrate newForeignCrowd floodRequests"},
-	{"not yet: recordings of play are in no clone", "bench/trace recordings; bench/codeceval recordings; " +
-		"bench/codeceval/rowtrace recordings; bench/swarm TestFollowRecordedPlay"},
+	{"not yet: entity states of other programs are in no clone", "bench/codeceval recordings"},
 	{"each step of a plan was void", "cmd/tickrate TestPlanCapturesFailedSteps"},
 }
 
@@ -107,11 +106,10 @@ func TestNothingDependsOnFilesBesideTheRepository(t *testing.T) {
 	allowed := map[string]string{
 		"netio/netcode/reference_session_test.go":    "-update derives testdata/reference from them",
 		"netio/netcode/testdata/reference/README.md": "names the source",
+		"bench/trace/people_test.go":                 "-update derives testdata from them",
+		"bench/trace/testdata/README.md":             "names the source",
+		"bench/codeceval/eval_test.go":               "not yet: entity states of other programs",
 		"sim/netstate/model.go":                      "go generate trains on them where they are",
-	}
-	for _, name := range []string{"bench/trace/trace_test.go", "bench/codeceval/eval_test.go",
-		"bench/codeceval/rowtrace/size_test.go", "bench/swarm/trace_bot_test.go", "bench/lobbysim/replay_size_test.go"} {
-		allowed[name] = "not yet: recordings of play"
 	}
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != "." {
