@@ -37,7 +37,6 @@ var skips = []struct{ why, funcs string }{
 	{"the machine kept the server from running each time; TestThreat07FloodFromClientsNetwork plays the " +
 		"same in virtual time", "cmd/tickrate TestThreat07ForeignCrowdBesideFlood"},
 	{"too few descriptors for a crowd", "cmd/tickrate newForeignCrowd floodRequests"},
-	{"not yet: entity states of other programs are in no clone", "bench/codeceval recordings"},
 	{"each step of a plan was void", "cmd/tickrate TestPlanCapturesFailedSteps"},
 }
 
@@ -108,7 +107,8 @@ func TestNothingDependsOnFilesBesideTheRepository(t *testing.T) {
 		"netio/netcode/testdata/reference/README.md": "names the source",
 		"bench/trace/people_test.go":                 "-update derives testdata from them",
 		"bench/trace/testdata/README.md":             "names the source",
-		"bench/codeceval/eval_test.go":               "not yet: entity states of other programs",
+		"bench/codeceval/eval_test.go":               "-update derives testdata from them",
+		"bench/codeceval/testdata/README.md":         "names the source",
 		"sim/netstate/model.go":                      "go generate trains on them where they are",
 	}
 	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
