@@ -204,7 +204,7 @@ var layers = []layer{
 	{pkg: "bench/simbench",
 		may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick " +
 			"internal/hugepage internal/clock internal/perfevent netio netio/impair netio/netcode protocol " +
-			"server server/metrics sim sim/arena sim/content sim/netstate",
+			"server server/host server/metrics sim sim/arena sim/content sim/netstate",
 		shell: "*"},
 	{pkg: "bench/gate",
 		may:   "bench/measure bench/scenario bench/simbench internal/clock internal/perfevent perf server/metrics",
