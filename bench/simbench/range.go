@@ -31,8 +31,9 @@ type spread struct {
 	match float64 // between two matches of one lobby; n lobbies have it divided by the root of n
 }
 
-// Spreads of the figures. They were learned on the scenarios that Draw gives for the seeds 1 to 3, on
-// a virtual machine of two processors, and are no part of a mean: they only widen intervals.
+// Spreads of the figures, from scenarios that Draw gives for the seeds 1 and 2 and from six matches of
+// one lobby, live and simulated, on a busy virtual machine of two processors. They are no part of a
+// mean: they only widen intervals.
 var (
 	tickSpread   = spread{model: 0.07, match: 0.08}
 	coresSpread  = spread{model: 0.06, match: 0.08}
