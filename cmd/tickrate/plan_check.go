@@ -110,7 +110,7 @@ func (f *checkFlags) checkAll(c *cobra.Command, kind string, all []scenario.Scen
 	voids := 0
 	for _, s := range all {
 		began := time.Now()
-		verdicts, void, err := f.one(c, s)
+		verdicts, why, err := f.one(c, s)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
@@ -122,12 +122,12 @@ func (f *checkFlags) checkAll(c *cobra.Command, kind string, all []scenario.Scen
 		fmt.Fprintf(w, "; %.0f s\n", time.Since(began).Seconds())
 		for _, v := range verdicts {
 			printChecked(w, v)
-			if !void {
+			if why == "" {
 				tallies = addTo(tallies, v)
 			}
 		}
-		if void {
-			fmt.Fprintln(w, "  VOID: not counted")
+		if why != "" {
+			fmt.Fprintf(w, "  VOID, not counted: %s\n", why)
 			voids++
 		}
 	}
@@ -137,27 +137,30 @@ func (f *checkFlags) checkAll(c *cobra.Command, kind string, all []scenario.Scen
 	return nil
 }
 
-// one predicts a scenario and runs it live.
-func (f *checkFlags) one(c *cobra.Command, s scenario.Scenario) (all []simbench.Verdict, void bool, err error) {
+// one predicts a scenario and runs it live. why says that every live run was void; "": one was not.
+func (f *checkFlags) one(c *cobra.Command, s scenario.Scenario) (all []simbench.Verdict, why string, err error) {
 	prices, err := readPrices(f.prices)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	var flags scenarioFlags
 	if err := flags.use(s); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	out := newScreen(c.OutOrStdout(), false)
 	cfg, err := flags.config(c, out)
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	p, live, err := predictAndRun(c.Context(), cfg, f.repeats)
 	out.clear()
 	if err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
-	return p.Judge(live.steps, prices, flags.demand(verifiedPlayers, 0.3)), live.voids == live.times, nil
+	if live.voids == live.times {
+		why = live.why
+	}
+	return p.Judge(live.steps, prices, flags.demand(verifiedPlayers, 0.3)), why, nil
 }
 
 // printChecked prints a verdict in a line.
