@@ -15,11 +15,11 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: arena dist help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 fleet clean
+.PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 fleet clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE and ROUNDS (gate), SLOW."
+	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE and ROUNDS (gate), SLOW, SEED and DRAWS (predict-check)."
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
 build: ## compile bin/tickrate
@@ -126,6 +126,9 @@ gate: build ## compare with another commit (BASE, default HEAD): fails if someth
 		i=$$((i + 1)); echo "round $$i of $(ROUNDS)"; \
 	done; \
 	bin/tickrate bench compare "$$dir/old.json" "$$dir/new.json"
+
+predict-check: build ## predictions of DRAWS (10) scenarios of SEED (4), and of the built-in ones, beside live runs
+	bin/tickrate plan check --seed $(or $(SEED),4) --count $(or $(DRAWS),10) --prices examples/plan/prices.toml
 
 gate-selftest: build ## prove the gate here: an equal pair passes, a slowdown on purpose (SLOW) does not
 	bin/tickrate bench selftest --slow $(SLOW)

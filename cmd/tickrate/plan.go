@@ -87,7 +87,7 @@ Exit codes:
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
+	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets(), newCheck())
 	f.register(c)
 	f.remote.register(c)
 	f.capture.register(c.Flags())
