@@ -246,47 +246,27 @@ func TestGeneratedCodeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkRow captures, restores and interpolates rows of 28 fields: generated, and by reflection.
+// BenchmarkRow captures, restores and interpolates rows of 28 fields: generated.
 func BenchmarkRow(b *testing.B) {
-	twin, err := schema.Reflect[Edges]()
-	if err != nil {
-		b.Fatal(err)
-	}
 	v := Edges{Degrees: 77.7, Wide: 1e6, Below: -2, Three: 7, Odd: 100}
 	var from, to [EdgesFields]int32
 	v.Row(from[:])
 	copy(to[:], from[:])
 	var into Edges
-	b.Run("capture/generated", func(b *testing.B) {
+	b.Run("capture", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			v.Row(to[:])
 		}
 	})
-	b.Run("capture/reflective", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			twin.Capture(&v, schema.Everyone)
-		}
-	})
-	b.Run("restore/generated", func(b *testing.B) {
+	b.Run("restore", func(b *testing.B) {
 		for b.Loop() {
 			into.Restore(from[:])
 		}
 	})
-	b.Run("restore/reflective", func(b *testing.B) {
-		for b.Loop() {
-			twin.Restore(&into, schema.Everyone, from[:])
-		}
-	})
-	b.Run("lerp/generated", func(b *testing.B) {
+	b.Run("lerp", func(b *testing.B) {
 		for b.Loop() {
 			into.Lerp(from[:], to[:], 100)
-		}
-	})
-	b.Run("lerp/reflective", func(b *testing.B) {
-		for b.Loop() {
-			twin.Lerp(&into, schema.Everyone, from[:], to[:], 100)
 		}
 	})
 }
