@@ -374,7 +374,7 @@ func (c *crowd) primed(codec schema.Codec) *schema.Model {
 
 func perEntity(b *testing.B, bytes int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdSlots, "ns/entity")
-	b.ReportMetric(float64(bytes)*8/crowdSlots, "bit/entity")
+	b.ReportMetric(float64(bytes)*8/crowdSlots, "bits/entity")
 	b.ReportMetric(0, "ns/op")
 }
 
