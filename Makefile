@@ -7,7 +7,7 @@ VERSION     ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 
 FUZZTIME  ?= 10s
 BENCH     ?= .
 COUNT     ?= 6
-BENCHTIME ?= 1s
+BENCHTIME ?= 300ms
 PKG       ?= ./...
 ARGS      ?=
 
@@ -15,7 +15,7 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 fleet clean
+.PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-once bench-report gen kernels lint vet nofma same arm64 fleet clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -85,27 +85,53 @@ exact: ## 10^6 shots held to their shooters' own views (TICKRATE_EXACT: how many
 duels: ## 10,000 duels of honest shooters and of each kind of liar (TICKRATE_DUELS: how many)
 	TICKRATE_DUELS=$${TICKRATE_DUELS:-10000} $(GO) test -run '^TestDuels$$' -count 1 -timeout 60m -v ./server
 
-bench: ## all benchmarks, once
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+# The output of benchmarks is checked: nothing failed, and all units are ones that benchstat scales.
+# bench-run runs them with flags, prints what they print, and leaves it in report/bench-go.txt.
+BENCHALL = $(if $(filter .,$(BENCH)),$(if $(filter ./...,$(PKG)),-all))
+define bench-run
+	@mkdir -p report; rm -f report/bench.rc
+	@{ $(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m $(1) $(PKG) 2>&1; echo $$? > report/bench.rc; } | \
+		tee report/bench-go.txt; test "$$(cat report/bench.rc)" = 0
+	$(GO) run ./bench/benchreport -check $(BENCHALL) -in report/bench-go.txt
+endef
 
-# The first lines are file configuration in Go's benchmark format: the results carry their own machine and commit.
-# Stages of the running server come from a plan of each scenario in LIVE, whose knee is measured six times.
-LIVE ?= one-lobby wide mobile duels
-bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
+bench: BENCHTIME = 100ms
+bench: ## all benchmarks (BENCH, PKG) of 100 ms (BENCHTIME), at most 12 minutes
+	$(call bench-run,-benchtime $(BENCHTIME))
+
+bench-once: ## each benchmark for one iteration, at most 3 minutes: none fails, all units are right
+	$(call bench-run,-benchtime 1x)
+
+# Rounds of all benchmarks of the page, so that both lines of a ratio meet the same disturbances. The
+# first lines are file configuration in Go's benchmark format: the results carry their own machine and
+# commit. Stages of the running server come from plans of the sizes in LIVE (scenario:players).
+LIVE ?= one-lobby:200 wide:200 mobile:100 duels:100
+bench-report: build ## the benchmarks of BENCHMARKS.md COUNT (6) times for BENCHTIME (300 ms); at most 40 minutes
+	@test -z "$$(git status --porcelain)" || { echo "bench-report: expected a tree without changes:" >&2; git status --short >&2; exit 1; }
 	@mkdir -p report
 	@{ echo "commit: $(VERSION)"; \
 	   echo "date: $$(date -u +%Y-%m-%d)"; \
 	   echo "go: $$($(GO) env GOVERSION)"; \
 	   echo "kernel: $$(uname -sr)"; \
 	   echo "cores: $$(getconf _NPROCESSORS_ONLN)"; \
-	   echo "seed: fixed in each benchmark"; \
-	   echo "command: go test -run '^\$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) $(PKG)"; \
+	   echo "benchtime: $(BENCHTIME)"; \
 	 } > report/bench-go.txt
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) -timeout 60m $(PKG) >> report/bench-go.txt || \
-		{ grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }
-	for s in $(LIVE); do bin/tickrate plan --scenario $$s --repeat 5 --limit 3m --out report/$$s >/dev/null && \
-		grep -v '^BenchmarkPlan' report/$$s/bench.txt >> report/bench-go.txt || exit 1; done
-	$(GO) run ./bench/benchreport -in report/bench-go.txt -out BENCHMARKS.md
+	@set -e; $(GO) build -o report/benchreport ./bench/benchreport; report/benchreport -list > report/bench-jobs.txt; \
+	round=1; while [ $$round -le $(COUNT) ]; do \
+		while read -r pkg names; do \
+			echo "round $$round of $(COUNT): $$pkg"; \
+			$(GO) test -vet=off -run '^$$' -bench "$$names" -benchmem -benchtime $(BENCHTIME) -timeout 10m "$$pkg" \
+				>> report/bench-go.txt || { grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }; \
+		done < report/bench-jobs.txt; round=$$((round + 1)); \
+	done; \
+	for s in $(LIVE); do \
+		echo "plan $$s"; rc=0; \
+		bin/tickrate plan --scenario "$${s%%:*}" --sizes "$${s##*:}" --repeat $(COUNT) --out "report/$${s%%:*}" >/dev/null || rc=$$?; \
+		[ $$rc = 0 ] || [ $$rc = 3 ] || exit $$rc; \
+		grep -v '^BenchmarkPlan' "report/$${s%%:*}/bench.txt" >> report/bench-go.txt; \
+	done
+	@test "$$(git describe --tags --always --dirty)" = "$(VERSION)" || { echo "bench-report: the tree has changed meanwhile" >&2; exit 1; }
+	report/benchreport -in report/bench-go.txt -out BENCHMARKS.md
 
 # Two builds on one machine, a round of each at a time, so that both meet the same disturbances. Builds from before
 # "bench record" have "plan rounds" instead, whose files "bench compare" reads, too.

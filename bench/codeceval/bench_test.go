@@ -49,8 +49,8 @@ func runTrial(b *testing.B, trial *Trial, codec schema.Codec) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(encode/float64(b.N), "ns/row")
 	b.ReportMetric(decode/float64(b.N), "decode-ns/row")
-	b.ReportMetric(s.BitsPerEntity, "bit/row")
+	b.ReportMetric(s.BitsPerEntity, "bits/row")
 	b.ReportMetric(s.BytesPerSnapshot, "B/snapshot")
-	b.ReportMetric(s.FirstBytes, "B/first")
+	b.ReportMetric(s.FirstBytes, "first-B/snapshot")
 	b.ReportMetric(float64(s.ModelBytes), "model-B")
 }
