@@ -11,15 +11,14 @@ import (
 // have a fair rival or a limit. Benchmarks that no table takes are run by make bench alone.
 var stations = []station{
 	{"The running server", livePkg + ":" + liveBase},
-	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Lobbies,Join sim:Tick"},
+	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Lobbies sim:Tick"},
 	{"Client", "client:Tick client/objects:Objects"},
-	{"Movement", "sim/move:Step"},
-	{"ECS access", "ecs:Integrate,Compact"},
+	{"Movement and columns", "sim/move:Step ecs:Integrate"},
 	{"Shots and sight", "lagcomp:Cast,Record,Overlap,Sweep lagcomp/internal/kernel:Broad sim/arena:Raycast"},
-	{"Snapshots", "ecs/snapshot:Pair,Relevant,Entity ecs/interest:Snapshot"},
-	{"Codec size and speed", "bench/codeceval:Trace bench/codeceval/rowtrace:Player bench/lobbysim:Block,CatchUp"},
+	{"Snapshots", "ecs/snapshot:Pair,Relevant ecs/interest:Snapshot"},
+	{"Codec size and speed", "bench/codeceval/rowtrace:Player bench/lobbysim:Block,CatchUp"},
 	{"Receive and send", "netio:Receive,Trickle,Send,Echo"},
-	{"Session crypto", "netio/netcode:Receive,Seal,Reject"},
+	{"Session crypto", "netio/netcode:Receive,Seal"},
 }
 
 // station names a table and what it takes.
