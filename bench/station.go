@@ -52,7 +52,7 @@ var headlines = []headline{
 		"Lobbies/players=10/32-together"},
 	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
 	{"movement of one of 1000 players", "sim/move", "Step/columns"},
-	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs"},
+	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs/sweeper"},
 	{"visibility and priority of a player for a connection", "ecs/interest",
 		"Snapshot/seen=179/look+pick"},
 	{"a player in a snapshot to a connection", "ecs/snapshot", "Relevant/baselines=4/shared"},

@@ -11,14 +11,14 @@ import (
 // trained on another recording, or on the other half of the same one. The time is that of encoding.
 func BenchmarkTrace(b *testing.B) {
 	const people = "qw_4on4_dm2_8p.csv.gz"
-	cubes := open(b, "itr/cubes_a.itr")
+	cubes := open(b, "cubes_a.itr")
 	for _, c := range []struct {
 		name  string
 		train []*itr.Trace
 		test  *itr.Trace
 		delay int // snapshots in 100 ms
 	}{
-		{"fields=58", []*itr.Trace{open(b, "itr/lobby_16_train.itr")}, open(b, "itr/lobby_64_train.itr"), 2},
+		{"fields=58", []*itr.Trace{open(b, "lobby_16_train.itr")}, open(b, "lobby_64_train.itr"), 2},
 		{"cubes", []*itr.Trace{half(cubes, true)}, half(cubes, false), 6},
 		{"people", []*itr.Trace{open(b, "qw_duel_aerowalk_2p.csv.gz"), open(b, "qw_duel_povdmm4_2p.csv.gz")},
 			open(b, people), 2},

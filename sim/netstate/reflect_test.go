@@ -106,30 +106,3 @@ func TestRow40InterpolationIsTheServers(t *testing.T) {
 		}
 	})
 }
-
-// BenchmarkPublicRow captures players: one, and all columns of 256.
-func BenchmarkPublicRow(b *testing.B) {
-	var p PlayerState
-	p.Restore([]int32{1000, 200, -256, 1024, -5, 3, 100, 7, 1, 2, 3, 4})
-	var row [PublicFields]int32
-	b.Run("one", func(b *testing.B) {
-		for b.Loop() {
-			p.Row(row[:])
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N), "ns/row")
-	})
-	players := make([]PlayerState, 256)
-	for i := range players {
-		players[i] = p
-	}
-	b.Run("columns", func(b *testing.B) {
-		columns := make([][]int32, PublicFields)
-		for i := range columns {
-			columns[i] = make([]int32, len(players))
-		}
-		for b.Loop() {
-			PlayerStateColumns(columns, players)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(players)), "ns/row")
-	})
-}

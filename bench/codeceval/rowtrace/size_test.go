@@ -1,7 +1,6 @@
 package rowtrace
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,21 +17,8 @@ import (
 // late is how many snapshots old what is acknowledged is: 100 ms at 20 a second.
 const late = 2
 
-// recordings finds the folder of recorded play: shared/traces beside the repository, or further up.
-func recordings(t testing.TB) string {
-	t.Helper()
-	dirs := []string{os.Getenv("TICKRATE_TRACES")}
-	for dir := ".."; len(dir) < 30; dir += "/.." {
-		dirs = append(dirs, filepath.Join(dir, "shared", "traces"))
-	}
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
-			return dir
-		}
-	}
-	t.Skip("shared/traces is missing: the sizes of lobbies that follow recorded play stay unproven")
-	return ""
-}
+// recordings holds parts of recorded play; the README beside them names the sources.
+const recordings = "../../trace/testdata/play"
 
 // lobby records a lobby whose players follow recorded people; no names: nobody moves.
 func lobby(t testing.TB, players int, length time.Duration, seed uint64, names ...string) *itr.Trace {
@@ -41,7 +27,7 @@ func lobby(t testing.TB, players int, length time.Duration, seed uint64, names .
 	if len(names) > 0 {
 		var all []*trace.Trace
 		for _, name := range names {
-			tr, err := trace.Open(filepath.Join(recordings(t), name))
+			tr, err := trace.Open(filepath.Join(recordings, name))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -246,28 +246,3 @@ func TestGeneratedCodeAllocatesNothing(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
-
-// BenchmarkRow captures, restores and interpolates rows of 28 fields: generated.
-func BenchmarkRow(b *testing.B) {
-	v := Edges{Degrees: 77.7, Wide: 1e6, Below: -2, Three: 7, Odd: 100}
-	var from, to [EdgesFields]int32
-	v.Row(from[:])
-	copy(to[:], from[:])
-	var into Edges
-	b.Run("capture", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			v.Row(to[:])
-		}
-	})
-	b.Run("restore", func(b *testing.B) {
-		for b.Loop() {
-			into.Restore(from[:])
-		}
-	})
-	b.Run("lerp", func(b *testing.B) {
-		for b.Loop() {
-			into.Lerp(from[:], to[:], 100)
-		}
-	})
-}
