@@ -111,13 +111,17 @@ func (s *station) collect(all []*series) (of []*series) {
 // repeat is the command that measures the lines of a table again.
 func repeat(of []*series, m *meta) string {
 	var packages, names []string
-	if of[0].pkg == livePkg {
+	if of[0].pkg == livePkg { // Live/one-lobby/players=200/receive
 		for _, s := range of {
-			if scenario := s.parts[0]; !slices.Contains(names, scenario) {
-				names = append(names, scenario)
+			plan := "--scenario " + s.parts[0]
+			if size, ok := strings.CutPrefix(s.parts[1], "players="); ok {
+				plan += " --sizes " + size
+			}
+			if !slices.Contains(names, plan) {
+				names = append(names, plan)
 			}
 		}
-		return "tickrate plan --scenario " + strings.Join(names, "|") + " --sizes N --repeat 6"
+		return fmt.Sprintf("tickrate plan --repeat %d %s", leastRuns-1, strings.Join(names, " | "))
 	}
 	for _, s := range of {
 		if at := "./" + s.pkg; !slices.Contains(packages, at) {
