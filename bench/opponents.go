@@ -41,6 +41,7 @@ var rivals = []opponent{
 	{"bench/codeceval", "Trace", "zstd", "zstd with a trained dictionary"},
 	{"bench/codeceval/rowtrace", "Player", "zstd", "zstd with a trained dictionary"},
 	{"bench/lobbysim", "Block", "zstd", "zstd with a trained dictionary"},
+	{"bench/lobbysim", "Block", "huff0", "huff0 with a trained table"},
 	{"netio", "Receive", "net", "package net, one datagram a call"},
 	{"netio", "Trickle", "net", "package net, one datagram a call"},
 	{"netio", "Send", "net-WriteToUDPAddrPort", "package net, one datagram a call"},

@@ -101,7 +101,7 @@ func (t *observeCost) report(b *testing.B) {
 }
 
 // leastPairs are the pairs of blocks of a benchmark of few iterations; a useful -benchtime is 14400x.
-const leastPairs = 6
+const leastPairs = 2 * trimmed
 
 // uncounted are the first ticks of a block, in which what was just switched on fills its memory. With 12
 // ticks they make blocks whose length has no rhythm in common with what a lobby does once a second.

@@ -160,7 +160,7 @@ func nanos(times []time.Duration, q float64) float64 {
 func BenchmarkRecording(b *testing.B) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	const plays, ticks = 2, 8 * 128
+	const plays, ticks = 2, 4 * 128
 	plain := leastTimes(b, func() *afterTick { return nil }, plays, ticks)
 	reportRecording(b, plain, leastTimes(b, newAfterTick, plays, ticks))
 }

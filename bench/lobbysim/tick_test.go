@@ -231,7 +231,7 @@ func BenchmarkTick(b *testing.B) {
 
 // BenchmarkRelevance measures a whole tick of some players by what decides which rows a client
 // gets: all rows, in blocks that clients share; rows that a grid and the walls of a town leave
-// visible; those under a byte limit. The wide town is that of the scenario of that name.
+// visible; those under a byte limit.
 func BenchmarkRelevance(b *testing.B) {
 	open := func(c server.Config) func(testing.TB) server.Config {
 		return func(testing.TB) server.Config { return c }
@@ -247,7 +247,6 @@ func BenchmarkRelevance(b *testing.B) {
 		{"open/grid", 500, open(server.Config{Relevance: server.RelevanceGrid})},
 		{"town/grid", 500, town(server.Config{})},
 		{"town/grid/kbps=128", 500, town(server.Config{Kbps: 128})},
-		{"wide/players=640", 640, func(t testing.TB) server.Config { return wideTown(t, 640) }},
 	} {
 		b.Run(way.name, func(b *testing.B) {
 			var spent time.Duration
@@ -284,15 +283,4 @@ func BenchmarkRelevance(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
-}
-
-// wideTown is a lobby as the scenario wide has it: a town four times as large as usual.
-func wideTown(t testing.TB, players int) server.Config {
-	t.Helper()
-	town := arena.Town(4*players, 11)
-	table, err := pvs.Build(town, pvs.Fit(town, pvs.CellFor(town)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return server.Config{Arena: town, Relevance: server.RelevanceGrid, PVS: table, ViewDistance: 60}
 }

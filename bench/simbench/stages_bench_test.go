@@ -46,9 +46,8 @@ func BenchmarkStages(b *testing.B) {
 		name, scenario string
 		players        int
 	}{
-		{"one-lobby/players=1000", "one-lobby", 1000},
-		{"wide/players=640", "wide", 640},
-		{"wide/players=2000", "wide", 2000},
+		{"one-lobby/players=500", "one-lobby", 500},
+		{"wide/players=200", "wide", 200},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			s, ok := scenario.Named(c.scenario)

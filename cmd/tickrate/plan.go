@@ -65,9 +65,9 @@ override its keys:
 
 With --sizes, the plan measures the sizes that you name, each as often as
 --repeat says, and searches nothing: lines of bench.txt then have the same
-names in every run, for benchstat, which wants six measurements.
+names in every run, for benchstat, which wants six measurements: one and five repeats.
 
-  tickrate plan --sizes 200,400 --repeat 6 --out new
+  tickrate plan --sizes 200,400 --repeat 5 --out new
   benchstat -ignore commit old/bench.txt new/bench.txt
 
 With --agents, the players are on other machines, where tickrate swarm agent

@@ -27,7 +27,7 @@ func BenchmarkBuild(b *testing.B) {
 }
 
 func BenchmarkVisible(b *testing.B) {
-	a := town(128, 1)
+	a := town(32, 1)
 	c := Fit(a, 4)
 	c.Effort = 1
 	t, err := Build(a, c)
