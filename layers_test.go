@@ -49,6 +49,8 @@ var layers = []layer{
 	// regions of execution traces, without garbage
 	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
+	// frozen, what a plan's tick is a multiple of: nothing of this module's transport
+	{pkg: "bench/floor", may: "sys crypto", shell: "*"},
 	{pkg: "bench/measure", may: "internal/stage", shell: "machine.go"},
 	{pkg: "bench/slo", may: "bench/measure internal/meter expr"},
 	{pkg: "bench/search", may: "bench/measure bench/slo"},
@@ -211,8 +213,8 @@ var layers = []layer{
 		shell: "slowdown.go rounds.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/stage internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner",
-		may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
-			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock internal/perfevent netio/impair " +
+		may: "bench/floor bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
+			"bench/swarm ecs/tick internal/stage internal/hugepage internal/meter internal/clock internal/perfevent netio/impair " +
 			"netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate",
 		tests: "client", shell: "*"},
 	// the machines' decisions are no shell: these files have the bus, the clock and the swarm

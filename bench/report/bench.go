@@ -149,6 +149,10 @@ func benchValues(s measure.Step) []benchfmt.Value {
 		{Value: s.SnapshotAgeMillis.P99 * msToNs, Unit: "age-p99-ns"},
 		{Value: s.AllocsPerTick, Unit: "allocs/tick"},
 	}
+	if f := s.Floor; f != nil && f.Millis > 0 {
+		values = append(values, benchfmt.Value{Value: f.Millis * msToNs, Unit: "floor-ns/tick"},
+			benchfmt.Value{Value: f.Tick, Unit: "tick/floor"}, benchfmt.Value{Value: f.Process, Unit: "process/floor"})
+	}
 	if e := s.Events; e != nil {
 		values = append(values, benchfmt.Value{Value: e.Instructions, Unit: "instructions/player/tick"},
 			benchfmt.Value{Value: e.Cycles, Unit: "cycles/player/tick"},

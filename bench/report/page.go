@@ -176,6 +176,11 @@ func facts(p Plan) []fact {
 		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.SLO.AgeLimitMillis) + " ms"},
 		{"One more player", number(1000 * p.Fit.Total.Marginal(s.Players)), "µs a tick"},
 	}
+	if f := p.Floor; f != nil && f.Steps > 0 {
+		all = append(all, fact{"CPU, each player", number(1e3 * f.PlayerMillis), "µs a tick"},
+			fact{"Tick", times(f.Tick), "times its datagrams alone"},
+			fact{"Process", times(f.Process), "times its datagrams alone"})
+	}
 	if g := p.Games; g != nil {
 		all = append(all, fact{"Games a core", number(g.PerCore), g.how()})
 	}
@@ -199,6 +204,9 @@ func notes(p Plan) []fact {
 	n := []fact{{"Service level", p.SLO.Expr, ""}, {"Movement", movement, ""}}
 	if p.Repeats != nil {
 		n = append(n, fact{"Repeated", repeated(p.Repeats), ""})
+	}
+	if p.Floor != nil {
+		n = append(n, fact{"Floor", p.Floor.Words(), ""})
 	}
 	switch voids := p.Voids(); {
 	case voids > 0:

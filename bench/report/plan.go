@@ -46,7 +46,9 @@ type Plan struct {
 	Games *Games `json:"games,omitempty"`
 	// Repeats are of the size at the knee; nil where it was measured once.
 	Repeats *Repeats `json:"repeats,omitempty"`
-	Partial bool     `json:"partial"` // the search was cut short: the knee is a lower bound
+	// CPU time as a multiple of that of the datagrams alone; nil: not asked for.
+	Floor   *Floor `json:"floor,omitempty"`
+	Partial bool   `json:"partial"` // the search was cut short: the knee is a lower bound
 }
 
 // Clean returns p as it is written: version and defaults filled in, lists never null, and every
@@ -82,6 +84,9 @@ func (p Plan) Clean() Plan {
 		p.Units = s.Units()
 	}
 	p.Units = append([]measure.UnitCost{}, p.Units...)
+	if p.Floor == nil {
+		p.Floor = p.floor()
+	}
 	if p.Games == nil {
 		p.Games = p.games()
 	}

@@ -36,6 +36,8 @@ type Config struct {
 	Observer    Observer
 	Description measure.Machine // default measure.Here
 
+	Floor bool // measure the floor of each step's datagrams, too
+
 	// Keeps the captured ticks of the steps of a plan that fail; nil: no tick is captured.
 	Captures *Captures
 	// Plays the players of a step on other machines; nil: a swarm in this process does.
@@ -138,7 +140,13 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer s.Close() // the figures are out by then
 	run := stepRun{Runner: r, sc: sc, servers: servers, swarm: s, players: players}
-	return run.measure(ctx)
+	step, err := run.measure(ctx)
+	servers.stop() // they would take the processor from the floor
+	if err == nil {
+		r.addFloor(ctx, &step)
+		r.blameStall(&step, sc) // which judges the step, so the floor is known
+	}
+	return step, err
 }
 
 // Repeat measures the scenario live as many times. The seed of each run is one more than that of
@@ -219,7 +227,6 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	step := newStep(r.players, clients, hosts, &s.Figures, Account(&s.Figures))
 	step.SwarmHiccup = millis(gaps)
 	r.blame(&step)
-	r.blameStall(&step, r.sc)
 	return step, nil
 }
 

@@ -206,6 +206,7 @@ type kneeLine struct {
 	Repeats *report.Repeats    `json:"repeats"`
 	Units   []measure.UnitCost `json:"units"`
 	Games   *report.Games      `json:"games"`
+	Floor   *report.Floor      `json:"floor,omitempty"`
 	Partial bool               `json:"partial"`
 	Report  string             `json:"report"` // folder
 }
@@ -228,7 +229,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
-	live.Captures = f.capture.captures()
+	live.Captures, live.Floor = f.capture.captures(), true
 	end, err := f.remote.open(c, &f.scenarioFlags, out, &live)
 	if err != nil {
 		return err
@@ -252,7 +253,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	p = p.Clean()
 	if f.json {
 		err := json.NewEncoder(c.OutOrStdout()).Encode(kneeLine{"knee", report.Version, p.Knee, p.Repeats,
-			p.Units, p.Games, p.Partial, f.out})
+			p.Units, p.Games, p.Floor, p.Partial, f.out})
 		return errors.Join(err, outcome(p))
 	}
 	printPlan(&wrapper{w: c.OutOrStdout()}, p)

@@ -78,6 +78,9 @@ func printKnee(w io.Writer, p report.Plan) {
 	if p.Knee.Cause != "" {
 		printWrapped(w, "  "+p.Knee.Cause)
 	}
+	if p.Floor != nil {
+		printWrapped(w, "  "+p.Floor.Words())
+	}
 	// Encryption grows with datagrams, whatever they hold.
 	if s, ok := p.AtKnee(); ok {
 		if _, percent, ok := s.Encryption(); ok {
