@@ -18,6 +18,7 @@ import (
 // figures are what one turn measured.
 type figures struct {
 	Cores       float64 `json:"cores"`        // of the server
+	Waited      float64 `json:"waited"`       // its threads' waiting for a processor, in cores
 	Snapshots   float64 `json:"snapshots"`    // a second, received by all clients
 	Arrived     float64 `json:"arrived"`      // share of the snapshots that were due
 	Players     float64 `json:"players"`      // other players in a snapshot
@@ -90,18 +91,19 @@ func (p *plan) measure(ctx context.Context, s side, n int) (f figures, err error
 // cpuAndMemory measures the server over the window.
 func (p *plan) cpuAndMemory(ctx context.Context, server *process) (f figures, err error) {
 	start := time.Now()
-	before, err := server.cpu()
+	before, waited, err := server.cpu()
 	if err != nil {
 		return f, err
 	}
 	if !sleep(ctx, p.window) {
 		return f, ctx.Err()
 	}
-	after, err := server.cpu()
+	after, waiting, err := server.cpu()
 	if err != nil {
 		return f, err
 	}
-	f.Cores = (after - before).Seconds() / time.Since(start).Seconds()
+	took := time.Since(start).Seconds()
+	f.Cores, f.Waited = (after-before).Seconds()/took, (waiting-waited).Seconds()/took
 	rss, err := server.rss()
 	f.RSS = float64(rss) / 1e6
 	return f, err

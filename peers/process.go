@@ -84,25 +84,25 @@ func (p *process) said() string {
 	return string(bytes.Join(lines[max(len(lines)-3, 0):], []byte("; ")))
 }
 
-// cpu is the time that all threads of the program have run.
-func (p *process) cpu() (sum time.Duration, err error) {
+// cpu is the time that all threads of the program have run, and that they have waited for a
+// processor.
+func (p *process) cpu() (ran, waited time.Duration, err error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
 	if err != nil || len(files) == 0 {
-		return 0, fmt.Errorf("no threads of process %d: has it ended? It said: %s", p.cmd.Process.Pid, p.said())
+		return 0, 0, fmt.Errorf("no threads of process %d: has it ended? It said: %s", p.cmd.Process.Pid, p.said())
 	}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			continue // the thread has ended
 		}
-		ns, _, _ := strings.Cut(string(text), " ")
-		n, err := strconv.ParseInt(ns, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", f, err)
+		var ns, delay time.Duration
+		if _, err := fmt.Sscan(string(text), &ns, &delay); err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", f, err)
 		}
-		sum += time.Duration(n)
+		ran, waited = ran+ns, waited+delay
 	}
-	return sum, nil
+	return ran, waited, nil
 }
 
 // rss is the program's memory in bytes.

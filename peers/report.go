@@ -77,8 +77,16 @@ func (r *row) cells() []string {
 		one("%.0f", func(f figures) float64 { return 1e6 * f.Cores / f.Snapshots }),
 		one("%.1f", func(f figures) float64 { return f.PlayerBytes }),
 		one("%.0f", func(f figures) float64 { return f.RSS }),
-		one("%.1f", func(f figures) float64 { return 100 * f.Arrived }),
+		one("%.1f", func(f figures) float64 { return 100 * f.Arrived }) + r.mark(),
 	}
+}
+
+// mark stars a row whose snapshots were not all there.
+func (r *row) mark() string {
+	if arrived, _, _ := r.spread(func(f figures) float64 { return f.Arrived }); arrived < 0.95 {
+		return " *"
+	}
+	return ""
 }
 
 var heads = []string{"players", "server", "CPU, %", "% each", "µs/snap", "B/player", "MB", "arrived %"}
@@ -88,6 +96,9 @@ const notComparable = `CPU is what all threads of the server ran, in percent of 
 turns and their range. B/player: UDP payload to a client over its snapshots and
 the other players in each. "tickrate 60/20" is ours at 60 ticks and 20 snapshots
 a second. At 60 ticks ours cannot send 25 a second, so it sends 30 beside DDNet.
+
+* fewer than 95 % of the snapshots that were due arrived: the machine was too
+busy for this server, whose CPU would be higher with all of them.
 
 What is not comparable: ours encrypts and authenticates every datagram, the
 peers do neither. The games differ: physics, hits (ours rewinds), maps, what a
