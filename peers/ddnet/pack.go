@@ -1,7 +1,5 @@
 package ddnet
 
-import "bytes"
-
 // AppendInt appends a number: six bits and the sign in the first byte, seven in each that follows,
 // the highest bit set where one follows.
 func AppendInt(dst []byte, v int32) []byte {
@@ -46,17 +44,6 @@ func (u *unpacker) int() int32 {
 		}
 	}
 	return int32(v ^ sign)
-}
-
-func (u *unpacker) text() string {
-	i := bytes.IndexByte(u.data, 0)
-	if i < 0 {
-		u.failed = true
-		return ""
-	}
-	s := string(u.data[:i])
-	u.data = u.data[i+1:]
-	return s
 }
 
 func (u *unpacker) raw(n int32) []byte {

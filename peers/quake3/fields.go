@@ -43,7 +43,10 @@ func (r *Reader) entity() (removed, ok bool) {
 		return false, false
 	}
 	for _, width := range entityFields[:n] {
-		if r.Bits(1) == 0 || r.Bits(1) == 0 { // not changed, or zero
+		if r.Bits(1) == 0 { // not changed
+			continue
+		}
+		if r.Bits(1) == 0 { // zero
 			continue
 		}
 		if width == 0 {
