@@ -106,7 +106,7 @@ type Step struct {
 	Bytes *Bytes `json:"bytes,omitempty"`
 
 	InputsExpected uint64 `json:"inputs_expected"`
-	// Missed by the server although they were sent in time.
+	// Missed by the server although they were sent in time, counted for each player.
 	InputsLost    uint64 `json:"inputs_lost"`
 	InputsLate    uint64 `json:"inputs_late"` // sent too late for the server
 	DatagramsLost uint64 `json:"datagrams_lost"`
@@ -151,6 +151,14 @@ type Agent struct {
 	ClockBoundMillis float64  `json:"clock_bound_ms"`
 	Wrong            string   `json:"wrong,omitempty"`
 	Stands           []string `json:"stands"` // figures that stand for its players
+}
+
+// LongerTick is, for each quantile, the longer of the CPU and the elapsed time of ticks, in
+// milliseconds: what service levels call tick.
+func (s *Step) LongerTick() Quantiles {
+	c, w := s.TickCPUMillis, s.TickWallMillis
+	return Quantiles{P50: max(c.P50, w.P50), P95: max(c.P95, w.P95), P99: max(c.P99, w.P99),
+		P999: max(c.P999, w.P999), Max: max(c.Max, w.Max), Mean: max(c.Mean, w.Mean)}
 }
 
 // Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0. A step with

@@ -49,7 +49,7 @@ func lateness(p Plan) (t latenessTable) {
 func repeated(r *Repeats) string {
 	mean := func(i measure.Interval) string { return number(i.Mean) + " ± " + number(i.HalfWidth) }
 	text := fmt.Sprintf("%d players were measured %d times and held %d times; "+
-		"means with the 95 %% interval: p99 tick %s ms CPU, %s cores, %s kbit/s a client, p99 age %s ms",
+		"means with the 95 %% interval: p99 tick %s ms, %s cores, %s kbit/s a client, p99 age %s ms",
 		r.Players, r.Steps, r.Held,
 		mean(r.TickMillis), mean(r.Cores), mean(r.KbpsDown), mean(r.AgeMillis))
 	if doubt := r.Doubt(); doubt != "" {

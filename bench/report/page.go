@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -167,7 +168,8 @@ func facts(p Plan) []fact {
 		return nil
 	}
 	all := []fact{
-		{"p99 tick CPU", number(s.TickCPUMillis.P99), "of " + number(p.SLO.TickLimitMillis) + " ms"},
+		{"p99 tick", number(s.LongerTick().P99), fmt.Sprintf("of %s ms; CPU %s", number(p.SLO.TickLimitMillis),
+			number(s.TickCPUMillis.P99))},
 		{"Server CPU", number(s.ServerCores), "cores"},
 		{"Down, each client", number(s.KbpsDownPerClient), "kbit/s"},
 		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
@@ -236,6 +238,14 @@ func (r row) Reason() string {
 	return strings.Join(r.Failed, "; ")
 }
 
+// calls are the functions of figures in a term of a service level.
+var calls = regexp.MustCompile(`\w+\(\w+\)`)
+
+// Missed names the figures of the terms that a row misses, empty where there are none.
+func (r row) Missed() string {
+	return strings.Join(calls.FindAllString(strings.Join(r.Failed, " "), -1), ", ")
+}
+
 // stages is the table of stages. A stage that a step does not name is a dash.
 func stages(p Plan) stageTable {
 	var t stageTable
@@ -265,6 +275,14 @@ func stages(p Plan) stageTable {
 func (c curveRow) Micros() float64       { return 1e3 * c.A }
 func (c curveRow) PlayerMicros() float64 { return 1e3 * c.B }
 func (c curveRow) PairNanos() float64    { return 1e6 * c.C }
+
+// Share writes R²; a dash where it must be 1.
+func (c curveRow) Share() string {
+	if c.R2 == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.4f", *c.R2)
+}
 
 // missOf writes the largest residual of a curve; a dash where it must be 0.
 func missOf(c measure.Curve, percent float64) string {

@@ -17,6 +17,9 @@ func render(t *testing.T, p Plan) string {
 	if err := WritePage(&out, p); err != nil {
 		t.Fatal(err)
 	}
+	if at := strings.Index(out.String(), "%!"); at >= 0 {
+		t.Errorf("the page has a value that fmt could not write: %.80q", out.String()[at:])
+	}
 	return out.String()
 }
 
@@ -52,6 +55,16 @@ func TestPageOutlineGolden(t *testing.T) {
 	golden(t, "outline-partial-1.golden.txt", outline(render(t, interrupted)))
 	interrupted.Steps, interrupted.Knee = nil, search.Knee{}
 	golden(t, "outline-partial-0.golden.txt", outline(render(t, interrupted)))
+}
+
+// The words and numbers of a page whose fit has more sizes than parts, with all of its tables.
+func TestPageWordsGolden(t *testing.T) {
+	p := samplePlan(100)
+	if c := p.Clean().Fit.Total; c.R2 == nil || len(c.Residuals) <= c.Parts {
+		t.Fatalf("the sample's fit has %d sizes for %d parts", len(c.Residuals), c.Parts)
+	}
+	page := strings.ReplaceAll(render(t, p), "</tr>", "</tr> ¶ ")
+	golden(t, "words-full.golden.txt", strings.ReplaceAll(words(page), " ¶ ", "\n")+"\n")
 }
 
 func TestPageSaysTheVerdict(t *testing.T) {

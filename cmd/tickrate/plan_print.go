@@ -88,7 +88,7 @@ func printKnee(w io.Writer, p report.Plan) {
 	if r == nil {
 		return
 	}
-	printWrapped(w, fmt.Sprintf("  measured %s, held %d: p99 tick %.2f ± %.2f ms CPU, %.2f ± %.2f cores, "+
+	printWrapped(w, fmt.Sprintf("  measured %s, held %d: p99 tick %.2f ± %.2f ms, %.2f ± %.2f cores, "+
 		"%.1f ± %.1f kbit/s a client (95 %%)", several(r.Steps, "time"), r.Held,
 		r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth,
 		r.KbpsDown.Mean, r.KbpsDown.HalfWidth))
