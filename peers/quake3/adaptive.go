@@ -74,11 +74,10 @@ func (a *adaptive) increment(n *node) {
 			a.swapRanks(leader, n)
 		}
 		n.weight++
-		parent := n.parent
-		if parent != nil && parent.rank == n.rank-1 {
-			defer a.below(n, parent)
+		if n.parent != nil {
+			defer a.below(n, n.parent) // from the root down, once all weights are raised
 		}
-		n = parent
+		n = n.parent
 	}
 }
 

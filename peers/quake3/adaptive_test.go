@@ -25,6 +25,9 @@ func TestAdaptiveOrder(t *testing.T) {
 			if r > 0 && tree.order[r-1].weight > n.weight {
 				t.Fatalf("after %d: weight falls at %d", i, r)
 			}
+			if n.parent != nil && n.parent.rank < r {
+				t.Fatalf("after %d: node %d stands behind its parent", i, r)
+			}
 			if n.rank != r {
 				t.Fatalf("after %d: node %d has rank %d", i, r, n.rank)
 			}
