@@ -15,7 +15,7 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-once bench-report gen kernels lint vet nofma same arm64 fleet clean
+.PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e peers fuzz blast oracle exact duels hours dst mutation bench bench-once bench-report gen kernels lint vet nofma same arm64 fleet clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,7 @@ arena: build ## check a map (MAP), then a server and bots (BOTS) on it; the live
 
 test: ## all tests
 	$(GO) test $(PKG)
+	$(GO) -C peers test ./...
 
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
@@ -49,6 +50,12 @@ race: ## all tests under the race detector
 e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
 	@.ci/browser
 	TICKRATE_E2E=1 $(GO) -C e2e test . -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
+
+# A module of its own. Needs Debian's openarena-server and ddnet-server; .ci/peers finds or installs them where it may, or says how.
+# About twelve minutes; two: ARGS='-turns 1 -sizes 16,64 -window 4s'.
+peers: build ## OpenArena's and DDNet's servers beside ours, same players and rates: report/peers.md
+	@.ci/peers
+	$(GO) -C peers run . $(ARGS)
 
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
@@ -173,11 +180,13 @@ lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	if [ -n "$$bad" ]; then echo "gofmt these:" >&2; echo "$$bad" >&2; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) ./...
+	cd peers && $(GO) run $(STATICCHECK) ./...
 
-# e2e is a module of its own, so that users of the library do not inherit a browser's driver.
+# e2e is a module of its own, so that users of the library do not inherit a browser's driver; peers is one, too.
 vet:
 	$(GO) vet ./...
 	$(GO) -C e2e vet ./...
+	$(GO) -C peers vet ./...
 
 # The simulation computes the same bits on every processor only if no compiler fuses a*b + c. amd64 never does on its
 # own; arm64 does wherever the source lets it, across statements and inlined calls, so its code tells where that is.

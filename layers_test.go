@@ -241,6 +241,11 @@ var layers = []layer{
 	{pkg: "deploy/dist", shell: "*"},            // a tool
 	{pkg: "deploy", tests: "fleet/agones yaml"}, // manifests
 	{pkg: "e2e", tests: above + " chromedp"},    // pages in a browser; a module of its own
+	// other games' servers beside ours; a module of its own, that speaks their protocols
+	{pkg: "peers/crowd", shell: "*"},
+	{pkg: "peers/quake3", may: "peers/crowd"},
+	{pkg: "peers/ddnet", may: "peers/crowd"},
+	{pkg: "peers", may: "internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
 	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
 }
 
