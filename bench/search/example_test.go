@@ -29,7 +29,7 @@ func Example() {
 	}
 	knee, cost := s.Knee(), measure.Fit(steps)
 	fmt.Println(len(steps), "steps")
-	fmt.Println(knee.Players, knee.Bound, knee.Binding[0])
+	fmt.Println(knee.Players, knee.Bound, knee.Term)
 	fmt.Printf("%.1f µs a player\n", 1000*cost.Total.B)
 	// Output:
 	// 10 steps
