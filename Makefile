@@ -89,7 +89,7 @@ bench: ## all benchmarks, once
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
 
 # The first lines are file configuration in Go's benchmark format: the results carry their own machine and commit.
-# Stages of the running server come from a plan of each scenario in LIVE, whose knee is measured six times.
+# Stages of the running server come from a plan of each scenario in LIVE, of the steps near its knee.
 LIVE ?= one-lobby wide mobile duels
 bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	@mkdir -p report
@@ -103,7 +103,7 @@ bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
 	 } > report/bench-go.txt
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) -timeout 60m $(PKG) >> report/bench-go.txt || \
 		{ grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }
-	for s in $(LIVE); do bin/tickrate plan --scenario $$s --repeat 5 --limit 3m --out report/$$s >/dev/null && \
+	for s in $(LIVE); do bin/tickrate plan --scenario $$s --limit 3m --out report/$$s >/dev/null && \
 		grep -v '^BenchmarkPlan' report/$$s/bench.txt >> report/bench-go.txt || exit 1; done
 	$(GO) run ./bench/benchreport -in report/bench-go.txt -out BENCHMARKS.md
 

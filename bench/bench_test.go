@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,21 +21,29 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-func page(t *testing.T, in string, meta Meta) string {
-	t.Helper()
-	var out bytes.Buffer
-	if err := Write(&out, strings.NewReader(in), meta); err != nil {
-		t.Fatal(err)
+// The golden page has tables of its own, so that a benchmark that comes or goes leaves it as it is.
+var (
+	goldenStations = []station{{"ECS access", "ecs:Integrate"},
+		{"Codec size and speed", "ecs/snapshot:Encode compress/bitio:Bits"}, {"Receive and send", "netio:Receive"}}
+	goldenHeadlines = []headline{{"a datagram received", "netio", "Receive/drain"},
+		{"what no result is of", "netio", "Gone"}}
+	goldenOpponents = opponents{
+		rivals: []opponent{{"ecs", "Integrate", "arche-query", "arche's query"},
+			{"ecs/snapshot", "Encode", "naive", "one delta per client and row"}},
+		limits: []opponent{{"netio", "Receive", "call-alone", "the system call alone"}},
 	}
-	return out.String()
-}
+)
 
 func TestWriteGolden(t *testing.T) {
 	in, err := os.ReadFile(filepath.Join("testdata", "bench.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := page(t, string(in), Meta{})
+	var out bytes.Buffer
+	if err := write(&out, bytes.NewReader(in), goldenStations, goldenHeadlines, goldenOpponents); err != nil {
+		t.Fatal(err)
+	}
+	got := out.String()
 	golden := filepath.Join("testdata", "page.md")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -49,20 +59,8 @@ func TestWriteGolden(t *testing.T) {
 	}
 }
 
-// What the caller says of the machine goes before what the results say.
-func TestWriteMeta(t *testing.T) {
-	const in = "commit: abc\ncpu: small\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
-	got := page(t, in, Meta{Commit: "def", Seed: "7"})
-	for _, want := range []string{"| commit | `def` |", "| seed | 7 |", "| processor | small |",
-		"| date | not recorded |", "median of 1 run."} {
-		if !strings.Contains(got, want) {
-			t.Errorf("page lacks %q:\n%s", want, got)
-		}
-	}
-}
-
 func TestWriteRefuses(t *testing.T) {
-	const ok = "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
+	const ok = ecs + "BenchmarkX-2 10 5 ns/op\n"
 	cases := []struct {
 		name, in string
 		kind     error // nil: neither
@@ -72,27 +70,34 @@ func TestWriteRefuses(t *testing.T) {
 		/* 1 */ {"nothing", "", ErrEmpty, 0,
 			"expected benchmark results, as go test -bench writes them: there are none"},
 		/* 2 */ {"no results", "goos: linux\nPASS\n", ErrEmpty, 0, "expected benchmark results"},
-		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed, 3,
-			`line 3: expected results of a run in which nothing failed, got "--- FAIL: BenchmarkY"`},
+		/* 3 */ {"a failed benchmark", ok + "--- FAIL: BenchmarkY\n", ErrFailed, 4,
+			`line 4: expected results of a run in which nothing failed, got "--- FAIL: BenchmarkY"`},
 		/* 4 */ {"a failed package", ok + "FAIL\tgithub.com/tickrate/tickrate/sim [build failed]\n",
-			ErrFailed, 3, "build failed"},
-		/* 5 */ {"a panic", ok + "\npanic: out of range\n", ErrFailed, 4, "panic: out of range"},
-		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil, 3,
-			"line 3: expected a benchmark's name, its iterations, and values each with a unit: " +
+			ErrFailed, 4, "build failed"},
+		/* 5 */ {"a panic", ok + "\npanic: out of range\n", ErrFailed, 5, "panic: out of range"},
+		/* 6 */ {"a broken line", ok + "BenchmarkY-2 10 five ns/op\n", nil, 4,
+			"line 4: expected a benchmark's name, its iterations, and values each with a unit: " +
 				"parsing measurement"},
-		/* 7 */ {"a line cut short", ok + ok + "BenchmarkY-2 10 5", nil, 5, "missing units"},
-		/* 8 */ {"no number", ok + "BenchmarkY-2 10 NaN ns/op\n", nil, 3,
+		/* 7 */ {"a line cut short", ok + ok + "BenchmarkY-2 10 5", nil, 7, "missing units"},
+		/* 8 */ {"no number", ok + "BenchmarkY-2 10 NaN ns/op\n", nil, 4,
 			"a finite number of ns/op, got NaN"},
-		/* 9 */ {"a line without end", ok + strings.Repeat("x", 1<<17), nil, 3,
+		/* 9 */ {"a changed tree", strings.Replace(ok, "abc", "abc-dirty", 1), ErrMixed, 0,
+			`results of a commit without changes, got "abc-dirty"`},
+		/* 10 */ {"no commit", strings.Replace(ok, "commit: abc\n", "", 1), ErrMixed, 0, `got ""`},
+		/* 11 */ {"two commits", ok + "commit: def\nBenchmarkX-2 10 5 ns/op\n", ErrMixed, 5,
+			`line 5: expected results of one commit, abc, got "def"`},
+		/* 12 */ {"two machines", "cpu: a\n" + ok + "cpu: b\nBenchmarkX-2 10 5 ns/op\n", ErrMixed, 6,
+			`line 6: expected results of one cpu, a, got "b"`},
+		/* 13 */ {"a line without end", ok + strings.Repeat("x", 1<<17), nil, 4,
 			"at most 65535 bytes, got 131072"},
 	}
+	kinds := []error{ErrEmpty, ErrFailed, ErrMixed, ErrLimit, ErrLong}
 	for i, c := range cases {
 		var out bytes.Buffer
 		var wrong *InputError
-		err := Write(&out, strings.NewReader(c.in), Meta{})
+		err := Write(&out, strings.NewReader(c.in))
 		if !errors.As(err, &wrong) || wrong.Line != c.line || !strings.Contains(err.Error(), c.want) ||
-			errors.Is(err, ErrEmpty) != (c.kind == ErrEmpty) || errors.Is(err,
-			ErrFailed) != (c.kind == ErrFailed) {
+			slices.ContainsFunc(kinds, func(k error) bool { return errors.Is(err, k) != (c.kind == k) }) {
 			t.Errorf("%d %s: error %v, want %v in line %d, %s", i+1, c.name, err, c.kind, c.line, c.want)
 		}
 		if out.Len() > 0 {
@@ -101,54 +106,8 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	// The longest line that may be is read, and ignored as it is no benchmark's.
 	for n, fine := range map[int]bool{longestLine - 1: true, longestLine: false} {
-		if err := Write(new(bytes.Buffer), strings.NewReader(strings.Repeat("x", n)+"\n"+ok),
-			Meta{}); (err == nil) != fine {
+		if err := Write(new(bytes.Buffer), strings.NewReader(strings.Repeat("x", n)+"\n"+ok)); (err == nil) != fine {
 			t.Errorf("a line of %d bytes: %v", n, err)
-		}
-	}
-}
-
-func TestRival(t *testing.T) {
-	cases := []struct {
-		names string // of one benchmark, in order
-		want  string // for each: the name of its rival, "self" or "-"
-	}{
-		/*  1 */ {"X", "-"},
-		/*  2 */ {"X/only", "-"},
-		/*  3 */ {"X/query X/columns", "- -"},
-		/*  4 */ {"X/columns X/naive", "X/naive self"},
-		/*  5 */ {"X/n=16 X/n=64", "- -"},
-		/*  6 */ {"X/16 X/64k", "- -"},
-		/*  7 */ {"X/encode X/decode", "- -"},
-		/*  8 */ {"X/fast/n=1 X/slow/n=1 X/fast/n=2 X/slow/n=2", "X/slow/n=1 self X/slow/n=2 self"},
-		/*  9 */ {"X/n=1/fast X/n=1/brute X/n=2/fast", "X/n=1/brute self -"},
-		/* 10 */ {"X/shared/n=1 X/shared/n=2 X/naive", "X/naive X/naive self"},
-		/* 11 */ {"X/gnetPlain X/drain", "self X/gnetPlain"},
-		/* 12 */ {"X/explain X/bitmap X/b-map", "X/b-map X/b-map self"},
-		/* 13 */ {"X/encode/fast X/decode/fast X/encode/std", "X/encode/std - self"},
-		/* 14 */ {"X/fast Y/naive", "- -"},
-		/* 15 */ {"X/same-view X/far-view X/one X/brute-same X/brute-far",
-			"X/brute-same X/brute-far X/brute-same self self"},
-	}
-	for i, c := range cases {
-		var all []*series
-		for name := range strings.FieldsSeq(c.names) {
-			base, parts := split(benchfmt.Name(name))
-			all = append(all, &series{pkg: "ecs", base: base, parts: parts})
-		}
-		var got []string
-		for _, s := range all {
-			switch r := rival(s, all); r {
-			case nil:
-				got = append(got, "-")
-			case s:
-				got = append(got, "self")
-			default:
-				got = append(got, r.name())
-			}
-		}
-		if want := strings.Fields(c.want); !slices.Equal(got, want) {
-			t.Errorf("%d %s: rivals %q, want %q", i+1, c.names, got, want)
 		}
 	}
 }
@@ -167,130 +126,103 @@ func TestMainUnit(t *testing.T) {
 	for i, c := range cases {
 		in := "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX/a-2 10 " + c.line +
 			"\nBenchmarkX/plain-2 10 " + c.line + "\n"
-		all, err := read(strings.NewReader(in), &Meta{})
+		all, err := read(strings.NewReader(in), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := all[0].main(); got != c.want {
 			t.Errorf("%d %s: compares by %s, want %s", i+1, c.line, got, c.want)
 		}
-		if got := page(t, in, Meta{}); strings.Contains(got, "NaN") {
-			t.Errorf("%d %s: the page has a NaN:\n%s", i+1, c.line, got)
-		}
 	}
 }
 
-func TestPlace(t *testing.T) {
-	var last int
-	for i, at := range []string{
-		"sim/move Step", "ecs Row01", "lagcomp/internal/kernel Nearest", "lagcomp Cast", "lagcomp/rig Test",
-		"ecs/snapshot Pair", "ecs/interest Look", "ecs/snapshot Entity",
-		"compress/bitio Bits", "netio Receive", "netio/impair PushPop", "netio/netcode Seal",
-		"netio/packet Peer", "bench/lobbysim Tick", "sim Tick",
-		"server Change", "bench/lobbysim Lobbies", "client Tick", "new/thing X",
-	} {
-		pkg, base, _ := strings.Cut(at, " ")
-		station, rank := place(pkg, base)
-		if at := station*100 + rank; at < last {
-			t.Errorf("%d %s stands at %d, before its forerunner at %d", i+1, pkg, at, last)
-		} else {
-			last = at
-		}
-	}
-}
-
-// Tables and first page name benchmarks that exist.
+// Tables and first page name benchmarks that exist, and the first page those of tables.
 func TestStationsNameBenchmarks(t *testing.T) {
-	type benchmark struct{ pkg, base string }
 	var all []benchmark
-	for _, s := range stations {
-		for _, take := range strings.Fields(s.takes) {
-			pkg, names, _ := strings.Cut(take, ":")
-			for _, name := range strings.FieldsFunc(names, func(r rune) bool { return r == ',' }) {
-				all = append(all, benchmark{pkg, name})
-			}
-		}
+	for i := range stations {
+		all = append(all, stations[i].benchmarks()...)
 	}
 	if len(headlines) > 12 {
 		t.Errorf("the first page has %d lines, expected at most 12", len(headlines))
 	}
 	for _, h := range headlines {
 		base, _, _ := strings.Cut(h.name, "/")
-		all = append(all, benchmark{h.pkg, base})
-		if h.alone != "" {
-			base, _, _ := strings.Cut(h.alone, "/")
-			all = append(all, benchmark{h.alonePkg, base})
+		if !slices.Contains(all, benchmark{h.pkg, base}) {
+			t.Errorf("no table has the Benchmark%s of package %s that is on the first page", base, h.pkg)
 		}
 	}
-	for _, x := range all {
-		if x == (benchmark{"bench", "Live"}) { // written by plans: report.WriteBench
-			continue
+	for i, x := range all {
+		if slices.Contains(all[:i], x) {
+			t.Errorf("two tables have the Benchmark%s of package %s", x.base, x.pkg)
 		}
-		files, _ := filepath.Glob(filepath.Join("..", x.pkg, "*_test.go"))
-		if !slices.ContainsFunc(files, func(name string) bool {
-			text, err := os.ReadFile(name)
-			return err == nil && strings.Contains(string(text), "\nfunc Benchmark"+x.base+"(")
-		}) {
+		if x.pkg != livePkg && !hasBenchmark(x.pkg, x.base) { // lines of plans have no source
 			t.Errorf("package %s has no Benchmark%s", x.pkg, x.base)
 		}
 	}
 }
 
-// A line has its ratio to the limit of its job, and a part of a core is how often a tick fits into
-// its period.
-func TestLimits(t *testing.T) {
-	const head = "pkg: github.com/tickrate/tickrate/netio/netcode\n"
-	for i, c := range []struct{ in, want string }{
-		{"BenchmarkSeal/64B/server-2 1 6 ns/op\nBenchmarkSeal/64B/aead-alone-2 1 4 ns/op\n" +
-			"BenchmarkSeal/300B/aead-alone-2 1 100 ns/op\n",
-			"| Seal/64B/server | 1.50 of the limit aead-alone |"},
-		{"BenchmarkReceive/64B/players=9-2 1 6 ns/op\nBenchmarkReceive/64B/aead-alone-2 1 4 ns/op\n",
-			"| Receive/64B/players=9 | 1.50 of the limit aead-alone |"},
-		{"BenchmarkP/n=1/shared-2 1 6 ns/op\nBenchmarkP/n=1/naive-2 1 60 ns/op\n" +
-			"BenchmarkP/n=1/limit-2 1 4 ns/op\n",
-			"| P/n=1/shared | 10.0x naive (p=1.00); 1.50 of the limit limit |"},
-		{"BenchmarkTick/players=10-2 1 2000 cpu-ns/tick 0.5 %core@60Hz\n",
-			"| Tick/players=10 | 200x within the period at 60Hz |"},
-		{"BenchmarkNearest/1024x200m/scalar-2 1 90 ns/op\nBenchmarkNearest/16x200m/scalar-2 1 5 ns/op\n" +
-			"BenchmarkNearest/1024x200m/avx2-2 1 9 ns/op\n",
-			"| Nearest/1024x200m/avx2 | 10.0x scalar (p=1.00) |"},
-		{"BenchmarkT/a-2 1 900 ns/op 5 abilities-ns/player 7 ns/player\n", "| T/a |  | 7.00 ns/player |"},
-	} {
-		if got := page(t, head+c.in, Meta{}); !strings.Contains(got, c.want) {
-			t.Errorf("%d: the page lacks %q:\n%s", i, c.want, got)
+// Jobs names each package once, with all benchmarks that tables take of it.
+func TestJobs(t *testing.T) {
+	seen := map[string]bool{}
+	for _, j := range Jobs() {
+		if seen[j.Package] {
+			t.Errorf("package %s has two jobs", j.Package)
+		}
+		seen[j.Package] = true
+	}
+	for i := range stations {
+		for _, b := range stations[i].benchmarks() {
+			if !slices.ContainsFunc(Jobs(), func(j Job) bool {
+				return j.Package == "./"+b.pkg && regexp.MustCompile(j.Pattern).MatchString("Benchmark"+b.base)
+			}) && b.pkg != livePkg {
+				t.Errorf("no job runs the Benchmark%s of package %s", b.base, b.pkg)
+			}
 		}
 	}
 }
 
-// A stage of the running server stands on the first page beside the benchmark of its function
-// alone, and its table names the plan that measures it again.
-func TestLive(t *testing.T) {
-	got := page(t, "pkg: github.com/tickrate/tickrate/bench\n"+
-		"BenchmarkLive/one-lobby/receive 360 2400 ns/datagram 750 datagrams/tick\n"+
-		"pkg: github.com/tickrate/tickrate/netio\n"+
-		"BenchmarkReceive/gnet-drain-2 10 800 cpu-ns/datagram\n", Meta{})
-	for _, want := range []string{
-		"| a player's datagram received by the running server | 2400 ns/datagram |  | " +
-			"3.00 of Receive/gnet-drain |",
-		"`tickrate plan --scenario one-lobby --repeat 5`",
-		"| Live/one-lobby/receive |  | 2400 ns/datagram |",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page lacks %q:\n%s", want, got)
-		}
-	}
-}
-
-// Every table names the command that repeats it, and what stands in the table is what that runs.
+// Every table names the machine, the commit, the runs and the command that repeats it; a plan repeats
+// that of the running server.
 func TestRepeat(t *testing.T) {
-	const in = "pkg: github.com/tickrate/tickrate/ecs/snapshot\nBenchmarkPair/a-2 1 5 ns/op\n" +
-		"BenchmarkEntity/a-2 1 5 ns/op\nBenchmarkMeter-2 1 5 ns/op\n"
-	const command, end = "\n\n`go test -run '^$' -bench '^Benchmark(", ")$' -benchmem ./ecs/snapshot`"
-	got := page(t, in, Meta{})
-	for _, want := range []string{"## Delta pairs" + command + "Pair" + end,
-		"## Codec size and speed" + command + "Entity|Meter" + end} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the page lacks %q:\n%s", want, got)
+	const in = "commit: abc\ncpu: small\ncores: 2\nbenchtime: 1s\npkg: github.com/tickrate/tickrate/bench\n" +
+		"BenchmarkLive/one-lobby/players=200/receive 360 2400 ns/datagram 750 datagrams/tick\n" +
+		"pkg: github.com/tickrate/tickrate/ecs\nBenchmarkPair/a-2 1 5 ns/op\nBenchmarkEntity/a-2 1 5 ns/op\n"
+	var out bytes.Buffer
+	if err := write(&out, strings.NewReader(in), []station{{"Live", "bench:Live"}, {"Delta", "ecs:Entity,Pair"}},
+		[]headline{{"a pair", "ecs", "Pair/a"}}, opponents{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| a pair | 5.00 ns/op |  |  |",
+		"## Live\n\nsmall, 2 cores, not recorded, not recorded, commit `abc`, not recorded, 1 run: " +
+			"`tickrate plan --scenario one-lobby --sizes N --repeat 6`",
+		"| Live/one-lobby/players=200/receive |  | 2400 ns/datagram |",
+		"## Delta\n\nsmall, 2 cores, not recorded, not recorded, commit `abc`, not recorded, 1 run: " +
+			"`go test -run '^$' -bench '^Benchmark(Entity|Pair)$' -benchmem -benchtime 1s -count 6 ./ecs`",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the page lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+// A part of a core is how often a tick fits into its period.
+func TestWithin(t *testing.T) {
+	got, err := of("BenchmarkX/players=10-2 1 2000 cpu-ns/tick 0.005 cores@60Hz\n", opponents{})
+	if want := "| X/players=10 | 200x within the period at 60Hz |"; err != nil || !strings.Contains(got, want) {
+		t.Errorf("the page lacks %q (%v):\n%s", want, err, got)
+	}
+}
+
+// A page that is too long is refused.
+func TestLongPage(t *testing.T) {
+	for n, fine := range map[int]bool{200: true, 250: false} {
+		var in strings.Builder
+		for i := range n {
+			in.WriteString(rounds(fmt.Sprint(i), 5))
+		}
+		if _, err := of(in.String(), opponents{}); (err == nil) != fine || err != nil && !errors.Is(err, ErrLong) {
+			t.Errorf("%d lines: %v", n, err)
 		}
 	}
 }
@@ -339,7 +271,7 @@ func TestBenchOutputIsBenchstats(t *testing.T) {
 			t.Errorf("%v: %d runs are of one name, want 2", key, n)
 		}
 	}
-	if err := Write(new(bytes.Buffer), bytes.NewReader(out), Meta{}); err != nil {
+	if _, err := read(bytes.NewReader(out), nil); err != nil {
 		t.Error(err)
 	}
 }

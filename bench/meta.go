@@ -1,62 +1,72 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// Meta says where and how results were made. An empty field comes from the file configuration of
-// the results ("key: value" lines before the benchmarks, keys as named below); make bench-report
-// writes them.
-type Meta struct {
-	CPU     string // model of the processor; key "cpu", which go test writes
-	Cores   string // processors in use; key "cores"
-	Kernel  string // operating system and its version; key "kernel"
-	Go      string // version of Go; key "go"
-	Commit  string // of the measured build; key "commit"
-	Date    string // day of the runs, YYYY-MM-DD; key "date"
-	Seed    string // of random draws in benchmarks; key "seed"
-	Command string // that made the results; key "command"
+// meta says where and how results were made, from their file configuration ("key: value" lines
+// before the benchmarks). make bench-report writes the keys that neither go test nor a plan does.
+type meta struct {
+	cpu       string // model of the processor; key "cpu", which go test writes
+	cores     string // processors in use; key "cores"
+	kernel    string // operating system and its version; key "kernel"
+	goVersion string // key "go"
+	commit    string // of the measured build; key "commit"
+	date      string // day of the runs, YYYY-MM-DD; key "date"
+	benchTime string // -benchtime of the runs; key "benchtime"
 }
 
-// fields pairs the configuration keys with the fields, in the order in which the page shows them.
-func (m *Meta) fields() []field {
-	return []field{
-		{"cpu", "processor", &m.CPU},
-		{"cores", "cores", &m.Cores},
-		{"kernel", "system", &m.Kernel},
-		{"go", "Go", &m.Go},
-		{"commit", "commit", &m.Commit},
-		{"date", "date", &m.Date},
-		{"seed", "seed", &m.Seed},
-		{"command", "command", &m.Command},
-	}
-}
-
-// field is one line of Meta.
+// field is one key of the configuration.
 type field struct {
-	key, label string
-	value      *string
+	key   string
+	value *string
+	one   bool // all results must agree
 }
 
-// fill takes what m lacks from config.
-func (m *Meta) fill(config func(key string) string) {
-	for _, f := range m.fields() {
-		if *f.value == "" {
-			*f.value = config(f.key)
-		}
+// fields pairs the configuration keys with the fields.
+func (m *meta) fields() []field {
+	return []field{
+		{"cpu", &m.cpu, true},
+		{"cores", &m.cores, false},
+		{"kernel", &m.kernel, false},
+		{"go", &m.goVersion, false},
+		{"commit", &m.commit, true},
+		{"date", &m.date, false},
+		{"benchtime", &m.benchTime, false},
 	}
 }
 
-// write writes the list at the head of the page.
-func (m *Meta) write(p *printer) {
-	p.line("| | |", "|---|---|")
+// fill takes what m lacks from the configuration of a result, in the line given. It refuses a result
+// of another machine or commit than those before it.
+func (m *meta) fill(line int, config func(key string) string) error {
 	for _, f := range m.fields() {
-		v := *f.value
-		switch {
-		case v == "":
-			v = "not recorded"
-		case f.key == "command" || f.key == "commit":
-			v = "`" + v + "`"
+		switch value := config(f.key); {
+		case *f.value == "":
+			*f.value = value
+		case f.one && value != *f.value:
+			return &InputError{line, fmt.Sprintf("results of one %s, %s, got %q", f.key, *f.value, value), ErrMixed}
 		}
-		p.line(fmt.Sprintf("| %s | %s |", f.label, cell(v)))
 	}
-	p.line("")
+	return nil
+}
+
+// check refuses results of no commit, and of a tree that has changes beside its commit.
+func (m *meta) check() error {
+	if m.commit == "" || strings.HasSuffix(m.commit, "-dirty") {
+		return &InputError{0, fmt.Sprintf("results of a commit without changes, got %q", m.commit), ErrMixed}
+	}
+	return nil
+}
+
+// String is the origin of a table: machine, system, compiler, commit and day.
+func (m *meta) String() string {
+	known := func(s string) string {
+		if s == "" {
+			return "not recorded"
+		}
+		return cell(s)
+	}
+	return fmt.Sprintf("%s, %s cores, %s, %s, commit `%s`, %s", known(m.cpu), known(m.cores),
+		known(m.kernel), known(m.goVersion), m.commit, known(m.date))
 }

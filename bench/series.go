@@ -30,13 +30,14 @@ const longestLine = bufio.MaxScanTokenSize - 1
 var (
 	ErrEmpty  = errors.New("no benchmark results in the input: was it written by go test -bench?")
 	ErrFailed = errors.New("the input tells of a failure, so it is not the whole truth")
+	ErrMixed  = errors.New("the input is not of one machine and one commit")
 )
 
 // InputError says where results are wrong, and what was expected there.
 type InputError struct {
 	Line int // 0: of no line
 	Want string
-	kind error // ErrEmpty or ErrFailed; nil: a line is not as go test -bench writes it
+	kind error // one of this package; nil: a line is not as go test -bench writes it
 }
 
 // Error names the line and what was expected.
@@ -50,9 +51,9 @@ func (e *InputError) Error() string {
 // Unwrap makes an error one of those above.
 func (e *InputError) Unwrap() error { return e.kind }
 
-// read collects the runs of each benchmark in the order of their first appearance, and fills meta
-// from the input. Wrong input is an *InputError.
-func read(in io.Reader, meta *Meta) ([]*series, error) {
+// read collects the runs of each benchmark in the order of their first appearance, and fills m from
+// the input unless that is nil. Wrong input is an *InputError.
+func read(in io.Reader, m *meta) ([]*series, error) {
 	text, err := io.ReadAll(in)
 	if err != nil {
 		return nil, fmt.Errorf("read benchmark results: %w", err)
@@ -74,9 +75,14 @@ func read(in io.Reader, meta *Meta) ([]*series, error) {
 	for r.Scan() {
 		switch rec := r.Result().(type) {
 		case *benchfmt.Result:
-			meta.fill(rec.GetConfig)
 			if err := finite(rec); err != nil {
 				return nil, err
+			}
+			if m != nil {
+				_, line := rec.Pos()
+				if err := m.fill(line, rec.GetConfig); err != nil {
+					return nil, err
+				}
 			}
 			all = add(all, rec)
 		case *benchfmt.SyntaxError:
@@ -175,5 +181,5 @@ func (s *series) main() string {
 func isTime(unit string) bool {
 	what, _, per := strings.Cut(unit, "/")
 	what = what[strings.LastIndexByte(what, '-')+1:]
-	return per && slices.Contains([]string{"ns", "us", "µs", "ms", "s"}, what)
+	return per && what == "ns"
 }

@@ -1,109 +1,124 @@
 package bench
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// stations are the tables of the page, in the order of the pipeline; the last takes all other
-// benchmarks. A benchmark belongs to the first station that names it (package:Name,Name), its
-// package or, with a trailing slash, a directory above.
-var stations = []struct{ name, takes string }{
-	{"The running server at its knee", "bench:Live"},
-	{"Movement", "sim/move"},
-	{"ECS access", "ecs ecs/parallel"},
-	{"Ray kernels", "lagcomp/internal/kernel"},
-	{"Rewound shots", "lagcomp lagcomp/rig"},
-	{"Delta pairs", "ecs/snapshot:Pair,Relevant ecs/interest"},
-	{"Codec size and speed",
-		"bench/codeceval bench/codeceval/ bench/lobbysim:Block,CatchUp,CodecParts ecs/snapshot ecs/schema " +
-			"sim/netstate compress/"},
-	{"Receive and send", "netio netio/impair cmd/tickrate:FloodLobby"},
-	{"Session crypto", "netio/netcode netio/packet"},
-	{"Whole lobby by size",
-		"bench/lobbysim:Tick,Relevance,Observed,Objects,ShotLog,Join,Recording sim server"},
-	{"Many lobbies per core", "bench/lobbysim:Lobbies"},
-	{"Client", "client client/"},
-	{"Everything else", "/"},
+// stations are the tables of the page, in the order of the pipeline. Each takes benchmarks by package
+// and name (package:Name,Name): functions that the server or the client runs for players, or that
+// have a fair rival or a limit. Benchmarks that no table takes are run by make bench alone.
+var stations = []station{
+	{"The running server", livePkg + ":" + liveBase},
+	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Lobbies,Join sim:Tick"},
+	{"Client", "client:Tick client/objects:Objects"},
+	{"Movement", "sim/move:Step"},
+	{"ECS access", "ecs:Integrate,Compact"},
+	{"Shots and sight", "lagcomp:Cast,Record,Overlap,Sweep lagcomp/internal/kernel:Broad sim/arena:Raycast"},
+	{"Snapshots", "ecs/snapshot:Pair,Relevant,Entity ecs/interest:Snapshot"},
+	{"Codec size and speed", "bench/codeceval:Trace bench/codeceval/rowtrace:Player bench/lobbysim:Block,CatchUp"},
+	{"Receive and send", "netio:Receive,Trickle,Send,Echo"},
+	{"Session crypto", "netio/netcode:Receive,Seal,Reject"},
+}
+
+// station names a table and what it takes.
+type station struct{ name, takes string }
+
+// Stages of the running server are no benchmarks of go test: a plan writes their lines
+// (report.WriteBench), in this package and under this name.
+const livePkg, liveBase = "bench", "Live"
+
+// benchmark names a benchmark of a package.
+type benchmark struct{ pkg, base string }
+
+// benchmarks lists what a table takes, in order.
+func (s *station) benchmarks() (all []benchmark) {
+	for take := range strings.FieldsSeq(s.takes) {
+		pkg, names, _ := strings.Cut(take, ":")
+		for name := range strings.SplitSeq(names, ",") {
+			all = append(all, benchmark{pkg, name})
+		}
+	}
+	return all
 }
 
 // headlines are the lines of the first page, at most twelve: each is a function that the server or
-// the client runs for players, in the size that a full lobby has. A stage of the running server
-// stands beside the benchmark of the same function alone. A benchmark that the input lacks is left
-// out.
+// the client runs for players, in the size that a full lobby has. A benchmark that the input lacks is
+// left out.
 var headlines = []headline{
-	{"a player's datagram received by the running server", "bench", "Live/one-lobby/receive",
-		"netio", "Receive/gnet-drain"},
-	{"a command opened and authenticated by the running server", "bench", "Live/one-lobby/open",
-		"netio/netcode", "Receive/64B/players=1000"},
-	{"a player in a snapshot to a connection, by the running server", "bench",
-		"Live/one-lobby/snapshot", "ecs/snapshot", "Pair/baselines=4/shared"},
-	{"a datagram sent by the running server", "bench", "Live/one-lobby/send",
-		"netio", "Send/gnet-sendmmsg"},
-	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000", "", ""},
-	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid", "", ""},
+	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000"},
+	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid"},
 	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim",
-		"Lobbies/players=10/32-together", "", ""},
-	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true", "", ""},
-	{"a shot among 1000 players, at the shooter's own view", "lagcomp",
-		"Cast/distinct-views-40-pairs", "", ""},
+		"Lobbies/players=10/32-together"},
+	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
+	{"movement of one of 1000 players", "sim/move", "Step/columns"},
+	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs"},
 	{"visibility and priority of a player for a connection", "ecs/interest",
-		"Snapshot/seen=179/look+pick", "", ""},
-	{"a datagram of 400 bytes sent, four to each client", "netio", "Send/gnet-sendmmsg-gso-of-4", "", ""},
-	{"tick of a client that sees 64 players", "client", "Tick/full", "", ""},
+		"Snapshot/seen=179/look+pick"},
+	{"a player in a snapshot to a connection", "ecs/snapshot", "Relevant/baselines=4/shared"},
+	{"a datagram of 64 bytes authenticated and opened", "netio/netcode", "Receive/64B/players=1000"},
+	{"a datagram received", "netio", "Receive/gnet-drain"},
+	{"a datagram of 400 bytes sent, four to each client", "netio", "Send/gnet-sendmmsg-gso-of-4"},
+	{"tick of a client that sees 64 players", "client", "Tick/full"},
 }
 
 // headline names a line of the first page and its benchmark.
-type headline struct {
-	what, pkg, name string
-	// alonePkg and alone name the benchmark of the same work without the rest of the server.
-	alonePkg, alone string
+type headline struct{ what, pkg, name string }
+
+// Job is the benchmarks of one package that the page needs.
+type Job struct {
+	Package string // as go test takes it: ./ecs/snapshot
+	Pattern string // for -bench
 }
 
-// place returns the table of a benchmark and its rank in the table.
-func place(pkg, base string) (station, rank int) {
-	for i, s := range stations {
-		for j, take := range strings.Fields(s.takes) {
-			at, names, some := strings.Cut(take, ":")
-			switch {
-			case some && (at != pkg || !slices.Contains(strings.Split(names, ","), base)):
-			case at == pkg, at == "/", strings.HasSuffix(at, "/") && strings.HasPrefix(pkg, at):
-				return i, j
+// Jobs lists what to run for a page, in the order of the tables, without the running server.
+func Jobs() []Job {
+	var packages []string
+	names := map[string][]string{}
+	for i := range stations {
+		for _, b := range stations[i].benchmarks() {
+			if b == (benchmark{livePkg, liveBase}) {
+				continue
+			}
+			if names[b.pkg] == nil {
+				packages = append(packages, b.pkg)
+			}
+			names[b.pkg] = append(names[b.pkg], b.base)
+		}
+	}
+	var jobs []Job
+	for _, pkg := range packages {
+		jobs = append(jobs, Job{"./" + pkg, pattern(names[pkg])})
+	}
+	return jobs
+}
+
+// pattern matches some benchmarks by their whole names.
+func pattern(names []string) string { return "^Benchmark(" + strings.Join(names, "|") + ")$" }
+
+// collect returns the lines that a table takes, in its order.
+func (s *station) collect(all []*series) (of []*series) {
+	for _, b := range s.benchmarks() {
+		for _, line := range all {
+			if b == (benchmark{line.pkg, line.base}) {
+				of = append(of, line)
 			}
 		}
 	}
-	panic("bench: the last table takes every benchmark")
+	return of
 }
 
-// order sorts by table and package and keeps the order of the benchmarks within a package.
-func order(all []*series) {
-	slices.SortStableFunc(all, func(a, b *series) int {
-		sa, ra := place(a.pkg, a.base)
-		sb, rb := place(b.pkg, b.base)
-		switch {
-		case sa != sb:
-			return sa - sb
-		case ra != rb:
-			return ra - rb
-		}
-		return strings.Compare(a.pkg, b.pkg)
-	})
-}
-
-// repeat is the command that runs the benchmarks of a table again: that of the last table runs all,
-// and stages of the running server come from plans.
-func repeat(station int, of []*series) string {
-	if station == len(stations)-1 {
-		return "go test -run '^$' -bench . -benchmem ./..."
-	}
+// repeat is the command that measures the lines of a table again.
+func repeat(of []*series, m *meta) string {
 	var packages, names []string
-	if of[0].base == "Live" {
+	if of[0].pkg == livePkg {
 		for _, s := range of {
 			if scenario := s.parts[0]; !slices.Contains(names, scenario) {
 				names = append(names, scenario)
 			}
 		}
-		return "tickrate plan --scenario " + strings.Join(names, "|") + " --repeat 5"
+		return "tickrate plan --scenario " + strings.Join(names, "|") + " --sizes N --repeat 6"
 	}
 	for _, s := range of {
 		if at := "./" + s.pkg; !slices.Contains(packages, at) {
@@ -113,6 +128,10 @@ func repeat(station int, of []*series) string {
 			names = append(names, s.base)
 		}
 	}
-	return "go test -run '^$' -bench '^Benchmark(" + strings.Join(names,
-		"|") + ")$' -benchmem " + strings.Join(packages, " ")
+	time := ""
+	if m.benchTime != "" {
+		time = "-benchtime " + m.benchTime + " "
+	}
+	return fmt.Sprintf("go test -run '^$' -bench '%s' -benchmem %s-count %d %s", pattern(names), time, leastRuns,
+		strings.Join(packages, " "))
 }

@@ -86,7 +86,7 @@ func TestReport(t *testing.T) {
 func TestReportOfLobbies(t *testing.T) {
 	ctx, _ := browser(t)
 	p, dir := plan(t, "plan-100"), t.TempDir()
-	p.LobbyPlayers, p.Knee.Players, p.Knee.FirstFail = 10, 10*p.Knee.Players, 10*p.Knee.FirstFail
+	p.LobbyPlayers, p.Knee.Players, p.Knee.High = 10, 10*p.Knee.Players, 10*p.Knee.High
 	for i := range p.Steps {
 		p.Steps[i].Players *= 10
 	}
@@ -96,9 +96,9 @@ func TestReportOfLobbies(t *testing.T) {
 	open(t, ctx, page(dir), 1280, "light")
 	const legend = `document.querySelector('[data-chart=age] .u-legend').textContent`
 	got := strings.ReplaceAll(evaluate[string](t, ctx, legend), ",", "")
-	if !strings.Contains(got, "lobbies") || !strings.Contains(got, strconv.Itoa(p.Knee.Players/10)) ||
-		strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
-		t.Errorf("the legend says %q, want lobbies and %d", got, p.Knee.Players/10)
+	if !strings.Contains(got, "lobbies") || !strings.Contains(got, strconv.Itoa(p.Nearest()/10)) ||
+		strings.Contains(got, strconv.Itoa(p.Nearest())) {
+		t.Errorf("the legend says %q, want lobbies and %d", got, p.Nearest()/10)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestReportByKeyboard(t *testing.T) {
 	legend := func() string {
 		return evaluate[string](t, ctx, chart+`.querySelector('.u-legend').textContent`)
 	}
-	if got := strings.ReplaceAll(legend(), ",", ""); !strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
-		t.Errorf("at rest the legend says %q, want the knee %d", got, p.Knee.Players)
+	if got := strings.ReplaceAll(legend(), ",", ""); !strings.Contains(got, strconv.Itoa(p.Nearest())) {
+		t.Errorf("at rest the legend says %q, want the size nearest to the knee, %d", got, p.Nearest())
 	}
 	if reached := evaluate[bool](t, ctx,
 		`[...document.querySelectorAll('.chart, .scroll')].every(e => e.tabIndex === 0 &&

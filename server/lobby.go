@@ -4,6 +4,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/meter"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -74,6 +75,7 @@ func NewLobby(cfg Config) (*Lobby, error) {
 		}
 	}
 	l.install(newMapState(cfg))
+	l.Stats.SlotMissing = make([]meter.Counter, len(c.conns))
 	l.Stats.Histograms = metrics.NewHistograms(given.CPU != nil)
 	l.account.init(cfg.SampleEvery)
 	l.timer = metrics.NewTickTimer(cfg.CPU, cfg.Clock, cfg.EnterStage)

@@ -225,7 +225,11 @@ func (l *core) tally(c *conn) {
 
 // countInputs is tally for a buffer that is at hand.
 func (l *core) countInputs(c *conn, inbox *sim.CommandBuffer) {
-	if !l.timer.Off {
-		l.account.pending.AddInputs(&inbox.Count, &c.rewind.inboxCount)
+	if l.timer.Off {
+		return
 	}
+	if missing := inbox.Count.Missing - c.rewind.inboxCount.Missing; missing > 0 {
+		l.Stats.SlotMissing[c.id.Index()].Add(missing)
+	}
+	l.account.pending.AddInputs(&inbox.Count, &c.rewind.inboxCount)
 }

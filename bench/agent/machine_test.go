@@ -329,6 +329,11 @@ func TestHostileMessagesAreCounted(t *testing.T) {
 	w.begin(4)
 	bad := figuresOf(0)
 	bad.Hists[histRTT] = []byte("no histogram")
+	many := figuresOf(0)
+	many.Sent.LateOf = map[swarm.LobbySlot]uint64{3: many.Sent.LateTicks + 1}
+	if why := many.wrong(); !strings.Contains(why, "late ticks of single players") {
+		t.Errorf("more late ticks of one player than of all: %q", why)
+	}
 	for i, c := range []struct {
 		m    Message
 		want error
@@ -415,8 +420,10 @@ func TestSealIsOfKeyAndSubject(t *testing.T) {
 func TestMergedFiguresAreThoseOfAll(t *testing.T) {
 	merged, all := newMerged(), newMerged()
 	rng := rand.New(rand.NewPCG(8, 9))
-	for range 5 {
+	for i := range 5 {
 		part := newMerged()
+		part.Figures.LateTicks = 3
+		part.Figures.LateOf = map[swarm.LobbySlot]uint64{swarm.NewLobbySlot(i%2, 7): 2, swarm.NewLobbySlot(2, i): 1}
 		part.Figures.Elapsed = time.Second
 		for range 1000 {
 			for i, h := range hists(part.Figures, part.Hiccup) {
@@ -439,6 +446,10 @@ func TestMergedFiguresAreThoseOfAll(t *testing.T) {
 					want.Quantile(q))
 			}
 		}
+	}
+	if f := merged.Figures; f.LateTicks != 15 || len(f.LateOf) != 7 || f.LateOf[swarm.NewLobbySlot(0, 7)] != 6 ||
+		f.LateOf[swarm.NewLobbySlot(2, 4)] != 1 {
+		t.Errorf("%d late ticks, of players %v", f.LateTicks, f.LateOf)
 	}
 	if merged.Figures.Passes != all.Figures.Passes || merged.Figures.Elapsed != time.Second {
 		t.Errorf("%d passes in %v", merged.Figures.Passes, merged.Figures.Elapsed)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
@@ -41,6 +42,7 @@ const (
 // Limits of a report.
 const (
 	maxCells   = 4096
+	maxPlayers = 1 << 15 // of one agent
 	maxElapsed = 2 * time.Hour
 	maxCount   = 1 << 48 // of anything
 )
@@ -50,6 +52,7 @@ func newReport(f *swarm.Figures, hiccup *meter.Histogram, startLate time.Duratio
 	r := &Report{Sent: f.Sent, Delay: f.RunDelay, Account: *runner.Account(f), BytesDown: f.BytesDown,
 		DatagramsDown: f.DatagramsDown, Mispredictions: f.Mispredictions, Shots: f.Shots, Churned: f.Churned,
 		Elapsed: f.Elapsed, CPU: f.CPU, StartLate: startLate}
+	r.Sent.LateOf = maps.Clone(f.Sent.LateOf) // the players play on
 	for i, h := range hists(f, hiccup) {
 		r.Hists[i] = h.AppendBinary(nil)
 	}
@@ -87,7 +90,7 @@ func (m *Merged) add(r *Report) error {
 			return fmt.Errorf("%w: histogram %d: %w", ErrReport, i, err)
 		}
 	}
-	addSent(&f.Sent, r.Sent)
+	f.Sent.Add(r.Sent)
 	addDelay(&f.RunDelay, r.Delay, m.agents == 0)
 	m.addBytes(&r.Account)
 	f.BytesDown += r.BytesDown
@@ -112,6 +115,10 @@ func (r *Report) wrong() string {
 			return "a count above 2^48"
 		}
 	}
+	late := uint64(0)
+	for _, n := range r.Sent.LateOf {
+		late += min(n, maxCount)
+	}
 	for _, d := range []time.Duration{r.Elapsed, r.CPU / 64, r.Delay.All, r.Delay.InBursts, r.Delay.Longest,
 		r.Delay.Overslept, r.Delay.Stolen / 1024, r.StartLate} {
 		if d < 0 || d > maxElapsed {
@@ -123,6 +130,8 @@ func (r *Report) wrong() string {
 		return "no time has passed"
 	case r.Sent.LatePasses > r.Sent.Passes:
 		return "more late passes than passes"
+	case len(r.Sent.LateOf) > maxPlayers || late > r.Sent.LateTicks:
+		return "more late ticks of single players than of all"
 	case len(r.Account.Cells) > maxCells || r.Account.Clients < 0 || r.Account.Clients > 4096:
 		return "bit counts of more than 4096 fields or clients"
 	}
@@ -132,16 +141,6 @@ func (r *Report) wrong() string {
 		}
 	}
 	return ""
-}
-
-func addSent(a *swarm.Sent, b swarm.Sent) {
-	a.Ticks += b.Ticks
-	a.LateTicks += b.LateTicks
-	a.Passes += b.Passes
-	a.LatePasses += b.LatePasses
-	a.ByBackup += b.ByBackup
-	a.Sends += b.Sends
-	a.BytesUp += b.BytesUp
 }
 
 // addDelay adds the run delay of another agent; it is known where all know theirs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/scenario"
+	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/fleet/bus"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server"
@@ -142,6 +143,15 @@ func TestFourAgentsOnARealHost(t *testing.T) {
 	t.Logf("\n%s", v.Text())
 	if len(v.Agents) != 4 || v.Merged.Figures.RTT.Count() == 0 || v.Merged.Figures.Sends == 0 {
 		t.Fatalf("%d agents", len(v.Agents))
+	}
+	late := uint64(0)
+	for player, n := range v.Merged.Figures.LateOf {
+		if late += n; player >= swarm.NewLobbySlot(0, 8) {
+			t.Errorf("late ticks of player %#x, in a lobby of 8", player)
+		}
+	}
+	if late != v.Merged.Figures.LateTicks {
+		t.Errorf("%d late ticks of single players, %d of all", late, v.Merged.Figures.LateTicks)
 	}
 	for _, s := range v.Agents {
 		want := map[string]string{"killed": "died", "off": "clock is off by +", "starved": "schedule"}[s.Name]

@@ -37,7 +37,7 @@ func write(in, out string) error {
 	}
 	var page bytes.Buffer
 	var wrong *bench.InputError
-	switch err := bench.Write(&page, bytes.NewReader(raw), bench.Meta{}); {
+	switch err := bench.Write(&page, bytes.NewReader(raw)); {
 	case errors.As(err, &wrong) && wrong.Line > 0:
 		return fmt.Errorf("%s:%d: expected %s", in, wrong.Line, wrong.Want)
 	case errors.As(err, &wrong):

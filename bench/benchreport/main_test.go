@@ -11,15 +11,15 @@ import (
 // Results that go test does not write are refused with their line and what was expected there, and
 // no page is written.
 func TestBenchReportRefuses(t *testing.T) {
-	const fine = "pkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
+	const fine = "commit: abc\npkg: github.com/tickrate/tickrate/ecs\nBenchmarkX-2 10 5 ns/op\n"
 	const shape = "expected a benchmark's name, its iterations, and values each with a unit: "
 	for i, c := range []struct{ text, want string }{
 		{"", ": expected benchmark results, as go test -bench writes them: there are none\n"},
-		{fine + "BenchmarkY-2 10 five ns/op\n", ":3: " + shape + "parsing measurement: invalid syntax\n"},
-		{fine + "BenchmarkY-2 ten 5 ns/op\n", ":3: " + shape + "parsing iteration count: invalid syntax\n"},
-		{fine + "BenchmarkY-2 10 +Inf ns/op\n", ":3: expected a finite number of ns/op, got +Inf\n"},
+		{fine + "BenchmarkY-2 10 five ns/op\n", ":4: " + shape + "parsing measurement: invalid syntax\n"},
+		{fine + "BenchmarkY-2 ten 5 ns/op\n", ":4: " + shape + "parsing iteration count: invalid syntax\n"},
+		{fine + "BenchmarkY-2 10 +Inf ns/op\n", ":4: expected a finite number of ns/op, got +Inf\n"},
 		{"\n" + fine + "--- FAIL: BenchmarkY\n",
-			":4: expected results of a run in which nothing failed, got \"--- FAIL: BenchmarkY\"\n"},
+			":5: expected results of a run in which nothing failed, got \"--- FAIL: BenchmarkY\"\n"},
 	} {
 		dir := t.TempDir()
 		in, page := filepath.Join(dir, "bench.txt"), filepath.Join(dir, "page.md")

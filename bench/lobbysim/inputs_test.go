@@ -82,6 +82,11 @@ func TestRow44InputsUnderLoss(t *testing.T) {
 				if counted := b.Clients[i].Stats().InputsMissing; counted != in.Missing {
 					t.Errorf("client %d counts %d missing inputs, the server %d", i, counted, in.Missing)
 				}
+				slot := b.Clients[i].ID().Index()
+				if counted := b.Lobby.Stats.SlotMissing[slot].Load(); counted > in.Missing ||
+					counted < in.Missing-min(in.Missing, after[i].Missing/100) { // tallied once a second
+					t.Errorf("slot %d has %d missing inputs, client %d %d", slot, counted, i, in.Missing)
+				}
 				if s := b.Clients[i].Stats(); s.HardResets != 0 {
 					t.Errorf("client %d: %d hard resets", i, s.HardResets)
 				}

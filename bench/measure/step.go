@@ -106,7 +106,7 @@ type Step struct {
 	Bytes *Bytes `json:"bytes,omitempty"`
 
 	InputsExpected uint64 `json:"inputs_expected"`
-	// Missed by the server although they were sent in time.
+	// Missed by the server although they were sent in time, counted for each player.
 	InputsLost    uint64 `json:"inputs_lost"`
 	InputsLate    uint64 `json:"inputs_late"` // sent too late for the server
 	DatagramsLost uint64 `json:"datagrams_lost"`

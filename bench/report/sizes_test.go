@@ -46,13 +46,7 @@ func TestGivenSizesHaveStableNames(t *testing.T) {
 // One size explains nothing: a curve through it has no R². Where lobbies grow, charts are against
 // lobbies.
 func TestPageOfFewSizesAndOfLobbies(t *testing.T) {
-	page := func(p Plan) string {
-		var out bytes.Buffer
-		if err := WritePage(&out, p); err != nil {
-			t.Fatal(err)
-		}
-		return out.String()
-	}
+	page := func(p Plan) string { return render(t, p) }
 	one, many := samplePlan(1), samplePlan(100)
 	if p := one.Clean(); p.Fit.Total.R2 != nil || p.Fit.Total.Parts == 0 {
 		t.Errorf("a fit through one size: %+v", p.Fit.Total)

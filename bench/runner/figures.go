@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/swarm"
@@ -46,7 +47,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 		DatagramsInPerTick: perTick(metrics.Received), DatagramsOutPerTick: perTick(metrics.Sent),
 		CommandsPerTick: perTick(metrics.InputsUsed), SnapshotsPerTick: perTick(metrics.Snapshots),
 		InputsExpected: rep.Counts[metrics.InputsUsed.String()] + rep.Counts[metrics.InputsMissing.String()],
-		InputsLost:     lost(rep.Counts[metrics.InputsMissing.String()], f.LateTicks),
+		InputsLost:     lostInputs(hosts, f.LateOf),
 		InputsLate:     f.LateTicks,
 		DatagramsLost:  socketLost(hosts), TicksSkipped: rep.TicksSkipped,
 		AllocsPerTick: float64(rep.Allocs) / ticks, GCs: rep.GCs,
@@ -92,8 +93,19 @@ func Account(f *swarm.Figures) *measure.Bytes {
 	return b
 }
 
-// lost is the number of inputs that the server missed although the swarm sent them in time.
-func lost(missing, late uint64) uint64 { return missing - min(missing, late) }
+// lostInputs is the number of ticks that the servers played without a command that the swarm had sent
+// in time. A player's missing commands are not counted up to the number that the swarm sent late of
+// that same player. Lobby n is on host n modulo their number.
+func lostInputs(hosts []hostFigures, late map[swarm.LobbySlot]uint64) (lost uint64) {
+	for h := range hosts {
+		for i := range hosts[h].Lobbies {
+			for slot, missing := range hosts[h].Lobbies[i].SlotMissing {
+				lost += missing - min(missing, late[swarm.NewLobbySlot(h+i*len(hosts), slot)])
+			}
+		}
+	}
+	return lost
+}
 
 // merge combines the reports of all lobbies and returns the number of lobbies. Counts are sums.
 // Mean times are averages over the lobbies. Each quantile is the largest of any lobby. The figures
@@ -242,8 +254,5 @@ func quantilesOf(s metrics.Spread) measure.Quantiles {
 
 // millis returns the quantiles and the mean of a histogram of nanoseconds, in milliseconds.
 func millis(h *meter.Histogram) measure.Quantiles {
-	return measure.Quantiles{P50: float64(h.Quantile(0.5)), P95: float64(h.Quantile(0.95)),
-		P99:  float64(h.Quantile(0.99)),
-		P999: float64(h.Quantile(0.999)),
-		Max:  float64(h.Max()), Mean: h.Mean()}.Times(1e-6)
+	return quantilesOf(metrics.SpreadOf(h.Summary(), time.Millisecond))
 }

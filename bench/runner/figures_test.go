@@ -92,3 +92,37 @@ func newFigures() *swarm.Figures {
 	return &swarm.Figures{Elapsed: time.Second, Late: h(), Played: h(), StealCorrected: h(), Age: h(),
 		RTT: h(), Meter: client.NewMeter()}
 }
+
+// An input that the server lost of one player counts, whatever the swarm sent late of others: of
+// another slot, lobby or process.
+func TestLostInputsCountByPlayer(t *testing.T) {
+	lobby := func(missing map[int]uint64) metrics.Report {
+		all := uint64(0)
+		for _, n := range missing {
+			all += n
+		}
+		return metrics.Report{ElapsedMillis: 1000, Rate: 60, SlotMissing: missing,
+			Counts: map[string]uint64{metrics.InputsMissing.String(): all}}
+	}
+	host := func(all ...metrics.Report) hostFigures {
+		return hostFigures{HostReport: httpapi.HostReport{Lobbies: all}}
+	}
+	late := map[swarm.LobbySlot]uint64{swarm.NewLobbySlot(0, 1): 5, swarm.NewLobbySlot(1, 0): 2}
+	for i, c := range []struct {
+		hosts []hostFigures
+		want  uint64
+	}{
+		{[]hostFigures{host(lobby(nil))}, 0},
+		{[]hostFigures{host(lobby(map[int]uint64{1: 5}))}, 0},
+		{[]hostFigures{host(lobby(map[int]uint64{1: 6}))}, 1},
+		{[]hostFigures{host(lobby(map[int]uint64{0: 1, 1: 4}))}, 1}, // 7 late, 5 missing
+		{[]hostFigures{host(lobby(nil), lobby(map[int]uint64{0: 2, 1: 3}))}, 3},
+		{[]hostFigures{host(lobby(nil)), host(lobby(map[int]uint64{0: 2, 1: 3}))}, 3},
+	} {
+		f := newFigures()
+		f.LateTicks, f.LateOf = 7, late
+		if s := newStep(2, 2, c.hosts, f, Account(f)); s.InputsLost != c.want || s.InputsLate != 7 {
+			t.Errorf("%d: %d inputs lost and %d late, want %d and 7", i, s.InputsLost, s.InputsLate, c.want)
+		}
+	}
+}

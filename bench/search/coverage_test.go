@@ -10,10 +10,13 @@ import (
 )
 
 // The interval holds the true knee nine times of ten, on machines of many curves and sizes, within
-// the time of make run; and where the time is long it becomes as narrow as was asked for.
+// the time of make run; and the middle is near it.
 func TestIntervalHoldsTheTruth(t *testing.T) {
-	const runs = 300
-	held, above, width, steps, off := 0, 0, 0.0, 0, 0.0
+	runs := 300
+	if testing.Short() {
+		runs = 100
+	}
+	held, width, off := 0, 0.0, 0.0
 	for i := range runs {
 		rng := rand.New(rand.NewPCG(uint64(i), 2))
 		truth := math.Exp(math.Log(60) + rng.Float64()*math.Log(1500.0/60))
@@ -25,32 +28,19 @@ func TestIntervalHoldsTheTruth(t *testing.T) {
 		}
 		s := &Search{Objective: slo.MustCompile(slo.Level{Expr: "p99(tick) <= 10 && lost(input) == 0"}),
 			Start: int(truth * math.Exp(rng.NormFloat64()*0.5)), Limit: 100 * time.Second}
-		steps += len(run(s, m))
+		run(s, m)
 		k := s.Knee()
 		if k.High > 0 && float64(k.Low) <= truth && truth <= float64(k.High+1) {
 			held++
 		}
-		if float64(k.Low) > truth {
-			above++
-		}
-		width += float64(k.High-k.Low) / 2 / float64(k.Players) / runs
-		off += math.Abs(math.Log(float64(k.Players)/truth)) / runs
-		if testing.Verbose() {
-			t.Logf("%d: truth %.0f knee %d (%d to %d) %s %s", i, truth, k.Players, k.Low, k.High, k.Bound, k.Term)
-		}
+		width += float64(k.High-k.Low) / 2 / float64(max(k.Players, 1)) / float64(runs)
+		off += math.Abs(math.Log(float64(max(k.Players, 1))/truth)) / float64(runs)
 	}
-	noise := newMachine(1, 100, curves(0))
-	var logs []float64
-	for range 1000 {
-		logs = append(logs, math.Log(noise.p99()))
+	t.Logf("held %d of %d; half width %.1f %%, error %.1f %%", held, runs, 100*width, 100*off)
+	if share := float64(held) / float64(runs); share < 0.85 || share > 0.98 {
+		t.Errorf("the interval held the truth %d times of %d", held, runs)
 	}
-	mean, sd := 0.0, 0.0
-	for _, x := range logs {
-		mean += x / 1000
+	if width > 0.11 || off > 0.06 {
+		t.Errorf("half width %.3f, error %.3f", width, off)
 	}
-	for _, x := range logs {
-		sd += (x - mean) * (x - mean) / 1000
-	}
-	t.Logf("noise %.3f", math.Sqrt(sd))
-	t.Logf("held %d of %d, %d too high; half width %.1f %%, error %.1f %%, %.1f steps", held, runs, above, 100*width, 100*off, float64(steps)/runs)
 }

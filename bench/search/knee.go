@@ -154,7 +154,7 @@ func (k *Knee) reason(e *estimate, end ending, valid int, words func(int) string
 		return fmt.Sprintf("%s could not be measured: %s", words(roof), void.VoidReason)
 	case k.Bound == Measured && k.Players == 0:
 		return fmt.Sprintf("not even %s held: %s", words(k.FailedAt), k.Failed[0])
-	case end == largestHeld || k.Bound == AtLeast && end == notEnded:
+	case end == largestHeld:
 		return fmt.Sprintf("%s is the largest size that was measured", words(largestOf(e.valid())))
 	case end == outOfTime:
 		return from + ", then the time was over"
@@ -174,8 +174,9 @@ func (k *Knee) voids(steps []measure.Step, end ending, words func(int) string) {
 			void = s
 		}
 	}
-	k.Below = void.Players
-	k.blame(void)
+	if k.Below = void.Players; len(steps) > 1 { // once is an accident
+		k.blame(void)
+	}
 	k.Reason = fmt.Sprintf("%s could not be measured: %s", words(void.Players), void.VoidReason)
 	if end == outOfTime {
 		k.Reason += "; then the time was over"

@@ -155,11 +155,13 @@ func (e *estimate) roof() (least int) {
 }
 
 // reach is the smallest and the largest size that may be measured next: a quarter of the smallest so
-// far, and growth from the largest that held.
+// far (while none has failed a quarter more than the largest), and growth from the largest that held.
 func (s *Search) reach(valid []measure.Step) (low, high int) {
 	low, high = math.MaxInt, 0
 	var held measure.Step
+	failed := false
 	for _, step := range valid {
+		failed = failed || !step.Pass
 		low, high = min(low, step.Players), max(high, step.Players)
 		if step.Pass && step.Players > held.Players {
 			held = step
@@ -168,7 +170,10 @@ func (s *Search) reach(valid []measure.Step) (low, high int) {
 	if held.Players > 0 {
 		high = max(high, s.grown(held))
 	}
-	return max(s.whole(float64(low)/4), s.each()), min(high, s.max())
+	if high = min(high, s.max()); !failed { // only a larger size can tell
+		return min(max(s.whole(1.25*float64(held.Players)), held.Players+s.each()), high), high
+	}
+	return max(s.whole(float64(low)/4), s.each()), high
 }
 
 // grown is the size to which the search may grow from one that held: twice as large, or as many

@@ -103,7 +103,7 @@ func (s *Swarm) tick(stop func() bool) bool {
 // gather adds a sender's counters to the figures. An error before any player has joined means that
 // the server is not up yet.
 func (s *Swarm) gather(h *sender) {
-	s.Figures.Sent.add(h.sent)
+	s.Figures.Sent.Add(h.sent)
 	h.sent = Sent{}
 	if h.err != nil && s.err == nil && s.Joined() > 0 {
 		s.err = h.err

@@ -10,8 +10,10 @@ import (
 
 // Sent counts what players decided and sent.
 type Sent struct {
-	Ticks      uint64 // command ticks of all players, spectators left out
-	LateTicks  uint64 // of them, so late that the server may have missed them: the swarm's fault
+	Ticks     uint64 // command ticks of all players, spectators left out
+	LateTicks uint64 // of them, so late that the server may have missed them: the swarm's fault
+	// LateTicks by player; nil where there are none.
+	LateOf     map[LobbySlot]uint64
 	Passes     uint64 // passes: each lets one player decide and send; skipped ones included
 	LatePasses uint64 // of them, over half a tick late, or skipped
 	ByBackup   uint64 // of them, played by the backup
@@ -19,14 +21,31 @@ type Sent struct {
 	BytesUp    uint64
 }
 
-func (a *Sent) add(b Sent) {
+// LobbySlot names a player by its lobby and its slot there. A lobby has the number that tokens name.
+type LobbySlot uint64
+
+// NewLobbySlot names the player of a slot of a lobby.
+func NewLobbySlot(lobby, slot int) LobbySlot { return LobbySlot(lobby)<<32 | LobbySlot(slot) }
+
+// Add adds the counts of another sender or swarm.
+func (a *Sent) Add(b Sent) {
 	a.Ticks += b.Ticks
 	a.LateTicks += b.LateTicks
+	for player, n := range b.LateOf {
+		a.addLate(player, n)
+	}
 	a.Passes += b.Passes
 	a.LatePasses += b.LatePasses
 	a.ByBackup += b.ByBackup
 	a.Sends += b.Sends
 	a.BytesUp += b.BytesUp
+}
+
+func (a *Sent) addLate(player LobbySlot, n uint64) {
+	if a.LateOf == nil {
+		a.LateOf = map[LobbySlot]uint64{}
+	}
+	a.LateOf[player] += n
 }
 
 // sender lets players decide and send: the driver has one, and its backup. One goroutine owns each.
@@ -64,6 +83,7 @@ func (h *sender) step(i int, now, late time.Duration) {
 		h.sent.Ticks++
 		if late > p.slack(s.cfg.Rate.Period()) {
 			h.sent.LateTicks++
+			h.sent.addLate(s.lobbySlot(i), 1)
 		}
 	}
 	h.send(i, now)
@@ -71,6 +91,11 @@ func (h *sender) step(i int, now, late time.Duration) {
 	if h.n++; h.n == chunk {
 		h.recordLate()
 	}
+}
+
+// lobbySlot names player i, which has joined.
+func (s *Swarm) lobbySlot(i int) LobbySlot {
+	return NewLobbySlot((s.cfg.First+i)%s.cfg.Lobbies, s.players[i].client.ID().Index())
 }
 
 // send adds player i's datagrams to the batch of its server, or to its link.

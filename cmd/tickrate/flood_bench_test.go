@@ -14,104 +14,143 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/bench/swarm"
+	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
 const (
-	floodSources = 8 // each of a network of its own
-	floodWarm    = 500 * time.Millisecond
-	floodTime    = 2 * time.Second
+	duelPlayers  = 10 // slots of a small lobby
+	duelRate     = 128
+	floodRate    = 120_000 // datagrams a second
+	floodSources = 8       // each of a network of its own
+	floodWarm    = 200 * time.Millisecond
 	floodBeat    = time.Millisecond // between two bursts of junk: the swarm has the same processor
 )
 
-// BenchmarkFloodLobby measures a whole lobby under a flood: 200 players of a swarm play over real
-// UDP against a server process on a processor of its own, while junk arrives at its port from
-// eight other networks: random bytes, bytes that look sealed, and requests with forged tokens. The
-// naive server is the same lobby behind package net: one goroutine reads one datagram a call into
-// a channel, with the default socket buffer. Units: up-lost-% is the share of datagrams from
-// players that the server did not accept, down-lost-% of snapshots due to players, inputs-lost-%
-// of ticks without a command that the swarm sent in time. junk/s was sent and seen/s reached the
-// lobby; the kernel dropped the rest. waited-ms is the run delay of the server threads, of 2500
-// ms. late-% is the share of its schedule that the swarm missed: above 1 the run is void.
-func BenchmarkFloodLobby(b *testing.B) {
-	for _, c := range []struct {
-		server string
-		junk   int // a second
-	}{{"gnet", 0}, {"gnet", 120_000}, {"naive", 0}, {"naive", 120_000}} {
-		b.Run(fmt.Sprintf("%dk/%s", c.junk/1000, c.server), func(b *testing.B) {
+// BenchmarkFloodLobbies measures lobbies under a flood, for a second an operation: 200 players of a
+// swarm play over real UDP in lobbies of one port, against a server process on a processor of its
+// own. Junk arrives from eight other networks (random bytes, bytes that look sealed, and requests
+// with forged tokens), or well-formed connection requests from the players' network.
+//
+//	lost-up/datagram     datagrams from players that no lobby accepted
+//	lost-down/snapshot   snapshots due that no player got
+//	at-swarm/snapshot    of these, datagrams that arrived at a full socket of the swarm
+//	kernel-drops/op      datagrams of all kinds that the server's socket could not hold
+//	waited-ns/op         run delay of the server's threads; above 40 ms the run is void
+//	late/pass            passes that the swarm was late for; above 0.01 the run is void
+func BenchmarkFloodLobbies(b *testing.B) {
+	for _, c := range []floodedLobbies{{"none", 20, 10, duelRate}, {"junk", 20, 10, duelRate},
+		{"requests", 20, 10, duelRate}, {"junk", 1, 200, 60}} {
+		b.Run(fmt.Sprintf("%s/lobbies=%d/players=%d", c.kind, c.lobbies, c.players), func(b *testing.B) {
 			needsTwoProcessors(b)
-			cmd := command(b, serveArgs("--players", fmt.Sprint(floodPlayers),
-				"--map", fmt.Sprintf("gen:%d:1", floodPlayers), "--socket", c.server)...)
-			if c.server == "naive" {
-				cmd.Env = append(cmd.Env, asNaive+"=1")
+			world := "arena-16"
+			if c.players > duelPlayers {
+				world = fmt.Sprintf("gen:%d:1", c.players)
 			}
-			floodLobby(b, serverApart(b, cmd), c.junk)
+			c.run(b, serverApart(b, command(b, serveArgs("--lobbies", fmt.Sprint(c.lobbies), "--players",
+				fmt.Sprint(c.players), "--rate", fmt.Sprint(c.hz), "--send-interval", "2", "--map", world)...)))
 			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
 
-// floodLobby plays beside junk and reports the metrics.
-func floodLobby(b *testing.B, r ready, rate int) {
+// floodedLobbies is a flood and the lobbies beside it.
+type floodedLobbies struct {
+	kind             string // none, junk, requests
+	lobbies, players int    // players of each lobby
+	hz               tick.Rate
+}
+
+// lobbyFigures are figures of all lobbies of a server.
+type lobbyFigures struct {
+	accepted    uint64 // datagrams
+	kernelDrops uint64
+	cpu, wall   float64 // seconds
+}
+
+// figuresOfLobbies reads the reports of a server's lobbies and of its port.
+func figuresOfLobbies(b *testing.B, r ready) (f lobbyFigures) {
+	b.Helper()
+	time.Sleep(200 * time.Millisecond) // what waits in a buffer is no loss, and figures are published
+	var all httpapi.HostReport
+	r.request(b, http.MethodGet, "/stats?lobby=all", "", &all)
+	for i := range all.Lobbies {
+		l := &all.Lobbies[i]
+		f.accepted += l.Counts[metrics.Accepted.String()]
+		f.cpu, f.wall = max(f.cpu, l.CPUMillis), max(f.wall, l.ElapsedMillis)
+	}
+	var port metrics.Report
+	r.request(b, http.MethodGet, "/stats?lobby=port", "", &port)
+	f.accepted += port.Counts[metrics.Accepted.String()]
+	if port.Socket == nil {
+		b.Fatal("/stats?lobby=port: expected figures of the socket, got none")
+	}
+	f.kernelDrops = port.Socket.KernelDrops
+	return f
+}
+
+// run plays in all lobbies beside the flood and reports the metrics.
+func (c *floodedLobbies) run(b *testing.B, r ready) {
 	k, err := tokensOverHTTP(b.Context(), r.HTTP, "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := openSwarm(b, swarm.Config{Server: k.at, Players: floodPlayers, Full: 1, Token: k.Token})
-	stats := func() (rep metrics.Report) {
-		time.Sleep(100 * time.Millisecond) // what waits in a buffer is no loss
-		statsOf(b, r, &rep)
-		return rep
-	}
-	connectSwarm(b, s, floodPlayers)
-	r.request(b, http.MethodPost, "/stats/reset", "", nil)
-	before, began := stats(), waits(r.PID)
+	players := c.lobbies * c.players
+	s := openSwarm(b, swarm.Config{Server: k.at, Players: players, Full: 1, Rate: c.hz, Token: k.Token})
+	connectSwarm(b, s, players)
+	before, waited := figuresOfLobbies(b, r), waits(r.PID)
 	s.Reset()
 	stop := func() int { return 0 }
-	if rate > 0 {
-		stop = junk(b, k.at, rate)
+	switch c.kind {
+	case "junk":
+		stop = junk(b, k.at, floodRate)
+	case "requests":
+		token, err := k.Token(0)
+		if err != nil {
+			b.Fatal(err)
+		}
+		stop = floodRequests(b, token, floodSources, floodRate)
 	}
 	playFor(b, s, floodWarm) // after a pause, commands come late by their nature
 	sends := s.Figures.Sends
 	s.Reset()
-	from := seenBy(s, floodPlayers)
-	playFor(b, s, floodTime)
-	to := seenBy(s, floodPlayers)
-	flooded := floodWarm + floodTime
-	sent, waited := stop(), waits(r.PID)
+	from, overflow := seenBy(s, players), s.KernelDrops()
+	b.ResetTimer()
+	playFor(b, s, time.Duration(b.N)*time.Second)
+	b.StopTimer()
+	to := seenBy(s, players)
+	overflow = s.KernelDrops() - overflow
+	sent := stop()
+	waited = waits(r.PID) - waited
 	sends += s.Figures.Sends
-	after := stats()
+	after := figuresOfLobbies(b, r)
 
-	accepted := after.Counts[metrics.Accepted.String()] - before.Counts[metrics.Accepted.String()]
-	received := after.Counts[metrics.Received.String()] - before.Counts[metrics.Received.String()]
-	percent := func(n int64, of uint64) float64 { return 100 * float64(max(n, 0)) / float64(max(of, 1)) }
-	b.ReportMetric(percent(int64(sends)-int64(accepted), sends), "up-lost-%")
-	due := (to.newest - from.newest) / uint64(after.Interval)
-	b.ReportMetric(percent(int64(due)-int64(to.snapshots-from.snapshots), due), "down-lost-%")
-	starved := to.starved - from.starved - min(to.starved-from.starved, s.Figures.LateTicks)
-	b.ReportMetric(percent(int64(starved), s.Figures.Ticks), "inputs-lost-%")
-	b.ReportMetric(float64(sent)/flooded.Seconds(), "junk/s")
-	b.ReportMetric(float64(received-accepted)/flooded.Seconds(), "seen/s")
-	b.ReportMetric(float64(after.Socket.KernelDrops-before.Socket.KernelDrops), "kernel-drops")
-	b.ReportMetric(after.TickWall.P99, "tick-p99-ms")
-	b.ReportMetric(100*(after.CPUMillis-before.CPUMillis)/(after.ElapsedMillis-before.ElapsedMillis), "core-%")
-	b.ReportMetric((waited-began).Seconds()*1000, "waited-ms")
-	b.ReportMetric(latePercent(s), "late-%")
+	of := func(lost int64, of uint64) float64 { return float64(max(lost, 0)) / float64(max(of, 1)) }
+	due := (to.newest - from.newest) / 2 // every other tick
+	seconds := float64(b.N) + floodWarm.Seconds()
+	b.ReportMetric(of(int64(sends)-int64(after.accepted-before.accepted), sends), "lost-up/datagram")
+	b.ReportMetric(of(int64(due)-int64(to.snapshots-from.snapshots), due), "lost-down/snapshot")
+	b.ReportMetric(of(int64(overflow), due), "at-swarm/snapshot")
+	b.ReportMetric(float64(sends)/seconds, "datagrams/s")
+	b.ReportMetric(float64(sent)/seconds, "flood-datagrams/s")
+	b.ReportMetric(float64(after.kernelDrops-before.kernelDrops)/float64(b.N), "kernel-drops/op")
+	b.ReportMetric((after.cpu-before.cpu)/(after.wall-before.wall), "cores")
+	b.ReportMetric(float64(waited)/float64(b.N), "waited-ns/op")
+	b.ReportMetric(latePart(s), "late/pass")
 }
 
 // floodSeen sums the counters of the players, and the ticks of their newest snapshots.
-type floodSeen struct{ snapshots, newest, starved uint64 }
+type floodSeen struct{ snapshots, newest uint64 }
 
 func seenBy(s *swarm.Swarm, players int) (f floodSeen) {
 	for i := range players {
 		c := s.Client(i)
-		st := c.Stats()
-		f.snapshots += st.Snapshots
+		f.snapshots += c.Stats().Snapshots
 		f.newest += uint64(c.Newest())
-		f.starved += st.InputsMissing
 	}
 	return f
 }

@@ -37,10 +37,6 @@ const asCommand = "TICKRATE_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) == "1" {
-		if os.Getenv(asNaive) == "1" {
-			fmt.Fprintln(os.Stderr, serveNaive())
-			os.Exit(1)
-		}
 		os.Exit(run(os.Args[1:]))
 	}
 	os.Exit(m.Run())

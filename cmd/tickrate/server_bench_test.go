@@ -65,7 +65,7 @@ func openSwarm(b *testing.B, cfg swarm.Config) *swarm.Swarm {
 	return s
 }
 
-// connectSwarm connects all players of a swarm, which then play for a second.
+// connectSwarm connects all players of a swarm, which then play for a second: clocks settle.
 func connectSwarm(b *testing.B, s *swarm.Swarm, players int) {
 	b.Helper()
 	if err := runner.Connect(b.Context(), s, players, 0); err != nil {
@@ -107,9 +107,9 @@ func (r *ready) request(b *testing.B, method, path, body string, reply any) {
 	}
 }
 
-// latePercent is the share of its passes that a swarm was late for, since its last reset.
-func latePercent(s *swarm.Swarm) float64 {
-	return 100 * float64(s.Figures.LatePasses) / float64(max(s.Figures.Passes, 1))
+// latePart is the share of its passes that a swarm was late for, since its last reset.
+func latePart(s *swarm.Swarm) float64 {
+	return float64(s.Figures.LatePasses) / float64(max(s.Figures.Passes, 1))
 }
 
 // waits returns the run delay of all threads of a process.

@@ -96,13 +96,13 @@ func millis[T ~int64](ns T) float64 { return float64(ns) / 1e6 }
 // are divided by all clients, which spectators are, too.
 func summarize(s *swarm.Swarm, p *swarmPlay, graphs []client.Netgraph) swarmSummary {
 	g, sec, n := &s.Figures, s.Figures.Elapsed.Seconds(), float64(p.clients())
+	age, rtt := g.Age.Summary(), g.RTT.Summary()
 	return swarmSummary{
 		Type: "swarm", Version: summaryVersion, Players: p.players, Spectators: p.spectators,
 		Elapsed:        1000 * sec,
 		TicksPerPlayer: float64(g.Ticks) / float64(max(p.players, 1)),
 		KbpsDown:       float64(g.BytesDown) * 8 / 1000 / sec / n, KbpsUp: float64(g.BytesUp) * 8 / 1000 / sec / n,
-		AgeP50: millis(g.Age.Quantile(0.5)), AgeP99: millis(g.Age.Quantile(0.99)),
-		RTTP50: millis(g.RTT.Quantile(0.5)), RTTP99: millis(g.RTT.Quantile(0.99)),
+		AgeP50: millis(age.P50), AgeP99: millis(age.P99), RTTP50: millis(rtt.P50), RTTP99: millis(rtt.P99),
 		Mispredictions: g.Mispredictions, Shots: g.Shots, Said: g.Said,
 		LateP999: millis(g.Late.Quantile(0.999)), OnSchedule: g.OnSchedule(),
 		ByBackup: float64(g.ByBackup) / float64(max(g.Passes, 1)), RunDelay: runDelayOf(g),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,44 +13,24 @@ import (
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
-const (
-	workerLobbies = 20 // of a worker
-	workerRounds  = 5  // with one worker and with two in turn
-	workerTime    = 5 * time.Second
-)
+const workerLobbies = 20 // of a worker
 
 // BenchmarkWorkers measures what a second worker on a second processor is worth. With one worker, the
 // server and its swarm have one processor and 20 lobbies of ten players at 128 Hz; with two they have
-// two processors and 40 lobbies, so that each worker has the same part of a swarm beside it. times-one
-// is how much more a CPU second of both workers together plays than one worker alone: 2 if a tick costs
-// as much CPU time in both. The medians of five rounds in turn count.
+// two processors and 40 lobbies, so that each worker has the same part of a swarm beside it. A second
+// worker doubles the games if a lobby's tick costs as much CPU time in both. An operation is a second.
 func BenchmarkWorkers(b *testing.B) {
 	needsTwoProcessors(b)
-	for _, socket := range []string{"gnet", "mmsg"} {
-		b.Run(socket, func(b *testing.B) {
-			var micros [3][]float64 // of a tick and game, by workers
-			for range workerRounds {
-				for workers := 1; workers <= 2; workers++ {
-					micros[workers] = append(micros[workers], workersRound(b, socket, workers))
-				}
-			}
-			for workers, name := range []string{"", "one-us/tick", "two-us/tick"} {
-				if slices.Sort(micros[workers]); name != "" {
-					b.ReportMetric(micros[workers][workerRounds/2], name)
-				}
-			}
-			b.ReportMetric(2*micros[1][workerRounds/2]/micros[2][workerRounds/2], "times-one")
-			b.ReportMetric(0, "ns/op")
-		})
+	for workers := 1; workers <= 2; workers++ {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) { playOnWorkers(b, workers) })
 	}
 }
 
-// workersRound plays a server with its workers and a swarm, on as many processors. It returns the CPU
-// time of the server in a tick of a lobby, in µs.
-func workersRound(b *testing.B, socket string, workers int) (micros float64) {
-	b.Helper()
+// playOnWorkers plays a server with its workers and a swarm, on as many processors, and reports the CPU
+// time of the server in a tick of a lobby.
+func playOnWorkers(b *testing.B, workers int) {
 	lobbies := workers * workerLobbies
-	server := command(b, serveArgs("--socket", socket, "--lobbies", fmt.Sprint(lobbies),
+	server := command(b, serveArgs("--lobbies", fmt.Sprint(lobbies),
 		"--lobby-workers", fmt.Sprint(workers), "--map", "gen:10:1", "--players", fmt.Sprint(duelPlayers),
 		"--rate", fmt.Sprint(duelRate), "--send-interval", "2", "--journal", "none")...)
 	var r ready
@@ -84,10 +63,13 @@ func workersRound(b *testing.B, socket string, workers int) (micros float64) {
 			b.Fatalf("%d of %d players have joined", joined, lobbies*duelPlayers)
 		}
 	}
-	time.Sleep(3 * time.Second) // lobbies move between workers until these are even
+	time.Sleep(1500 * time.Millisecond) // lobbies move between workers until these are even
 	r.request(b, http.MethodPost, "/stats/reset?lobby=all", "", nil)
-	time.Sleep(workerTime)
+	b.ResetTimer()
+	time.Sleep(time.Duration(b.N) * time.Second)
+	b.StopTimer()
 	r.request(b, http.MethodGet, "/stats?lobby=all", "", &rep)
 	all := &rep.Lobbies[0] // its CPU time is that of the process
-	return 1e6 * all.CPUMillis / all.ElapsedMillis / float64(duelRate*lobbies)
+	b.ReportMetric(1e9*all.CPUMillis/all.ElapsedMillis/float64(duelRate*lobbies), "cpu-ns/tick")
+	b.ReportMetric(0, "ns/op")
 }

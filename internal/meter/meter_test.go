@@ -173,3 +173,38 @@ func BenchmarkRecord(b *testing.B) {
 		h.Record(int64(i) * 37 & (1<<30 - 1))
 	}
 }
+
+// A summary is of one moment while another goroutine records: of equal values it is all of them or
+// none.
+func TestSummaryIsOfOneMoment(t *testing.T) {
+	const value = 7
+	h, done := NewHistogram(0, Fine), make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				h.Record(value)
+			}
+		}
+	})
+	filled := 0
+	for range 2000 {
+		s := h.Summary()
+		if s.Count > 0 {
+			filled++
+			s.Count = value
+		}
+		if all := (Summary{value, value, value, value, value, value, value}); s != all && s != (Summary{}) {
+			t.Fatalf("summary %+v of records of %d", s, value)
+		}
+		h.Reset()
+	}
+	close(done)
+	writer.Wait()
+	if filled == 0 {
+		t.Error("no summary had a record")
+	}
+}

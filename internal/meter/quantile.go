@@ -7,6 +7,25 @@ func (h *Histogram) Count() int64 {
 	return h.fold().count
 }
 
+// Summary is what a histogram held at one moment. All of it is 0 when empty.
+type Summary struct {
+	Count               int64
+	P50, P95, P99, P999 int64 // see Quantile
+	Max                 int64
+	Mean                float64
+}
+
+// Summary reads the count, the usual quantiles, the maximum and the mean of one moment. Single
+// reads are of different moments while another goroutine records.
+func (h *Histogram) Summary() Summary {
+	h.reading.Lock()
+	defer h.reading.Unlock()
+	t := h.fold()
+	return Summary{Count: t.count, Max: t.max, Mean: t.mean(), P50: t.quantile(h.resolution, 0.5),
+		P95: t.quantile(h.resolution, 0.95), P99: t.quantile(h.resolution, 0.99),
+		P999: t.quantile(h.resolution, 0.999)}
+}
+
 // Max is the largest value recorded, exactly; 0 when empty.
 func (h *Histogram) Max() int64 {
 	h.reading.Lock()
@@ -18,11 +37,7 @@ func (h *Histogram) Max() int64 {
 func (h *Histogram) Mean() float64 {
 	h.reading.Lock()
 	defer h.reading.Unlock()
-	t := h.fold()
-	if t.count == 0 {
-		return 0
-	}
-	return float64(t.sum) / float64(t.count)
+	return h.fold().mean()
 }
 
 // Quantile is the value that a share q of all records does not exceed, q in [0, 1], as exact as the
@@ -30,7 +45,17 @@ func (h *Histogram) Mean() float64 {
 func (h *Histogram) Quantile(q float64) int64 {
 	h.reading.Lock()
 	defer h.reading.Unlock()
-	t := h.fold()
+	return h.fold().quantile(h.resolution, q)
+}
+
+func (t *histogram) mean() float64 {
+	if t.count == 0 {
+		return 0
+	}
+	return float64(t.sum) / float64(t.count)
+}
+
+func (t *histogram) quantile(r Resolution, q float64) int64 {
 	total := int64(0) // of buckets, which saturate
 	for _, n := range t.buckets {
 		total += int64(n)
@@ -41,7 +66,7 @@ func (h *Histogram) Quantile(q float64) int64 {
 	}
 	for i, n := range t.buckets {
 		if rank -= int64(n); rank <= 0 && n > 0 {
-			return min(h.resolution.middle(i), t.max)
+			return min(r.middle(i), t.max)
 		}
 	}
 	return 0

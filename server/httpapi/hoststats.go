@@ -106,12 +106,11 @@ func (p *PortFigures) reset() {
 func (p *PortFigures) loop() LoopReport {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.totals()
-	r := LoopReport{Calls: uint64(p.Stats.Tick.Count()),
-		Call: metrics.SpreadOf(p.Stats.Tick, time.Millisecond), SocketLost: now.socketLost(&p.since)}
+	now, calls := p.totals(), p.Stats.Tick.Summary()
+	r := LoopReport{Calls: uint64(calls.Count), Call: metrics.SpreadOf(calls, time.Millisecond), SocketLost: now.socketLost(&p.since)}
 	for i, stage := range p.Stats.Stage {
 		r.Stages = append(r.Stages, metrics.StageCost{Name: metrics.Stage(i).String(),
-			Spread: metrics.SpreadOf(stage, time.Millisecond)})
+			Spread: metrics.SpreadOf(stage.Summary(), time.Millisecond)})
 	}
 	return r
 }

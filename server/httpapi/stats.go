@@ -42,10 +42,10 @@ func (p *process) read(m machine) {
 	p.cpu = clock.ProcessCPU()
 	runtime.ReadMemStats(&p.mem)
 	if m.hiccup != nil {
-		p.hiccup = new(metrics.SpreadOf(m.hiccup, time.Millisecond))
+		p.hiccup = new(metrics.SpreadOf(m.hiccup.Summary(), time.Millisecond))
 	}
 	if m.slowdown != nil {
-		p.slow = new(metrics.SpreadOf(m.slowdown, clock.SlowdownUnit))
+		p.slow = new(metrics.SpreadOf(m.slowdown.Summary(), clock.SlowdownUnit))
 	}
 }
 
@@ -67,11 +67,12 @@ type totals struct {
 	packets  [packet.NumDrops]uint64  // packets that were refused
 	chat     [chat.NumRefusals]uint64 // lines that were refused
 	socket   netio.Stats
-	mallocs  uint64 // heap objects allocated
-	gcs      uint32 // garbage collections
-	skipped  uint64 // ticks that were never played
-	overruns uint64 // ticks longer than their period
-	caughtUp uint64 // ticks played late, together with others
+	mallocs  uint64   // heap objects allocated
+	gcs      uint32   // garbage collections
+	skipped  uint64   // ticks that were never played
+	overruns uint64   // ticks longer than their period
+	caughtUp uint64   // ticks played late, together with others
+	missing  []uint64 // ticks without a command, by slot; nil at the start
 }
 
 // serve answers GET /stats with the report since the last reset.
@@ -118,6 +119,9 @@ func (t *totals) readStats(s *metrics.Stats) {
 	for i := range t.chat {
 		t.chat[i] = s.ChatRefused[i].Load()
 	}
+	for i := range s.SlotMissing {
+		t.missing = append(t.missing, s.SlotMissing[i].Load())
+	}
 }
 
 // reset begins a new measurement.
@@ -139,17 +143,17 @@ func (p *reporter) report(of *process) metrics.Report {
 	defer p.mu.Unlock()
 	src, since, now := p.src, &p.since, p.totals(of)
 	s, schedule, status := &src.Lobby.Stats, src.Schedule, src.Status()
+	tickCPU := metrics.SpreadOf(s.Tick.Summary(), time.Millisecond)
 	r := metrics.Report{
 		Type: metrics.ReportType, Version: metrics.ReportVersion,
 		ElapsedMillis: millis(now.at - since.at), CPUMillis: millis(now.cpu - since.cpu),
 		Rate: int(src.Rate), Interval: src.Interval, Workers: src.Workers, Players: now.players(),
-		TickCPU: metrics.SpreadOf(s.Tick, time.Millisecond), TickWall: metrics.SpreadOf(schedule.Wall,
-			time.Millisecond),
-		Lateness:    metrics.SpreadOf(schedule.Lateness, time.Millisecond),
-		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw, time.Millisecond),
+		TickCPU: tickCPU, TickWall: metrics.SpreadOf(schedule.Wall.Summary(), time.Millisecond),
+		Lateness:    metrics.SpreadOf(schedule.Lateness.Summary(), time.Millisecond),
+		LatenessRaw: metrics.SpreadOf(schedule.LatenessRaw.Summary(), time.Millisecond),
 		Rewind: metrics.NativeSpreadOf(s.Rewind,
 			time.Millisecond), ViewClamp: metrics.NativeSpreadOf(s.ViewClamp, time.Millisecond),
-		Stages: s.StageCosts(), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
+		Stages: s.StageCosts(tickCPU.Mean), LoadLevel: schedule.Level().String(), LoadLevels: map[string]uint64{},
 		TicksSkipped: now.skipped - since.skipped, Overruns: now.overruns - since.overruns,
 		CaughtUp: now.caughtUp - since.caughtUp,
 		Phase:    status.Phase.String(), Map: status.Map, Mode: status.Mode, Spectators: status.Spectators,
@@ -159,7 +163,7 @@ func (p *reporter) report(of *process) metrics.Report {
 		Query: src.Query(),
 	}
 	if schedule.FullSpeed != nil {
-		r.TickFullSpeed = new(metrics.SpreadOf(schedule.FullSpeed, time.Millisecond))
+		r.TickFullSpeed = new(metrics.SpreadOf(schedule.FullSpeed.Summary(), time.Millisecond))
 	}
 	if src.Socket != nil {
 		r.SocketLost, r.Socket = new(now.socketLost(since)), new(now.socket)
@@ -171,6 +175,17 @@ func (p *reporter) report(of *process) metrics.Report {
 		r.Counts[metrics.Count(i).String()] = now.count[i] - since.count[i]
 	}
 	now.addDrops(r.Drops, since)
+	for slot, n := range now.missing {
+		if since.missing != nil {
+			n -= since.missing[slot]
+		}
+		if n > 0 {
+			if r.SlotMissing == nil {
+				r.SlotMissing = map[int]uint64{}
+			}
+			r.SlotMissing[slot] = n
+		}
+	}
 	return r
 }
 

@@ -58,6 +58,8 @@ type Report struct {
 	HeapBytes  uint64            `json:"heap_bytes"`
 	Counts     map[string]uint64 `json:"counts"` // by Count
 	Drops      map[string]uint64 `json:"drops"`  // by reason
+	// Ticks that ran without a player's command, by slot; slots without one are left out.
+	SlotMissing map[int]uint64 `json:"inputs_missing_by_slot,omitempty"`
 	// Of the UDP socket; a lobby that shares one has none, see httpapi.LoopReport.
 	SocketLost *uint64           `json:"socket_lost,omitempty"`
 	Socket     *netio.Stats      `json:"socket,omitempty"` // since the start
@@ -80,17 +82,15 @@ type StageCost struct {
 	Spread
 }
 
-// SpreadOf summarises h, which counts nanoseconds, in the given unit.
-func SpreadOf(h *meter.Histogram, unit time.Duration) Spread {
+// SpreadOf converts a summary of nanoseconds to the given unit.
+func SpreadOf(m meter.Summary, unit time.Duration) Spread {
 	u := float64(unit)
-	return Spread{
-		P50: float64(h.Quantile(0.5)) / u, P95: float64(h.Quantile(0.95)) / u, P99: float64(h.Quantile(0.99)) / u,
-		P999: float64(h.Quantile(0.999)) / u, Max: float64(h.Max()) / u, Mean: h.Mean() / u,
-	}
+	return Spread{P50: float64(m.P50) / u, P95: float64(m.P95) / u, P99: float64(m.P99) / u,
+		P999: float64(m.P999) / u, Max: float64(m.Max) / u, Mean: m.Mean / u}
 }
 
 // NativeSpreadOf summarises h, which counts nanoseconds, in the given unit. Quantiles are the upper
-// bounds of their buckets, which are 9 % wide.
+// bounds of their buckets, which are 9 % wide. The mean is never above the maximum.
 func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 	n := h.Read()
 	if n.Count == 0 {
@@ -110,23 +110,23 @@ func NativeSpreadOf(h *meter.Native, unit time.Duration) (s Spread) {
 			}
 		}
 	}
-	s.Mean = n.Sum / float64(n.Count) * scale
+	s.Mean = min(n.Sum/float64(n.Count)*scale, s.Max) // Sum may have some records more
 	return s
 }
 
 // StageCosts summarises the stages. Stages are timed in some ticks only; each mean is scaled so
-// that together they equal the mean of all ticks.
-func (s *Stats) StageCosts() (all []StageCost) {
+// that together they equal mean, that of all ticks in milliseconds.
+func (s *Stats) StageCosts(mean float64) (all []StageCost) {
 	sum := 0.0
-	for _, st := range s.Stage {
-		sum += st.Mean()
-	}
 	for i, st := range s.Stage {
-		c := StageCost{Stage(i).String(), SpreadOf(st, time.Millisecond)}
-		if sum > 0 {
-			c.Mean *= s.Tick.Mean() / sum
-		}
+		c := StageCost{Stage(i).String(), SpreadOf(st.Summary(), time.Millisecond)}
+		sum += c.Mean
 		all = append(all, c)
+	}
+	if sum > 0 {
+		for i := range all {
+			all[i].Mean *= mean / sum
+		}
 	}
 	return all
 }

@@ -25,6 +25,7 @@ type Stats struct {
 	AuthDrops   [netcode.NumDrops]meter.Counter
 	ChatRefused [chat.NumRefusals]meter.Counter // chat lines refused, by reason
 	PacketDrops [packet.NumDrops]meter.Counter  // packets in that were dropped, by reason
+	SlotMissing []meter.Counter                 // InputsMissing by slot; nil of a port
 }
 
 // Histograms are distributions of one lobby. Native histograms count from the start; Tick and Stage

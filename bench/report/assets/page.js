@@ -10,12 +10,14 @@
   const steps = [...bySize.values()].sort((a, b) => a.players - b.players);
   // Where lobbies grow, the axis counts them.
   const each = plan.lobby_players || 1;
-  const sizes = steps.map((s) => s.players / each), knee = plan.knee.players / each, firstFail = plan.knee.first_fail / each;
+  const sizes = steps.map((s) => s.players / each), knee = plan.knee.players / each, beyond = plan.knee.high / each;
   const growing = plan.lobby_players ? "lobbies" : "players";
   const several = steps.some((s) => (s.lobbies ?? 1) > 1);
   const axisName = plan.lobby_players ? `lobbies of ${each}` : several ? "players in all lobbies" : "players in the lobby";
 
-  const restIndex = Math.max(sizes.indexOf(knee), 0); // what legends show while nobody points
+  // What legends show while nobody points: the size nearest to the knee.
+  const far = (n) => Math.abs(Math.log(n / knee));
+  const restIndex = knee > 0 ? sizes.reduce((best, n, i) => (far(n) < far(sizes[best]) ? i : best), 0) : 0;
 
   const { color, whole, number, axis, markers, stroke, text, limit, put } = Plot;
 
@@ -64,7 +66,7 @@
     cores: () => ({ unit: "cores", label: "cores", series: [line("server", steps.map((s) => s.server_cores), "one")] }),
   };
 
-  // Shades the sizes that failed, and marks the limit of the service level and the knee.
+  // Shades the sizes beyond the interval of the knee, and marks the limit of the service level and the knee.
   const marks = (chart) => ({
     hooks: {
       drawAxes: (u) => {
@@ -73,8 +75,8 @@
         ctx.beginPath();
         ctx.rect(box.left, box.top, box.width, box.height);
         ctx.clip();
-        if (plan.knee.first_fail > 0) {
-          const x = u.valToPos(firstFail, "x", true);
+        if (plan.knee.high > 0) {
+          const x = u.valToPos(beyond, "x", true);
           ctx.fillStyle = color("beyond");
           ctx.fillRect(x, box.top, box.left + box.width - x, box.height);
         }

@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+)
+
+// ErrLimit is an *InputError's cause: a line was faster than its limit by more than the interval.
+var ErrLimit = errors.New("a limit that was beaten is none")
+
+// errUnits is an *InputError's cause: a line and its opponent count different things.
+var errUnits = errors.New("a line and its opponent have different units")
+
+// leastRuns is the number of runs from which a median of them has a 95 % interval.
+const leastRuns = 6
+
+// paired is the ratio of the lines a and b, round by round, by the unit of both: what disturbs a round
+// disturbs both. ok is false if they have fewer than leastRuns rounds or not equally many. It returns
+// an error if they count different things.
+func paired(a, b *series) (ratio benchmath.Summary, ok bool, err error) {
+	unit := a.main()
+	if other := b.main(); other != unit || !isTime(unit) {
+		return ratio, false, &InputError{0, fmt.Sprintf("one unit of time for %s and %s, got %s and %s",
+			a.name(), b.name(), unit, other), errUnits}
+	}
+	of, by := a.runs[unit], b.runs[unit]
+	if len(of) < leastRuns || len(of) != len(by) {
+		return ratio, false, nil
+	}
+	var rounds []float64
+	for i := range of {
+		if by[i] <= 0 {
+			return ratio, false, nil
+		}
+		rounds = append(rounds, of[i]/by[i])
+	}
+	return benchmath.AssumeNothing.Summary(benchmath.NewSample(rounds, &benchmath.DefaultThresholds), 0.95), true, nil
+}
+
+// opponents are the tables that lines are compared by.
+type opponents struct{ rivals, limits []opponent }
+
+// check returns an error if one of the opponents does not say what it is.
+func (t opponents) check() error {
+	for _, table := range [][]opponent{t.rivals, t.limits} {
+		for i := range table {
+			if err := table[i].check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// against tells how a line compares with its opponents and with the tick's period. A rival and a
+// limit say what they are.
+func (t opponents) against(s *series, all []*series) (string, error) {
+	var texts []string
+	for i := range t.rivals {
+		text, err := t.rivals[i].outrun(s, all)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
+	}
+	for i := range t.limits {
+		text, err := t.limits[i].bound(s, all)
+		if err != nil {
+			return "", err
+		}
+		texts = append(texts, text)
+	}
+	texts = append(texts, within(s))
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "; "), nil
+}
+
+// outrun tells how many times as fast as a rival a line is.
+func (o *opponent) outrun(s *series, all []*series) (string, error) {
+	line := o.line(s, all)
+	switch line {
+	case nil:
+		return "", nil
+	case s:
+		return "rival: " + cell(o.what), nil
+	}
+	r, ok, err := paired(line, s)
+	switch {
+	case err != nil || !ok:
+		return "", err
+	case r.Lo <= 1 && r.Hi >= 1:
+		return "no difference from " + cell(o.what), nil
+	}
+	return number(r.Center) + "x ±" + r.PctRangeString() + " " + cell(o.what), nil
+}
+
+// bound tells the time of a line as a multiple of its limit. It returns an error if the line takes
+// less time, by more than the interval.
+func (o *opponent) bound(s *series, all []*series) (string, error) {
+	line := o.line(s, all)
+	switch line {
+	case nil:
+		return "", nil
+	case s:
+		return "limit: " + cell(o.what), nil
+	}
+	r, ok, err := paired(s, line)
+	switch {
+	case err != nil || !ok:
+		return "", err
+	case r.Hi < 1:
+		return "", &InputError{0, fmt.Sprintf("%s/%s to take at least as long as its limit %s, got %s of it "+
+			"(%s to %s): mend the limit, or measure without a disturbance", s.pkg, s.name(), o.variant,
+			number(r.Center), number(r.Lo), number(r.Hi)), ErrLimit}
+	}
+	return number(r.Center) + " ±" + r.PctRangeString() + " of the limit " + cell(o.what), nil
+}
+
+// within is how often a tick fits into its period, for a benchmark that reports its part of a core.
+func within(s *series) string {
+	for _, u := range s.units {
+		if what, rate, ok := strings.Cut(u, "@"); ok && what == "cores" {
+			if v := summary(s, u).Center; v > 0 {
+				return number(1/v) + "x within the period at " + rate
+			}
+		}
+	}
+	return ""
+}
