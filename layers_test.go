@@ -45,6 +45,7 @@ var layers = []layer{
 	{pkg: "internal/ratelimit"},           // the one token bucket
 	{pkg: "internal/ringbuf"},             // the one ring of newest items
 	{pkg: "internal/prefetch"},            // memory ahead of its use
+	{pkg: "internal/alloctest"},           // allocations of many calls, for tests
 	// regions of execution traces, without garbage
 	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -203,7 +204,7 @@ var layers = []layer{
 	{pkg: "bench/simbench",
 		may: "bench/lobbysim bench/measure bench/scenario bench/swarm client ecs/schema ecs/tick " +
 			"internal/hugepage internal/clock internal/perfevent netio netio/impair netio/netcode protocol " +
-			"server server/metrics sim sim/arena sim/content sim/netstate",
+			"server server/host server/metrics sim sim/arena sim/content sim/netstate",
 		shell: "*"},
 	{pkg: "bench/gate",
 		may:   "bench/measure bench/scenario bench/simbench internal/clock internal/perfevent perf server/metrics",
@@ -266,8 +267,8 @@ var outside = map[string]string{
 	"yaml":       "go.yaml.in/yaml/v3",
 }
 
-// testTools are outside modules that any test may import and no other code.
-var testTools = []string{"cmp", "goleak", "rapid"}
+// testTools are what any test may import and no other code.
+var testTools = []string{"cmp", "goleak", "rapid", "internal/alloctest"}
 
 // drawers are names under which things get lost.
 var drawers = []string{"base", "common", "helper", "helpers", "lib", "misc", "pkg", "shared", "util", "utils"}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/effect"
@@ -127,13 +128,13 @@ func TestNoAllocations(t *testing.T) {
 			p := rec.player(t)
 			p.skip(warm)
 			frames := len(rec.play) - warm - 10
-			if n := testing.AllocsPerRun(frames, func() { p.frame() }); n != 0 {
+			if n := alloctest.In(frames, func() { p.frame() }); n != 0 {
 				t.Errorf("%s, with hits and effects %v: %v allocations a frame", level.name, judge, n)
 			}
-			if n := testing.AllocsPerRun(100, func() { p.driver.client.Stats() }); n != 0 {
+			if n := alloctest.In(100, func() { p.driver.client.Stats() }); n != 0 {
 				t.Errorf("Stats: %v allocations", n)
 			}
-			if n := testing.AllocsPerRun(100, func() { // what a screen asks besides
+			if n := alloctest.In(100, func() { // what a screen asks besides
 				c := p.driver.client
 				c.Present(Intent{MoveMag: 255, Buttons: sim.Fire | sim.Jump})
 				c.Clocks()

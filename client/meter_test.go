@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -177,7 +178,7 @@ func TestMeterAllocatesNothing(t *testing.T) {
 	p, a := rec.player(t), NewMeter()
 	p.driver.client.Meter = a
 	p.skip(warm)
-	if n := testing.AllocsPerRun(len(rec.play)-warm-10, func() { p.frame() }); n != 0 {
+	if n := alloctest.In(len(rec.play)-warm-10, func() { p.frame() }); n != 0 {
 		t.Errorf("%v allocations a frame", n)
 	}
 	if a.Total() != 8*p.driver.client.Stats().BytesIn || a.public.Total() == 0 {

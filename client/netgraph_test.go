@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // TestNetgraph: netgraphs of a second each, over a bad path, add up to the Stats of the client and
@@ -45,7 +47,7 @@ func TestNetgraph(t *testing.T) {
 		strings.Contains(line, "Inf") || strings.Contains(line, "\n") || !strings.Contains(line, "rtt ") {
 		t.Errorf("a graph of no time reads %q", line)
 	}
-	if n := testing.AllocsPerRun(10, func() { g.Take(s.client) }); n != 0 {
+	if n := alloctest.In(10, func() { g.Take(s.client) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

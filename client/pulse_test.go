@@ -3,6 +3,8 @@ package client
 import (
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // A Pulse equals Stats, and Due is the time of the next command: a client that calls Advance only
@@ -41,7 +43,7 @@ func TestPulseIsStatsAndTellsWhenToLook(t *testing.T) {
 	if asked < 250 || early > asked/20 {
 		t.Errorf("asked %d times, %d of them early", asked, early)
 	}
-	if n := testing.AllocsPerRun(100, func() { s.client.Pulse(); s.client.Due() }); n != 0 {
+	if n := alloctest.In(100, func() { s.client.Pulse(); s.client.Due() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -136,31 +135,6 @@ func TestManifests(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
-		}
-	}
-}
-
-// The image is static, runs as nobody in particular, has a health check, and is built by the Go of
-// go.mod.
-func TestDockerfile(t *testing.T) {
-	b, err := os.ReadFile("Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(mod)[1]
-	_, last, _ := strings.Cut(string(b), "\nFROM scratch\n")
-	for _, want := range []string{"USER 65532", "HEALTHCHECK", "STOPSIGNAL SIGTERM", "VOLUME /data"} {
-		if !strings.Contains(last, want) {
-			t.Errorf("the image has no %s", want)
-		}
-	}
-	for _, want := range []string{"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "-trimpath"} {
-		if !strings.Contains(string(b), want) {
-			t.Errorf("the build has no %s", want)
 		}
 	}
 }

@@ -182,3 +182,73 @@ func TestReportStagesAreTold(t *testing.T) {
 		t.Errorf("the legend adds up to %g ms, want %g", sum, want)
 	}
 }
+
+// slowByElapsed returns the full plan whose largest size but one fails by elapsed time, while its CPU
+// time is half of the limit, and whose largest fails by lost inputs alone.
+func slowByElapsed(t *testing.T) report.Plan {
+	p := plan(t, "plan-100")
+	byElapsed, byInput := &measure.Step{}, &measure.Step{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		switch {
+		case s.Void:
+		case s.Players == p.Knee.FirstFail:
+			byElapsed = s
+		case s.Players > p.Knee.FirstFail && (byInput.Players == 0 || s.Players > byInput.Players):
+			byInput = s
+		}
+	}
+	if byElapsed.Players == 0 || byInput.Players == 0 {
+		t.Fatal("the plan has no two sizes that fail")
+	}
+	limit := p.SLO.TickLimitMillis
+	byElapsed.TickCPUMillis.P99, byElapsed.TickWallMillis.P99 = limit/2, 1.5*limit
+	byElapsed.Pass, byElapsed.Failed = false, []string{"p99(tick) is 15, expected <= 10 (0.6*period)"}
+	byInput.TickCPUMillis.P99, byInput.TickWallMillis.P99 = limit/2, 0.6*limit
+	byInput.Pass, byInput.Failed = false, []string{"lost(input) is 3, expected == 0"}
+	return p
+}
+
+// The chart of ticks shows what was judged: a size that fails by elapsed time is above the limit though
+// its CPU time is not, has a ring, and the legend names what failed.
+func TestReportShowsWhatFailed(t *testing.T) {
+	ctx, _ := browser(t)
+	p, dir := slowByElapsed(t), t.TempDir()
+	if err := report.Write(dir, p); err != nil {
+		t.Fatal(err)
+	}
+	for _, width := range widths {
+		for _, scheme := range schemes {
+			open(t, ctx, page(dir), width, scheme)
+			shoot(t, ctx, fmt.Sprintf("report-failed-%d-%s", width, scheme))
+		}
+	}
+	open(t, ctx, page(dir), 1280, "light")
+	const chart = `document.querySelector('[data-chart=stages]')`
+	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](chart+`.focus()`), chromedp.KeyEvent(kb.End)); err != nil {
+		t.Fatal(err)
+	}
+	said := func() string {
+		return evaluate[string](t, ctx, chart+`.parentElement.querySelector('output').textContent`)
+	}
+	if got := said(); !strings.Contains(got, "failed: lost(input)") {
+		t.Errorf("the largest size says %q, want that inputs were lost", got)
+	}
+	want := fmt.Sprintf("p99 %.1f ms", 1.5*p.SLO.TickLimitMillis)
+	for range p.Steps {
+		if strings.Contains(strings.ReplaceAll(said(), ",", ""), fmt.Sprintf("players %d failed: p99(tick)", p.Knee.FirstFail)) {
+			break
+		}
+		if err := chromedp.Do(ctx, chromedp.KeyEvent(kb.ArrowLeft)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cpu := fmt.Sprintf("p99 of CPU %.2f ms", p.SLO.TickLimitMillis/2)
+	if got := said(); !strings.Contains(got, want) || !strings.Contains(got, cpu) {
+		t.Errorf("the size that failed by elapsed time says %q, want %q and %q", got, want, cpu)
+	}
+	row := evaluate[string](t, ctx, `[...document.querySelectorAll('#table-steps tr.failed')].map((r) => r.cells[1].textContent).join('; ')`)
+	if !strings.Contains(row, "failed: p99(tick)") || !strings.Contains(row, "failed: lost(input)") {
+		t.Errorf("the table says %q", row)
+	}
+}

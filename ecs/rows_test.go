@@ -12,6 +12,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // many is how many entities row 1 speaks of.
@@ -129,7 +130,7 @@ func BenchmarkRow01(b *testing.B) {
 	for b.Loop() {
 		turn()
 	}
-	if n := testing.AllocsPerRun(5, turn); n != 0 {
+	if n := alloctest.In(5, turn); n != 0 {
 		b.Errorf("%v allocations", n)
 	}
 	runtime.KeepAlive(sum)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 type (
@@ -194,7 +195,7 @@ func TestRow01ComponentsComeAndGo(t *testing.T) {
 	for range 10 {
 		turn()
 	}
-	if n := testing.AllocsPerRun(50, turn); n != 0 {
+	if n := alloctest.In(50, turn); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	v.Open()

@@ -12,6 +12,7 @@ import (
 	arche "github.com/mlange-42/arche/ecs"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 type (
@@ -221,7 +222,7 @@ func TestCondition7NoAllocations(t *testing.T) {
 	w, small, large, health := crowd(64, 10)
 	a, b := w.View(small), w.View(large)
 	var sum int32
-	n := testing.AllocsPerRun(200, func() {
+	n := alloctest.In(200, func() {
 		a.Open()
 		b.Open()
 		sum += Column(a, health)[0].Health + Column(b, health)[9].Health + int32(len(b.IDs()))
@@ -232,7 +233,7 @@ func TestCondition7NoAllocations(t *testing.T) {
 		t.Fatalf("%v allocations for two views", n)
 	}
 	id := w.At(3)
-	if n := testing.AllocsPerRun(200, func() {
+	if n := alloctest.In(200, func() {
 		health.Get(id).Health++
 		w.Row(id)
 	}); n != 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 type (
@@ -266,7 +267,7 @@ func TestFlushAllocatesNothing(t *testing.T) {
 	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 1<<17 { // the columns would be 1 MB
 		t.Fatalf("the first spawns took %d bytes", after.TotalAlloc-before.TotalAlloc)
 	}
-	if n := testing.AllocsPerRun(50, churn); n != 0 {
+	if n := alloctest.In(50, churn); n != 0 {
 		t.Fatalf("%v allocations for 400 structural changes", n)
 	}
 }
@@ -284,7 +285,7 @@ func TestResourcesAreOnePerWorldAndType(t *testing.T) {
 	if ecs.Resource[score](a).Red != 2 || ecs.Resource[score](b).Red != 3 {
 		t.Fatal("resources mixed up", ecs.Resource[score](a), ecs.Resource[score](b))
 	}
-	if n := testing.AllocsPerRun(100, func() { ecs.Resource[score](a).Blue++ }); n != 0 {
+	if n := alloctest.In(100, func() { ecs.Resource[score](a).Blue++ }); n != 0 {
 		t.Fatalf("%v allocations a look-up", n)
 	}
 }

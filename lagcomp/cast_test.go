@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -236,10 +237,10 @@ func TestCastAndRecordAllocateNothing(t *testing.T) {
 	for i := range shots {
 		shots[i] = c.shot(h.At, h.Oldest(), h.Newest())
 	}
-	if n := testing.AllocsPerRun(50, func() { s.Cast(shots, hits) }); n != 0 {
+	if n := alloctest.In(50, func() { s.Cast(shots, hits) }); n != 0 {
 		t.Errorf("Cast: %v allocations", n)
 	}
-	if n := testing.AllocsPerRun(50, func() { h.Record(h.Newest()+1, c.poses) }); n != 0 {
+	if n := alloctest.In(50, func() { h.Record(h.Newest()+1, c.poses) }); n != 0 {
 		t.Errorf("Record: %v allocations", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -133,7 +134,7 @@ func TestOverlapAllocatesNothing(t *testing.T) {
 	if len(out) < 64 || same == nil {
 		t.Fatalf("%d touched", len(out))
 	}
-	if n := testing.AllocsPerRun(20, func() { out = s.Overlap(zones, out[:0]) }); n != 0 {
+	if n := alloctest.In(20, func() { out = s.Overlap(zones, out[:0]) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

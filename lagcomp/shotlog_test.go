@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -41,7 +42,7 @@ func TestReceiptsAreARing(t *testing.T) {
 			}
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { r.Next() }); n != 0 {
+	if n := alloctest.In(100, func() { r.Next() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
@@ -183,7 +184,7 @@ func TestNotesAgainstEverybody(t *testing.T) {
 	if missed-nobody < 200 || nobody < 100 {
 		t.Fatalf("%d misses, %d of nobody: the cases prove little", missed, nobody)
 	}
-	if n := testing.AllocsPerRun(5, func() { s.CastWithStats(sweeps, hits, notes) }); n != 0 {
+	if n := alloctest.In(5, func() { s.CastWithStats(sweeps, hits, notes) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

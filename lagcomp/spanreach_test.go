@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // against is best, or what w hits of a player in a slot as view v shows it, if that comes before
@@ -76,7 +77,7 @@ func TestSlotsNearKnowsItsLimits(t *testing.T) {
 	if _, ok := s.SlotsNear(&w); !ok {
 		t.Error("a ray is not known")
 	}
-	if n := testing.AllocsPerRun(20, func() { s.SlotsNear(&w) }); n != 0 {
+	if n := alloctest.In(20, func() { s.SlotsNear(&w) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	if _, ok := s.Fork().SlotsNear(&w); ok {

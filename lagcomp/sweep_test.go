@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
@@ -150,7 +151,7 @@ func TestSweeperAllocatesNothing(t *testing.T) {
 	s := NewSweeper(h)
 	sweeps, hits := shortWays(same), make([]Hit, 64)
 	near := make([]SphereOverlap, 0, 1000)
-	if n := testing.AllocsPerRun(20, func() {
+	if n := alloctest.In(20, func() {
 		s.Cast(sweeps, hits)
 		near = s.OverlapSphere(same[0].View, geom.Sphere{Radius: 7}, near[:0])
 	}); n != 0 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slowPledges keeps every package and works out each tick anew.
@@ -78,7 +79,7 @@ func TestPledgesWithinLimits(t *testing.T) {
 			t.Fatalf("tick %d: looks back by %d/256 ticks, asked for %d", now, back, int64(now)<<8-asked)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { p.Announce(400, 3, 400); p.InstantAt(400, 1<<20) }); n != 0 {
+	if n := alloctest.In(100, func() { p.Announce(400, 3, 400); p.InstantAt(400, 1<<20) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

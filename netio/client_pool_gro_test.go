@@ -6,6 +6,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // Datagrams that a server sends as a GSO batch arrive as the same datagrams: their bounds, their
@@ -100,7 +102,7 @@ func TestPoolPollDoesNotAllocate(t *testing.T) {
 	}
 	got := 0
 	fn := func(int, []byte) { got++ }
-	if n := testing.AllocsPerRun(50, func() {
+	if n := alloctest.In(50, func() {
 		_ = c.Send(&b)
 		for end := got + 32; got < end && pollAll(f, fn) > 0; {
 		}
@@ -144,7 +146,7 @@ func TestPoolSendsBatches(t *testing.T) {
 		if s := f.Stats(); s.DatagramsOut != BatchSize-2 || s.BytesOut != 2*(BatchSize-2) {
 			t.Errorf("counted %+v", s)
 		}
-		if n := testing.AllocsPerRun(20, func() {
+		if n := alloctest.In(20, func() {
 			b.Add(0, []byte("x"))
 			b.Add(1, []byte("y"))
 			_, _ = f.SendBatch(&b)

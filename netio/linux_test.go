@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 func TestSockaddrKeepsTheAddress(t *testing.T) {
@@ -66,7 +68,7 @@ func TestMmsgAllocatesNothing(t *testing.T) {
 	c := mustListen(t, ListenMmsg, "127.0.0.1:0", Config{})
 	from := newSenders(t, c.LocalAddr(), 64)
 	var b Batch
-	if n := testing.AllocsPerRun(200, func() {
+	if n := alloctest.In(200, func() {
 		from.send(t, BatchSize)
 		for got := 0; got < BatchSize; {
 			n, _ := c.Receive(&b)
@@ -89,7 +91,7 @@ func TestDrainAllocatesNothing(t *testing.T) {
 	d := newDrainer(Config{RingDatagrams: 256}, &count)
 	from := newSenders(t, at, 64)
 	var b Batch
-	if n := testing.AllocsPerRun(200, func() {
+	if n := alloctest.In(200, func() {
 		from.send(t, 2*BatchSize)
 		if n, _ := d.drain(fd); n != 2*BatchSize || d.ring.take(&b) != BatchSize ||
 			d.ring.take(&b) != BatchSize {
@@ -149,7 +151,7 @@ func TestPoolAllocatesNothing(t *testing.T) {
 	data := make([]byte, 100)
 	got := 0
 	count := func(int, []byte) { got++ }
-	if a := testing.AllocsPerRun(50, func() {
+	if a := alloctest.In(50, func() {
 		for i := range n {
 			if f.Send(i, data) != nil {
 				t.Fatal("send")

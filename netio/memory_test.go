@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 func TestMemoryCarriesInOrder(t *testing.T) {
@@ -77,7 +79,7 @@ func TestMemoryAllocatesNothing(t *testing.T) {
 			t.Fatalf("received %d", n)
 		}
 	}
-	if n := testing.AllocsPerRun(100, step); n != 0 {
+	if n := alloctest.In(100, step); n != 0 {
 		t.Fatalf("%g allocations for %d datagrams", n, BatchSize)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
@@ -71,7 +72,7 @@ func TestBandwidthAccountIsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	play(5)
-	if n := testing.AllocsPerRun(20, l.Publish); n != 0 && !raceEnabled {
+	if n := alloctest.In(20, l.Publish); n != 0 && !raceEnabled {
 		t.Errorf("%v allocations to publish", n)
 	}
 	if b.count(metrics.MapChanges) != 1 || l.Summary().Census.Ready != 7 {

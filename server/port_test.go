@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -419,7 +420,7 @@ func TestPortTickAllocatesNothing(t *testing.T) {
 	for range 100 {
 		p.tick()
 	}
-	if n := testing.AllocsPerRun(50, func() {
+	if n := alloctest.In(50, func() {
 		p.now += p.lobby.cfg.Rules.Rate.Period()
 		if err := p.port.Ticks(p.now, p.unix(), p.conn, due); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/server/overload"
@@ -681,13 +682,13 @@ func TestLooseTickAllocatesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.counted()[0] < before[0]+100 ||
+		if n := alloctest.In(30, tick); n != 0 || b.counted()[0] < before[0]+100 ||
 			b.count(metrics.SnapshotsOverBudget) != 0 {
 			t.Errorf("%v allocations in %d snapshots, %d squeezed", n,
 				b.counted()[0]-before[0], b.count(metrics.SnapshotsOverBudget))
 		}
 		b.setKbps(16)
-		if n := testing.AllocsPerRun(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
+		if n := alloctest.In(30, tick); n != 0 || b.count(metrics.SnapshotsOverBudget) == 0 {
 			t.Errorf("%v allocations while %d are squeezed", n, b.count(metrics.SnapshotsOverBudget))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
 	"github.com/tickrate/tickrate/server/chat"
@@ -201,7 +202,7 @@ func TestSocialTickAllocatesNothing(t *testing.T) {
 	l.playTicks(60)
 	c := &l.lobby.conns[0]
 	l.lobby.inbound.window[0] = sim.Command{Tick: 1}
-	if n := testing.AllocsPerRun(200, func() {
+	if n := alloctest.In(200, func() {
 		l.lobby.inbound.housekeeping(l.now)
 		l.lobby.roster.sendNames(l.now, c, l.lobby.replication.spacing(&c.repl))
 		l.lobby.inbound.window[0].Yaw++

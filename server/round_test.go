@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/mode"
 )
@@ -50,7 +51,7 @@ func TestRoundAllocatesNothing(t *testing.T) {
 	if s := l.lobby.match.RoundStatus(); !l.lobby.outbound.round.due(&s) {
 		t.Fatal("nothing to tell")
 	}
-	if n := testing.AllocsPerRun(40, func() {
+	if n := alloctest.In(40, func() {
 		r.sent = sim.RoundStatus{}
 		r.send(0, l.lobby.chat.room)
 	}); n != 0 {

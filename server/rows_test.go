@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/snapshot"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
 	"github.com/tickrate/tickrate/protocol"
@@ -473,7 +474,7 @@ func throttledTick(t *testing.T, cfg Config) {
 	b.turnPlayers(1)
 	b.play(fullOrShort(5, 2))
 	before, squeezed := b.counted(), b.count(metrics.SnapshotsOverBudget)
-	if n := testing.AllocsPerRun(fullOrShort(120, 30), func() {
+	if n := alloctest.In(fullOrShort(120, 30), func() {
 		b.now = b.lobby.cfg.Rules.Rate.At(b.lobby.match.Tick() + 1)
 		if err := b.lobby.Tick(b.now, b.unix(), b.conn); err != nil {
 			t.Fatal(err)

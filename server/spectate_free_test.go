@@ -7,6 +7,7 @@ import (
 	"github.com/tickrate/tickrate/client"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/server/overload"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -174,7 +175,7 @@ func TestFreeCameraAllocatesNothing(t *testing.T) {
 	}
 	for i, kbps := range []int{600, 16} {
 		c.repl.pacing.setRate(1, kbps, &b.lobby.cfg)
-		if n := testing.AllocsPerRun(30, tick); n != 0 ||
+		if n := alloctest.In(30, tick); n != 0 ||
 			(c.repl.view.selection == rowsScheduled) != (i == 1) {
 			t.Errorf("%v allocations a tick at %d kbit/s, chosen as %d", n, kbps, c.repl.view.selection)
 		}

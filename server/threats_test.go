@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/netio/packet"
@@ -877,7 +878,7 @@ func TestThreat30Fragments(t *testing.T) {
 			t.Errorf("size %d: %v", size, l.tally())
 		}
 	}
-	if a := testing.AllocsPerRun(20, func() {
+	if a := alloctest.In(20, func() {
 		if rest, err := c.state().session.peer.Sections([]byte{byte(packet.SectionFragment),
 			0, 0, 0, 0, 4, 0, 0, 1, 2, 3}); err == nil || rest != nil {
 			t.Fatal("a fragment was taken")

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // drawWindow is a window as a client may send it: consecutive ticks, a view only where the trigger
@@ -181,7 +182,7 @@ func TestWindowAllocatesNothing(t *testing.T) {
 	}
 	buf := make([]byte, 0, 1200)
 	var got [MaxWindow]Command
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		buf = AppendCommands(buf[:0], cmds)
 		if _, _, err := ParseCommands(buf, &got); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slowInbox is the inbox as one would explain it: a map of what has come, and counting.
@@ -164,7 +165,7 @@ func TestInboxBridges(t *testing.T) {
 func TestInboxAllocatesNothing(t *testing.T) {
 	var b CommandBuffer
 	now := tick.Tick(0)
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := alloctest.In(1000, func() {
 		now++
 		b.Offer(Command{Tick: now + 3})
 		b.Take(now)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs"
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slowHash is Hash through encoding/binary and hash/fnv.
@@ -122,7 +123,7 @@ func TestFingerprintsAreThoseOfTheirTwins(t *testing.T) {
 				}
 			}
 		}
-		if n := testing.AllocsPerRun(20, func() { _, got = s.m.Hash(), s.m.Checksums(got[:0]) }); n != 0 &&
+		if n := alloctest.In(20, func() { _, got = s.m.Hash(), s.m.Checksums(got[:0]) }); n != 0 &&
 			players > 0 && !raceEnabled {
 			t.Errorf("%d players: %v allocations", players, n)
 		}

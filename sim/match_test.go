@@ -15,6 +15,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -491,7 +492,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		s.step()
 		shots += len(s.Outcome().Shots)
 	}
-	if n := testing.AllocsPerRun(200, tick); n != 0 || shots < 500 {
+	if n := alloctest.In(200, tick); n != 0 || shots < 500 {
 		t.Errorf("%g allocations a tick, %d shots", n, shots)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/parallel"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/object"
@@ -223,7 +224,7 @@ func TestSharedStepAllocatesNothing(t *testing.T) {
 	for range 300 { // until all lists have the length that they need
 		tick()
 	}
-	if n := testing.AllocsPerRun(200, tick); n != 0 || shots < 500 {
+	if n := alloctest.In(200, tick); n != 0 || shots < 500 {
 		t.Errorf("%g allocations a tick, %d shots", n, shots)
 	}
 }

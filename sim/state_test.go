@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // TestStateIsACopy: what a State encodes and hashes ticks later is what the match was when it was
@@ -61,7 +63,7 @@ func TestStateCopyAllocatesNothing(t *testing.T) {
 	}
 	s, _ := saved(t, rocketeers(), 16, 300)
 	state := NewState(s.m)
-	if n := testing.AllocsPerRun(20, func() {
+	if n := alloctest.In(20, func() {
 		if err := state.CopyAll(s.m); err != nil {
 			t.Fatal(err)
 		}

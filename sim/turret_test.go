@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/parallel"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/sim/content"
 )
 
@@ -179,7 +180,7 @@ func TestTurretIsExpectedByName(t *testing.T) {
 	for range 4 {
 		m.Step()
 	}
-	if n := testing.AllocsPerRun(50, m.Step); n != 0 {
+	if n := alloctest.In(50, m.Step); n != 0 {
 		t.Errorf("%v allocations in a tick", n)
 	}
 }

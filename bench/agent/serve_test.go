@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,13 +155,27 @@ func TestFourAgentsOnARealHost(t *testing.T) {
 		t.Errorf("%d late ticks of single players, %d of all", late, v.Merged.Figures.LateTicks)
 	}
 	for _, s := range v.Agents {
-		want := map[string]string{"killed": "died", "off": "clock is off by +", "starved": "schedule"}[s.Name]
-		if s.Players != 2 || !strings.Contains(s.Wrong(), want) {
-			t.Errorf("%s: %d players, %q; want 2 and %q", s.Name, s.Players, s.Wrong(), want)
+		wrong := map[string]string{"killed": "died", "off": "clock is off by +", "starved": "schedule"}
+		if want := wrong[s.Name]; want != "" && !strings.Contains(s.Wrong(), want) {
+			t.Errorf("%s: %q, want %q", s.Name, s.Wrong(), want)
+		} else if want == "" && s.Dead+s.Fault+s.Clock != "" { // a busy machine may starve it, too
+			t.Errorf("%s: %q, want nothing but a schedule that was not kept", s.Name, s.Wrong())
+		}
+		if s.Players != 2 {
+			t.Errorf("%s: %d players, want 2", s.Name, s.Players)
 		}
 		if s.Name == "off" && (s.Ahead-300*time.Millisecond).Abs() > s.Bound {
 			t.Errorf("clock ahead by %v, wrong by %v at most; want 300ms", s.Ahead, s.Bound)
 		}
+	}
+	for _, f := range v.Figures { // of the others, who may be none on a busy machine
+		if slices.Contains(f.Of, "killed") || slices.Contains(f.Of, "starved") || f.Void == "" ||
+			f.Name == "snapshot age" && slices.Contains(f.Of, "off") {
+			t.Errorf("%s stands for %s, void because %q", f.Name, f.Of, f.Void)
+		}
+	}
+	if len(v.Figures) != 3 {
+		t.Errorf("%d figures, want 3", len(v.Figures))
 	}
 	for _, name := range []string{"agent killed died", "agent starved"} {
 		if !strings.Contains(v.Void, name) {

@@ -84,14 +84,19 @@ func TestCapturedTickAllocatesNothing(t *testing.T) {
 	})
 	c.on(b.Lobby, true)
 	least := math.Inf(1)
-	for range 40 {
-		if err := b.Step(); err != nil {
-			t.Fatal(err)
+	const ticks = 60 // a second of play
+	for range 4 {    // goroutines of the runtime allocate now and then, but not in each round
+		sum := 0.0
+		for range ticks {
+			if err := b.Step(); err != nil {
+				t.Fatal(err)
+			}
+			sum += allocs
 		}
-		least = min(least, allocs) // goroutines of the runtime allocate now and then
+		least = min(least, sum)
 	}
 	if least != 0 {
-		t.Errorf("a tick makes %v allocations at least", least)
+		t.Errorf("%d ticks make %v allocations", ticks, least)
 	}
 }
 

@@ -64,7 +64,7 @@ func newMovedLobby(tb testing.TB, players int, rate tick.Rate, link impair.Profi
 		Arena: arena.Generate(players, seed), ArenaName: "test", Players: players,
 		Rules: sim.Rules{Seed: seed, Rate: rate}}}}
 	m.mint = newMint(&m.cfg)
-	m.sight.rate = rate
+	m.sight.rate, m.sight.vision, m.sight.cfg.Lobby.Players = rate, newVision(1), m.cfg.Lobby.Players
 	for n := range m.hosts {
 		h := &m.hosts[n]
 		h.addr = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(2 + n)}), 7913)
@@ -154,13 +154,7 @@ func (m *movedLobby) serve(h *movedHost) {
 }
 
 // look renews what the first client sees, by which all brains decide.
-func (m *movedLobby) look() {
-	if m.sight.vision.visible == nil {
-		m.sight.vision.visible = make([]swarm.VisiblePlayer, m.cfg.Lobby.Players)
-	}
-	clear(m.sight.vision.visible)
-	m.sight.addVisible(m.clients[0])
-}
+func (m *movedLobby) look() { m.sight.look(0, m.clients[0]) }
 
 func (m *movedLobby) play(i int) {
 	c := m.clients[i]
@@ -177,7 +171,7 @@ func (m *movedLobby) play(i int) {
 		m.newest[i], m.shown[i] = t, m.now
 	}
 	for due := c.Advance(m.now); due > 0; due-- {
-		c.Command(m.brains[i].Decide(m.sight.observe(c)))
+		c.Command(m.brains[i].Decide(m.sight.observe(0, c)))
 	}
 	out := c.Outgoing(m.now)
 	for k := range out.Len() {

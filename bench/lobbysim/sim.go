@@ -40,6 +40,14 @@ type Config struct {
 	// Sim.Netcode. Brains observe what their own clients see.
 	Serve func(now time.Duration, unix int64, conn netio.Conn) error
 
+	// Lobbies is the number of lobbies of Serve: client n plays in lobby n modulo it, and brains
+	// observe what the first client of their lobby sees. 0: each observes what its own sees.
+	Lobbies int
+
+	// Phases is the number of calls of Serve in a tick, 1 to 8: an eighth of a tick lies between two
+	// of them. 0 means 1.
+	Phases int
+
 	// Clock, if set, is what client n's clock shows; it must not run backwards. WallClock, if set,
 	// is the server's wall clock, in seconds. By default both are right.
 	Clock     func(n int, now time.Duration) time.Duration
@@ -63,8 +71,12 @@ type Config struct {
 	WrapTick func(tick func() error) error
 }
 
-// parts is how many instants of a tick are simulated: clients act at different ones.
-const parts = 4
+// parts is how many instants of a tick are simulated: clients act at different ones. Where the
+// server has phases there are phaseParts.
+const (
+	parts      = 4
+	phaseParts = 8
+)
 
 // Sim is the lobby, the clients and the links. One goroutine may call it.
 type Sim struct {
@@ -83,6 +95,7 @@ type Sim struct {
 	mint      tokenMint
 	suspended []bool // clients that do not run
 	stall     int    // ticks that the server stands still
+	parts     uint64 // instants of a tick
 }
 
 // timeline is the virtual time.
@@ -109,12 +122,15 @@ func newLinks(n int, p impair.Profile, seed uint64) links {
 	return l
 }
 
-// vision is what brains observe: all see what the first client sees.
+// vision is what brains observe: all of a lobby see what its first client sees.
 type vision struct {
-	visible     []swarm.VisiblePlayer // by slot
+	visible     [][]swarm.VisiblePlayer // by lobby and slot
 	observation swarm.Observation
 	field       swarm.FlowField
 }
+
+// newVision returns what the brains of a number of lobbies observe.
+func newVision(lobbies int) vision { return vision{visible: make([][]swarm.VisiblePlayer, lobbies)} }
 
 // New makes the lobby and its clients, which start to connect with the first Step.
 func New(cfg Config) (*Sim, error) {
@@ -137,6 +153,10 @@ func New(cfg Config) (*Sim, error) {
 		Lobby: lobby, Clients: make([]*client.Client, n), timeline: new(timeline),
 		cfg: cfg, rate: cfg.Lobby.Rules.WithDefaults().Rate, mint: mint,
 		brains: make([]swarm.Brain, n), links: newLinks(n, cfg.Link, cfg.Seed), suspended: make([]bool, n),
+		vision: newVision(max(1, cfg.Lobbies)), parts: parts,
+	}
+	if b.cfg.Phases = max(1, cfg.Phases); b.cfg.Phases > 1 {
+		b.parts = phaseParts
 	}
 	b.tickFn = b.tick
 	b.wire.onSend = cfg.OnSend
@@ -271,22 +291,26 @@ func (b *Sim) Now() time.Duration { return b.now }
 
 // Step plays one tick of the server, and every client's part of the time until the next.
 func (b *Sim) Step() error {
-	for range parts {
+	for range b.parts {
 		b.part++
-		b.now = time.Duration(b.part * uint64(time.Second) / uint64(b.rate) / parts)
-		if b.part%parts == 0 {
+		b.now = time.Duration(b.part * uint64(time.Second) / uint64(b.rate) / b.parts)
+		instant := int(b.part % b.parts)
+		if instant < b.cfg.Phases {
 			if err := b.serve(); err != nil {
 				return err
 			}
 		}
-		for i := int(b.part % parts); i < len(b.Clients); i += parts {
-			if b.Clients[i] != nil && !b.suspended[i] {
+		for i := range b.Clients {
+			if b.instantOf(i) == instant && b.Clients[i] != nil && !b.suspended[i] {
 				b.play(i)
 			}
 		}
 	}
 	return nil
 }
+
+// instantOf is the instant of a tick at which client i acts. The clients of a lobby act at all.
+func (b *Sim) instantOf(i int) int { return i / max(1, b.cfg.Lobbies) % int(b.parts) }
 
 // serve plays a tick of the server, unless it is stalled.
 func (b *Sim) serve() error {
@@ -339,60 +363,69 @@ func (b *Sim) play(i int) {
 		}
 	}
 	for due := c.Advance(now); due > 0; due-- {
-		c.Command(b.brains[i].Decide(b.observe(c)))
+		c.Command(b.brains[i].Decide(b.observe(i%len(b.vision.visible), c)))
 	}
 	b.send(i, now)
 }
 
-// observe gathers what a client's brain decides by.
-func (b *Sim) observe(c *client.Client) *swarm.Observation {
+// observe gathers what the brain of client c in a lobby decides by.
+func (b *Sim) observe(lobby int, c *client.Client) *swarm.Observation {
 	self, _ := c.Self()
-	if b.cfg.Serve != nil {
-		b.look(c)
+	if b.cfg.Serve != nil && b.cfg.Lobbies == 0 {
+		b.look(0, c)
 	}
 	s := &b.vision.observation
+	visible := b.vision.visible[lobby]
 	*s = swarm.Observation{
-		Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Visible: b.vision.visible, Arena: c.Arena(),
+		Tick: 1, Rate: b.rate, Self: self, ID: uint32(c.ID()), Visible: visible, Arena: c.Arena(),
 	}
 	if now, t, ok := c.Predicted(); ok {
 		s.Self.Self, s.Tick = now, t+1
 	}
-	if slot := c.ID().Index(); slot < len(b.vision.visible) {
-		s.Team = b.vision.visible[slot].Team
+	if slot := c.ID().Index(); slot < len(visible) {
+		s.Team = visible[slot].Team
 	}
 	b.vision.field.AddTo(s, c)
 	return s
 }
 
-// lookAround renews what the first client sees.
+// lookAround renews what the first client of each lobby sees.
 func (b *Sim) lookAround() {
-	if b.cfg.Serve != nil {
+	if b.cfg.Serve != nil && b.cfg.Lobbies == 0 {
 		return
 	}
-	if b.vision.visible == nil {
-		b.vision.visible = make([]swarm.VisiblePlayer, len(b.Lobby.Match().Poses()))
-	}
-	clear(b.vision.visible)
-	if c := b.Clients[0]; c != nil {
-		b.addVisible(c)
+	for lobby := range b.vision.visible {
+		b.look(lobby, b.Clients[lobby])
 	}
 }
 
-// look makes what client c sees, in the rows of one group, what its brain observes.
-func (b *Sim) look(c *client.Client) {
-	if b.vision.visible == nil {
-		b.vision.visible = make([]swarm.VisiblePlayer, snapshot.GroupRows)
+// look makes what client c sees what the brains of a lobby observe; nothing if c is nil.
+func (b *Sim) look(lobby int, c *client.Client) {
+	visible := b.vision.visible[lobby]
+	if len(visible) == 0 {
+		visible = make([]swarm.VisiblePlayer, b.visibleSlots())
+		b.vision.visible[lobby] = visible
 	}
-	clear(b.vision.visible)
-	b.addVisible(c)
-}
-
-// addVisible adds what client c sees.
-func (b *Sim) addVisible(c *client.Client) {
-	for slot := range b.vision.visible {
+	clear(visible)
+	if c == nil {
+		return
+	}
+	for slot := range visible {
 		if p, ok := c.Pose(slot); ok {
-			b.vision.visible[slot] = swarm.VisiblePlayer{
+			visible[slot] = swarm.VisiblePlayer{
 				ID: p.ID, Team: p.Team(), Alive: p.Alive(), Pos: p.Pos}
 		}
 	}
+}
+
+// visibleSlots is the number of slots that brains observe: those of the lobby or, where each observes
+// what its own client sees, of one group.
+func (b *Sim) visibleSlots() int {
+	switch {
+	case b.Lobby != nil:
+		return len(b.Lobby.Match().Poses())
+	case b.cfg.Serve != nil && b.cfg.Lobbies == 0:
+		return snapshot.GroupRows
+	}
+	return b.cfg.Lobby.Players
 }

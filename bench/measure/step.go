@@ -153,6 +153,14 @@ type Agent struct {
 	Stands           []string `json:"stands"` // figures that stand for its players
 }
 
+// LongerTick is, for each quantile, the longer of the CPU and the elapsed time of ticks, in
+// milliseconds: what service levels call tick.
+func (s *Step) LongerTick() Quantiles {
+	c, w := s.TickCPUMillis, s.TickWallMillis
+	return Quantiles{P50: max(c.P50, w.P50), P95: max(c.P95, w.P95), P99: max(c.P99, w.P99),
+		P999: max(c.P999, w.P999), Max: max(c.Max, w.Max), Mean: max(c.Mean, w.Mean)}
+}
+
 // Finite returns s with every number that JSON cannot hold (NaN, infinities) set to 0. A step with
 // such a number is void. Lists that change are copied.
 func (s Step) Finite() Step {

@@ -49,6 +49,6 @@ func lateness(p Plan) (t latenessTable) {
 func (n *Near) words() string {
 	mean := func(i measure.Interval) string { return number(i.Mean) + " ± " + number(i.HalfWidth) }
 	return fmt.Sprintf("%d steps within the interval, held %d times; "+
-		"means with the 95 %% interval: p99 tick %s ms CPU, %s cores, %s kbit/s a client, p99 age %s ms",
+		"means with the 95 %% interval: p99 tick %s ms, %s cores, %s kbit/s a client, p99 age %s ms",
 		n.Steps, n.Held, mean(n.TickMillis), mean(n.Cores), mean(n.KbpsDown), mean(n.AgeMillis))
 }

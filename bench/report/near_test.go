@@ -12,7 +12,8 @@ func TestNearKnee(t *testing.T) {
 	var steps []measure.Step
 	for i, p99 := range []float64{4, 5, 6, 99} {
 		s := healthy(100 + i)
-		s.TickCPUMillis.P99, s.ServerCores, s.KbpsDownPerClient, s.Pass, s.Void = p99, 0.5, 80, i != 2, i == 3
+		s.TickCPUMillis.P99, s.TickWallMillis.P99 = p99/2, p99 // elapsed time is judged
+		s.ServerCores, s.KbpsDownPerClient, s.Pass, s.Void = 0.5, 80, i != 2, i == 3
 		steps = append(steps, s)
 	}
 	n := nearKnee(search.Knee{Low: 90, High: 110}, append(steps, healthy(200)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -193,7 +194,8 @@ func facts(p Plan) []fact {
 	}
 	all := []fact{
 		{"Measured nearest to the knee", p.Growth(s.Players), ""},
-		{"p99 tick CPU", number(s.TickCPUMillis.P99), "of " + number(p.SLO.TickLimitMillis) + " ms"},
+		{"p99 tick", number(s.LongerTick().P99), fmt.Sprintf("of %s ms; CPU %s", number(p.SLO.TickLimitMillis),
+			number(s.TickCPUMillis.P99))},
 		{"Server CPU", number(s.ServerCores), "cores"},
 		{"Down, each client", number(s.KbpsDownPerClient), "kbit/s"},
 		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
@@ -263,6 +265,14 @@ func (r row) Reason() string {
 		return strings.Join(append(slices.Clone(r.Failed), r.Cause), "; ")
 	}
 	return strings.Join(r.Failed, "; ")
+}
+
+// calls are the functions of figures in a term of a service level.
+var calls = regexp.MustCompile(`\w+\(\w+\)`)
+
+// Missed names the figures of the terms that a row misses, empty where there are none.
+func (r row) Missed() string {
+	return strings.Join(calls.FindAllString(strings.Join(r.Failed, " "), -1), ", ")
 }
 
 // stages is the table of stages. A stage that a step does not name is a dash.

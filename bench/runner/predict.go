@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
 )
 
@@ -32,10 +33,6 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	if how.Opening {
 		windows = windows[:1]
 	}
-	heap, err := simbench.HeapBytes(sc)
-	if err != nil {
-		return p, nil, err
-	}
 	cfg.Observer.note("simulating %d matches of %s", how.Repeats, sc.Name)
 	sims, err := simbench.Simulate(ctx, sc, simbench.Options{Brain: cfg.Brain}, windows, how.Repeats)
 	if err != nil {
@@ -46,20 +43,38 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	for _, sim := range sims {
 		cfg.Observer.note("measuring the sockets of %s, %s", sc.Name, sim.Window.Name)
 		busy := time.Duration(sim.Tick.Mean * 1e3)
-		sockets, err := r.Sockets(ctx, sim.Traffic, busy)
+		sockets, err := r.Sockets(ctx, sim.Traffic, busy*time.Duration(sc.Lobby.Lobbies/len(sim.Traffic)))
 		if err != nil {
 			return p, nil, fmt.Errorf("sockets: %w", err)
 		}
 		cost := simbench.NewCost(sc, sim, sockets)
 		p.Windows = append(p.Windows, cost)
-		p.MemoryBytes = max(p.MemoryBytes, float64(sc.Lobby.Lobbies)*(heap+cost.Sockets.Resident))
 	}
+	resident, err := r.emptyServer(sc)
+	if err != nil {
+		return p, nil, err
+	}
+	if p.Memory, err = simbench.NewMemory(sc, resident); err != nil {
+		return p, nil, err
+	}
+	p.MemoryBytes = p.Memory.Of(sc.Lobby.Lobbies, len(sims[0].Traffic))
 	return p, r, nil
 }
 
-// Sockets exchanges the traffic of lobbies over real sockets: a server process for each lobby, on
-// the server's processor, and the clients here. busy is the CPU time that a tick of the server
-// spends besides; it is not part of the cost.
+// emptyServer returns the resident memory, in bytes, of a server process of a scenario that has its
+// lobbies and no player yet. All of a lobby's memory is there from its start.
+func (r *Runner) emptyServer(sc scenario.Scenario) (float64, error) {
+	p, err := r.serve(sc)
+	if err != nil {
+		return 0, err
+	}
+	defer p.stop()
+	return float64(ResidentBytes(p.cmd.Process.Pid)), nil
+}
+
+// Sockets exchanges the traffic of server processes over real sockets: each is a process on the
+// server's processor, as in a live run, and the clients are here. busy is the CPU time that the lobbies
+// of a process spend in a tick; it is not part of the cost.
 func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic,
 	busy time.Duration) ([]simbench.SocketCost, error) {
 	s := socketRun{Runner: r}
@@ -104,12 +119,12 @@ func (r *Runner) Sockets(ctx context.Context, all []simbench.Traffic,
 // socketRun is the processes of one measurement.
 type socketRun struct {
 	*Runner
-	all   []*process       // one for each lobby
+	all   []*process       // one for each server process
 	at    []netip.AddrPort // their sockets
 	files []string         // traffic, as written for them
 }
 
-// add starts a process for the traffic of a lobby.
+// add starts a process for the traffic of a server process.
 func (s *socketRun) add(t simbench.Traffic, busy time.Duration) error {
 	f, err := os.CreateTemp("", "tickrate-traffic-*")
 	if err != nil {

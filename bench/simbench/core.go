@@ -15,8 +15,9 @@ type core struct {
 	done  chan error
 	pacer *clock.Pacer
 
-	every time.Duration // between two ticks, of any lobby; 0: as fast as can be
-	due   time.Duration
+	gaps []time.Duration // before each tick, again and again; none: as fast as can be
+	next int             // index into gaps
+	due  time.Duration
 }
 
 // newCore starts the thread. The caller stops it.
@@ -29,9 +30,11 @@ func newCore(cpus []int) *core {
 		}
 		c.pacer = clock.New()
 		for tick := range c.ticks {
-			if c.every > 0 {
+			if len(c.gaps) > 0 {
+				gap := c.gaps[c.next%len(c.gaps)]
+				c.next++
 				// Catches up on a few ticks only.
-				c.due = max(c.due+c.every, c.pacer.Now()-4*c.every)
+				c.due = max(c.due+gap, c.pacer.Now()-4*gap)
 				c.pacer.Until(c.due)
 			}
 			c.done <- tick()
@@ -46,9 +49,10 @@ func (c *core) do(tick func() error) error {
 	return <-c.done
 }
 
-// pace begins ticks at their instants from now on, or as fast as can be if every is 0.
-func (c *core) pace(every time.Duration) {
-	c.every = every
+// pace begins ticks at their instants from now on: a gap lies before each, and they come again and
+// again. Without gaps ticks follow one another at once.
+func (c *core) pace(gaps ...time.Duration) {
+	c.gaps, c.next = gaps, 0
 	if c.pacer != nil {
 		c.due = c.pacer.Now()
 	}

@@ -21,33 +21,37 @@ type Prediction struct {
 	Scenario    scenario.Scenario `json:"scenario"`
 	Repeats     int               `json:"repeats"`
 	Windows     []Cost            `json:"windows"` // the opening, then the steady state
-	MemoryBytes float64           `json:"memory_bytes"`
+	Memory      Memory            `json:"memory"`
+	MemoryBytes float64           `json:"memory_bytes"` // of all processes
 	Prices      Prices            `json:"prices"`
 	Hosts       *Hosts            `json:"hosts,omitempty"`
 	Refused     string            `json:"refused,omitempty"` // why there are no hosts
 }
 
-// Cost is what one window costs. Times of ticks are of one lobby.
+// Cost is what one window costs. Times of ticks are of one lobby, with its part of what its process
+// does for all of them in their ticks.
 type Cost struct {
 	Window string `json:"window"`
 	// CPU time, system calls of the tick included.
 	TickMillis measure.Estimate `json:"tick_ms"`
 	Stages     []StageEstimate  `json:"stages_ms"` // CPU time, a tick
 	Tail       float64          `json:"tail"`      // p99 of a tick by its mean
-	// Of all processes, all system calls included.
-	ServerCores float64          `json:"server_cores"`
+	Lobbies    float64          `json:"lobby_cores"`
+	// Of all processes: sockets, wake-ups, meters, the runtime. Each process pays once.
+	Processes   float64          `json:"process_cores"`
+	ServerCores float64          `json:"server_cores"`          // both
 	BytesDown   measure.Estimate `json:"bytes_down_per_client"` // a second, UDP payload
 	BytesUp     measure.Estimate `json:"bytes_up_per_client"`
 	PacketsIn   float64          `json:"packets_in_per_second"` // of all lobbies
 	PacketsOut  float64          `json:"packets_out_per_second"`
 	// Of all lobbies, UDP and IPv4 headers included.
 	EgressMbps float64    `json:"egress_mbps"`
-	Sockets    SocketCost `json:"sockets"` // of one lobby
+	Sockets    SocketCost `json:"sockets"` // of one process
 }
 
-// NewCost adds the sockets of all lobbies to a simulated window.
+// NewCost adds the sockets of all processes to a simulated window.
 func NewCost(s scenario.Scenario, sim Simulated, sockets []SocketCost) Cost {
-	lobbies := float64(s.Lobby.Lobbies)
+	lobbies, processes := float64(s.Lobby.Lobbies), float64(len(sockets))
 	clients, hz := float64(s.Total()+s.Spectators()), float64(s.Rates.TickHz)
 	live := meanCost(sockets)
 	c := Cost{
@@ -56,10 +60,13 @@ func NewCost(s scenario.Scenario, sim Simulated, sockets []SocketCost) Cost {
 		BytesDown: sim.BytesDown, BytesUp: sim.BytesUp, PacketsIn: sim.DatagramsIn * hz * lobbies,
 		PacketsOut: sim.DatagramsOut * hz * lobbies,
 	}
-	c.TickMillis.Mean += live.ReceiveMillis + live.SendMillis
-	c.Stages[metrics.StageReceive].Mean += live.ReceiveMillis
-	c.Stages[metrics.StageSend].Mean += live.SendMillis
-	c.ServerCores = (c.TickMillis.Mean + live.BesideMillis) * hz * lobbies / 1e3
+	receive, send := live.ReceiveMillis*processes/lobbies, live.SendMillis*processes/lobbies
+	c.Lobbies = c.TickMillis.Mean * hz * lobbies / 1e3
+	c.Processes = (live.ReceiveMillis + live.SendMillis + live.BesideMillis) * hz * processes / 1e3
+	c.ServerCores = c.Lobbies + c.Processes
+	c.TickMillis.Mean += receive + send
+	c.Stages[metrics.StageReceive].Mean += receive
+	c.Stages[metrics.StageSend].Mean += send
 	c.EgressMbps = (c.BytesDown.Mean*clients + measure.OverIPv4*c.PacketsOut) * 8 / 1e6
 	return c
 }
@@ -73,7 +80,7 @@ func inMillis(stages []StageEstimate) []StageEstimate {
 	return all
 }
 
-// meanCost is the mean over lobbies.
+// meanCost is the mean over processes.
 func meanCost(all []SocketCost) (m SocketCost) {
 	for _, c := range all {
 		each := 1 / float64(len(all))
@@ -83,8 +90,8 @@ func meanCost(all []SocketCost) (m SocketCost) {
 			from float64
 		}{{&m.ReceiveMillis, c.ReceiveMillis}, {&m.SendMillis, c.SendMillis}, {&m.BesideMillis,
 			c.BesideMillis}, {&m.DatagramsIn, c.DatagramsIn},
-			{&m.DatagramsOut, c.DatagramsOut}, {&m.Receives, c.Receives}, {&m.Sends, c.Sends}, {&m.Late,
-				c.Late}, {&m.Resident, c.Resident}} {
+			{&m.DatagramsOut, c.DatagramsOut}, {&m.Receives, c.Receives}, {&m.Sends, c.Sends},
+			{&m.Late, c.Late}} {
 			*x.to += each * x.from
 		}
 	}
@@ -120,8 +127,9 @@ func (v Verdict) Within() bool { return math.Abs(v.Error()) <= v.Wanted }
 
 // Wanted errors of a prediction.
 const (
-	WantedCPU   = 0.10
-	WantedBytes = 0.03
+	WantedCPU    = 0.10
+	WantedBytes  = 0.03
+	WantedMemory = 0.15
 )
 
 // Judge compares the opening of a prediction with live steps of the same scenario.
@@ -141,5 +149,7 @@ func (p Prediction) Judge(live []measure.Step) []Verdict {
 			mean(func(s measure.Step) float64 { return s.ServerCores }), WantedCPU},
 		{"payload to a client", "B/s", c.BytesDown,
 			mean(func(s measure.Step) float64 { return 125 * s.KbpsDownPerClient }), WantedBytes},
+		{"resident memory", "MB", measure.Estimate{Mean: p.MemoryBytes / 1e6},
+			mean(func(s measure.Step) float64 { return s.MemoryBytes / 1e6 }), WantedMemory},
 	}
 }

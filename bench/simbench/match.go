@@ -30,10 +30,12 @@ type Options struct {
 	Warm   bool                          // ticks follow one another at once, not by the wall clock
 }
 
-// Match is one lobby of a scenario and its clients, in virtual time. One goroutine owns it.
+// Match is one lobby of a scenario and its clients, in virtual time, or all lobbies of a process. One
+// goroutine owns it.
 type Match struct {
 	*lobbysim.Sim
 	s     scenario.Scenario
+	full  int // clients that decode everything, and stay
 	churn *rand.Rand
 	leave float64 // chance that a player leaves within a tick
 }
@@ -55,12 +57,12 @@ func Decode(s scenario.Scenario) client.Decode {
 
 // blindBrains replaces the brains of players that decode nothing but acks by random ones, as a live
 // swarm does.
-func blindBrains(s scenario.Scenario, all func(n int) swarm.Brain) func(n int) swarm.Brain {
+func blindBrains(s scenario.Scenario, full int, all func(n int) swarm.Brain) func(n int) swarm.Brain {
 	if Decode(s) != client.DecodeAcks {
 		return all
 	}
 	return func(n int) swarm.Brain {
-		if n < max(s.Play.Full, 1) {
+		if n < full {
 			return all(n)
 		}
 		b := swarm.NewBlindBot(s.Play.Seed, n)
@@ -101,45 +103,61 @@ func Lobby(s scenario.Scenario) (cfg server.Config, err error) {
 	return cfg, err
 }
 
-// NewMatch sets up a match. Its clients begin to connect with the first Step.
+// NewMatch sets up a match of one lobby. Its clients begin to connect with the first Step.
 func NewMatch(s scenario.Scenario, o Options) (*Match, error) {
-	cfg, err := Lobby(s)
+	s.Lobby.Lobbies = 1
+	cfg, err := simConfig(s, o)
 	if err != nil {
 		return nil, err
 	}
+	m, err := newMatch(s, cfg)
+	if err != nil {
+		return nil, err
+	}
+	m.Lobby.PackContent()
+	return m, nil
+}
+
+// newMatch sets up a match of clients.
+func newMatch(s scenario.Scenario, cfg lobbysim.Config) (*Match, error) {
+	b, err := lobbysim.New(cfg)
+	return &Match{Sim: b, s: s, full: decodeAll(s), churn: rand.New(rand.NewPCG(s.Play.Seed, 7)),
+		leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)}, err
+}
+
+// decodeAll is the number of clients that decode everything: one of each lobby at least.
+func decodeAll(s scenario.Scenario) int { return max(s.Play.Full, s.Lobby.Lobbies) }
+
+// simConfig is the configuration of a simulation of the lobbies of a scenario.
+func simConfig(s scenario.Scenario, o Options) (cfg lobbysim.Config, err error) {
+	if cfg.Lobby, err = Lobby(s); err != nil {
+		return cfg, err
+	}
 	if o.Lobby != nil {
-		o.Lobby(&cfg)
+		o.Lobby(&cfg.Lobby)
 	}
 	if o.Brain == nil {
 		o.Brain = Brains(s)
 	}
-	link, err := impair.ParseProfile(s.Network.Link)
-	if err != nil {
-		return nil, err
+	if cfg.Link, err = impair.ParseProfile(s.Network.Link); err != nil {
+		return cfg, err
 	}
-	link.Delay += o.Link.Delay
-	full := max(s.Play.Full, 1)
-	b, err := lobbysim.New(lobbysim.Config{
-		Lobby: cfg, Clients: s.Lobby.Players + s.Lobby.Spectators, Spectators: s.Lobby.Spectators,
-		Seed: s.Play.Seed, Decode: Decode(s), Link: link, Brain: blindBrains(s, o.Brain), Conn: o.Conn,
-		WrapTick: o.Around,
-		ChangeClient: func(n int, c *client.Config) {
-			if n < full {
-				c.Decode = client.DecodeFull
-			}
-		},
-	})
-	if err != nil {
-		return nil, err
+	cfg.Link.Delay += o.Link.Delay
+	full := decodeAll(s)
+	cfg.Clients, cfg.Spectators = s.Total()+s.Spectators(), s.Spectators()
+	cfg.Seed, cfg.Decode, cfg.Brain = s.Play.Seed, Decode(s), blindBrains(s, full, o.Brain)
+	cfg.Conn, cfg.WrapTick = o.Conn, o.Around
+	cfg.ChangeClient = func(n int, c *client.Config) {
+		if n < full {
+			c.Decode = client.DecodeFull
+		}
 	}
-	b.Lobby.PackContent()
-	return &Match{Sim: b, s: s, churn: rand.New(rand.NewPCG(s.Play.Seed, 7)),
-		leave: s.Play.LeavesPerMinute / 60 / float64(s.Rates.TickHz)}, nil
+	return cfg, nil
 }
 
 // Step plays a tick. Before it clients leave and others take their slots, as the scenario says.
 func (m *Match) Step() error {
-	for i := max(m.s.Play.Full, 1); m.leave > 0 && i < len(m.Clients); i++ {
+	for i := m.full; m.leave > 0 && i < len(m.Clients); i++ {
 		if m.churn.Float64() < m.leave && m.joined(i) {
 			m.Leave(i)
 			if err := m.Connect(i); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,20 +35,27 @@ func TestSimulate(t *testing.T) {
 		t.Fatal(err)
 	}
 	sim := all[0]
-	if len(sim.Traffic) != 2 || sim.Traffic[0].Clients != 7 || len(sim.Traffic[0].Ticks) != 30 {
-		t.Fatalf("traffic of %d lobbies", len(sim.Traffic))
+	if len(sim.Traffic) != 1 || sim.Traffic[0].Clients != 14 || sim.Traffic[0].ticks() != 30 {
+		t.Fatalf("traffic of %d processes", len(sim.Traffic))
 	}
-	in, out, down := 0, 0, 0
+	in, sent, down := 0, 0, 0
 	for _, traffic := range sim.Traffic {
-		for _, tick := range traffic.Ticks {
-			in, out = in+len(tick.In), out+len(tick.Out)
-			for _, p := range tick.Out {
+		for _, r := range traffic.Rounds {
+			in, sent = in+len(r.In), sent+len(r.Out)
+			out := len(r.Out)
+			for _, p := range r.Out {
 				down += int(p.Bytes)
+			}
+			for _, n := range r.Sends {
+				out -= n
+			}
+			if out != 0 {
+				t.Fatalf("%d datagrams are in no batch", out)
 			}
 		}
 	}
-	if in < 30*14*9/10 || out < 10*14*9/10 {
-		t.Errorf("%d datagrams in, %d out of 14 clients in 30 ticks", in, out)
+	if in < 30*14*9/10 || sent < 10*14*9/10 {
+		t.Errorf("%d datagrams in, %d out of 14 clients in 30 ticks", in, sent)
 	}
 	// Of the first repeat.
 	if rate := float64(down) / 14 / 0.5; math.Abs(rate/sim.BytesDown.Mean-1) > 0.2 {
@@ -73,20 +81,21 @@ func TestSimulate(t *testing.T) {
 
 // Traffic goes over real sockets as it was recorded.
 func TestTrafficOverSockets(t *testing.T) {
-	traffic := Traffic{TickHz: 60, Clients: 3}
+	period := time.Second / 60
+	traffic := Traffic{Clients: 3, Gaps: []time.Duration{period / 8, period - period/8}}
 	for k := range 60 {
-		tick := TickTraffic{In: []Packet{{0, 50}, {1, 60}, {2, 70}}}
+		first, second := Round{In: []Packet{{0, 50}}}, Round{In: []Packet{{1, 60}, {2, 70}}}
 		if k%3 == 0 {
-			tick.Out = []Packet{{2, 300}, {1, 200}, {0, 100}}
+			second.Out, second.Sends = []Packet{{2, 300}, {1, 200}, {0, 100}}, []int{1, 2}
 		}
-		traffic.Ticks = append(traffic.Ticks, tick)
+		traffic.Rounds = append(traffic.Rounds, first, second)
 	}
 	var file bytes.Buffer
 	if err := traffic.Write(&file); err != nil {
 		t.Fatal(err)
 	}
 	read, err := ReadTraffic(&file)
-	if err != nil || len(read.Ticks) != 60 || read.Ticks[3].Out[0] != (Packet{2, 300}) {
+	if err != nil || len(read.Rounds) != 120 || read.Rounds[7].Out[0] != (Packet{2, 300}) {
 		t.Fatalf("%v", err)
 	}
 	for try := 0; ; try++ {
@@ -136,27 +145,32 @@ func overSockets(t *testing.T, traffic Traffic) SocketCost {
 	return cost
 }
 
-func TestCostAddsTheSockets(t *testing.T) {
+// A process pays its sockets and what is beside its ticks once, however many lobbies it has: the same
+// sockets in a process for each lobby are paid as often.
+func TestCostOfAProcessIsPaidOnce(t *testing.T) {
 	s := small()
 	sim := Simulated{Window: Window{Name: "opening"}, Tick: measure.Estimate{Mean: 100, StdErr: 2},
 		Tail: 1.5, DatagramsIn: 7, DatagramsOut: 2,
 		BytesDown: measure.Estimate{Mean: 1000}, Stages: make([]StageEstimate, 30)}
-	c := NewCost(s, sim, []SocketCost{{ReceiveMillis: 0.01, SendMillis: 0.02, BesideMillis: 0.03},
-		{ReceiveMillis: 0.03, SendMillis: 0.04, BesideMillis: 0.05}})
-	if math.Abs(c.TickMillis.Mean-0.15) > 1e-12 || math.Abs(c.ServerCores-(150+40)*60*2/1e6) > 1e-12 || c.PacketsOut != 240 {
-		t.Errorf("%+v", c)
-	}
-	if want := (1000*14 + measure.OverIPv4*240.) * 8 / 1e6; math.Abs(c.EgressMbps-want) > 1e-12 {
-		t.Errorf("%g Mbit/s, want %g", c.EgressMbps, want)
-	}
-	p := Prediction{Scenario: s, Windows: []Cost{c}}
-	live := measure.Step{TickCPUMillis: measure.Quantiles{Mean: 0.130}, ServerCores: c.ServerCores,
-		KbpsDownPerClient: 8.4}
-	other := live
-	other.TickCPUMillis.Mean = 0.150
-	for i, v := range p.Judge([]measure.Step{live, other}) {
-		if v.Within() != (i != 2) || i == 0 && math.Abs(v.Measured.StdErr-0.01) > 1e-9 {
-			t.Errorf("%+v: %+.3f", v, v.Error())
+	socket := SocketCost{ReceiveMillis: 0.02, SendMillis: 0.03, BesideMillis: 0.5}
+	near := func(got, want float64) bool { return math.Abs(got-want) < 1e-9 }
+	for lobbies := 1; lobbies <= 64; lobbies *= 4 {
+		s.Lobby.Lobbies, s.Lobby.ProcessPerLobby = lobbies, false
+		n := float64(lobbies)
+		c := NewCost(s, sim, []SocketCost{socket})
+		// 0.55 ms in each of 60 ticks for the process, 0.1 ms for each lobby.
+		if !near(c.Processes, 0.033) || !near(c.Lobbies, 0.006*n) || !near(c.ServerCores, 0.033+0.006*n) ||
+			!near(c.TickMillis.Mean, 0.1+0.05/n) {
+			t.Errorf("%d lobbies in a process: %+v", lobbies, c)
+		}
+		c = NewCost(s, sim, slices.Repeat([]SocketCost{socket}, lobbies))
+		if !near(c.Processes, 0.033*n) || !near(c.Lobbies, 0.006*n) || !near(c.TickMillis.Mean, 0.15) {
+			t.Errorf("%d processes: %+v", lobbies, c)
+		}
+		packets := 2 * 60 * n
+		if want := (1000*7*n + measure.OverIPv4*packets) * 8 / 1e6; !near(c.PacketsOut, packets) ||
+			!near(c.EgressMbps, want) {
+			t.Errorf("%g Mbit/s, want %g", c.EgressMbps, want)
 		}
 	}
 }

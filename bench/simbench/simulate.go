@@ -3,7 +3,6 @@ package simbench
 import (
 	"context"
 	"errors"
-	"net/netip"
 	"runtime"
 	"slices"
 	"time"
@@ -14,10 +13,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/internal/hugepage"
-	"github.com/tickrate/tickrate/netio"
-	"github.com/tickrate/tickrate/netio/netcode"
-	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server"
+	"github.com/tickrate/tickrate/server/host"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
@@ -37,7 +33,7 @@ func Windows(s scenario.Scenario) []Window {
 }
 
 // Simulated is what a window of a match costs in virtual time, without its socket. Figures of ticks
-// are those of one lobby.
+// are those of one lobby; what its process does for all of them is divided among them.
 type Simulated struct {
 	Window       Window
 	Tick         measure.Estimate // CPU time, µs
@@ -47,7 +43,7 @@ type Simulated struct {
 	BytesUp      measure.Estimate // from each client a second
 	DatagramsIn  float64          // a tick
 	DatagramsOut float64          // a tick
-	Traffic      []Traffic        // of each lobby, from the first repeat
+	Traffic      []Traffic        // of each process, from the first repeat
 }
 
 // StageEstimate is the CPU time of one stage, µs a tick.
@@ -119,14 +115,55 @@ func WarmTick(ctx context.Context, s scenario.Scenario,
 	return stages, nil
 }
 
-// stepAll plays a tick of every lobby.
-func stepAll(ctx context.Context, lobbies []*lobby) error {
-	for _, l := range lobbies {
-		if err := l.step(); err != nil {
+// stepAll plays a tick of every process.
+func stepAll(ctx context.Context, all []*process) error {
+	for _, p := range all {
+		if err := p.step(); err != nil {
 			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// processGaps are the times before each round of a tick, of one process of a scenario.
+func processGaps(s scenario.Scenario) (all []time.Duration) {
+	left, phases := tick.Rate(s.Rates.TickHz).Period(), 1
+	if s.SharedProcess() {
+		phases = slices.Max(host.Phases(s.Lobby.Lobbies)) + 1
+	}
+	period := left
+	for range phases - 1 { // a step of the simulation ends with phase 0
+		all = append(all, period/phaseParts)
+		left -= period / phaseParts
+	}
+	return append(all, left)
+}
+
+// scaled are times divided by n.
+func scaled(all []time.Duration, n int) []time.Duration {
+	for i := range all {
+		all[i] /= time.Duration(n)
+	}
+	return all
+}
+
+// phaseParts is the number of phases in a period, see host.Phases.
+const phaseParts = 8
+
+// newProcesses makes the processes of a scenario: one with all lobbies, or one for each.
+func newProcesses(s scenario.Scenario, o Options) (all []*process, err error) {
+	if s.SharedProcess() {
+		p, err := newProcess(s, o, -1)
+		return []*process{p}, err
+	}
+	for l := range s.Lobby.Lobbies {
+		p, err := newProcess(s, o, l)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // lead is the time before a window in which ticks are paced already.
@@ -144,21 +181,17 @@ type sample struct {
 // simulateOnce plays the lobbies of one repeat side by side, tick by tick.
 func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows []Window,
 	thread *core) ([]sample, error) {
-	var lobbies []*lobby
 	o.Around = thread.do
-	for l := range s.Lobby.Lobbies {
-		one, err := newLobby(s, o, l)
-		if err != nil {
-			return nil, err
-		}
-		lobbies = append(lobbies, one)
+	processes, err := newProcesses(s, o)
+	if err != nil {
+		return nil, err
 	}
 	hugepage.CollapseHeap(ctx, func() {}) // as serve does
 	var all []sample
 	played := 0 // ticks since all clients have joined
-	step := func() error { return stepAll(ctx, lobbies) }
+	step := func() error { return stepAll(ctx, processes) }
 	limit := s.Ticks(s.Play.Arrival + scenario.Duration(15*time.Second))
-	for ; slices.ContainsFunc(lobbies, (*lobby).joining); limit-- {
+	for ; slices.ContainsFunc(processes, (*process).joining); limit-- {
 		if limit < 0 {
 			return nil, errors.New("not all clients joined within 15 s of virtual time")
 		}
@@ -175,156 +208,31 @@ func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows [
 		return nil
 	}
 	for _, w := range windows {
-		thread.pace(0)
+		thread.pace()
 		if err := run(w.From - lead); err != nil {
 			return nil, err
 		}
 		runtime.GC() // garbage of the set-up is not the window's
 		if !o.Warm {
-			thread.pace(tick.Rate(s.Rates.TickHz).Period() / time.Duration(len(lobbies)))
+			// Processes take turns, each at a part of the period.
+			thread.pace(scaled(processGaps(s), len(processes))...)
 		}
 		if err := run(w.From); err != nil {
 			return nil, err
 		}
-		for _, l := range lobbies {
-			l.begin()
+		for _, p := range processes {
+			p.begin()
 		}
 		if err := run(w.From + w.Long); err != nil {
 			return nil, err
 		}
 		var sum sample
-		for _, l := range lobbies {
-			sum.add(l.end(w.Long), len(lobbies))
+		for _, p := range processes {
+			sum.add(p.end(w.Long), len(processes))
 		}
 		all = append(all, sum)
 	}
 	return all, nil
-}
-
-// lobby is a match with its socket metered.
-type lobby struct {
-	*Match
-	meter     meter
-	s         scenario.Scenario
-	connected int // clients that connected so far
-	ticks     int
-	read      time.Duration // CPU time of one read of the thread's clock
-	counts    [metrics.NumCounts]uint64
-	traffic   *Traffic // nil: nothing is recorded
-}
-
-// newLobby makes lobby number index of a scenario. Its clients connect over the arrival time.
-func newLobby(s scenario.Scenario, o Options, index int) (*lobby, error) {
-	l := &lobby{s: s, read: clockCost()}
-	all, lobbies := o.Brain, s.Lobby.Lobbies
-	if all == nil {
-		all = Brains(s)
-	}
-	// Clients are assigned to lobbies as the swarm assigns its players.
-	o.Brain = func(n int) swarm.Brain { return all(n*lobbies + index) }
-	start := time.Now()
-	o.Lobby = func(c *server.Config) {
-		c.CPU, c.Clock = clock.ThreadCPU, func() time.Duration { return time.Since(start) }
-	} // as a host
-	o.Conn = func(c netio.Conn) netio.Conn { l.meter.Conn = c; return &l.meter }
-	s.Play.Full = max(1, s.Play.Full/lobbies)
-	var err error
-	if l.Match, err = NewMatch(s, o); err != nil {
-		return nil, err
-	}
-	l.meter.clients = map[netip.AddrPort]uint16{}
-	for i := range l.Clients {
-		l.meter.clients[l.ClientAddr(i)] = uint16(i)
-		if s.Play.Arrival > 0 {
-			l.Crash(i) // it connects in its turn
-		}
-	}
-	return l, nil
-}
-
-// step connects the clients that are due, and plays a tick.
-func (l *lobby) step() error {
-	due := len(l.Clients)
-	if arrival := l.s.Ticks(l.s.Play.Arrival); arrival > 0 {
-		due = min(due, 1+len(l.Clients)*l.ticks/arrival)
-		for ; l.connected < due; l.connected++ {
-			if err := l.Connect(l.connected); err != nil {
-				return err
-			}
-		}
-	}
-	l.ticks++
-	if l.traffic != nil {
-		l.traffic.Ticks = append(l.traffic.Ticks, TickTraffic{})
-		l.meter.tick = &l.traffic.Ticks[len(l.traffic.Ticks)-1]
-	}
-	return l.Match.Step()
-}
-
-// joining reports whether a client is not in the match yet.
-func (l *lobby) joining() bool {
-	for i := range l.Clients {
-		if !l.joined(i) {
-			return true
-		}
-	}
-	return false
-}
-
-// begin begins a window.
-func (l *lobby) begin() {
-	st := &l.Lobby.Stats
-	st.Tick.Reset()
-	for _, h := range st.Stage {
-		h.Reset()
-	}
-	for i := range l.counts {
-		l.counts[i] = st.Count[i].Load()
-	}
-	l.meter.receive, l.meter.send, l.meter.receives, l.meter.sends = 0, 0, 0, 0
-	l.traffic = &Traffic{TickHz: l.s.Rates.TickHz, Clients: len(l.Clients)}
-}
-
-// end ends a window. The time in the socket's place, and that of measuring it, is taken out of the
-// stages.
-func (l *lobby) end(long time.Duration) sample {
-	st := &l.Lobby.Stats
-	ticks := float64(len(l.traffic.Ticks))
-	perTick := func(d time.Duration) float64 { return float64(d) / 1e3 / ticks }
-	calls := func(n int) time.Duration { return time.Duration(n) * l.read }
-	count := func(c metrics.Count) float64 { return float64(st.Count[c].Load() - l.counts[c]) }
-	s := sample{tick: st.Tick.Mean() / 1e3, tail: float64(st.Tick.Quantile(0.99)) / st.Tick.Mean()}
-	sum := 0.0
-	for _, h := range st.Stage {
-		sum += h.Mean()
-	}
-	for _, h := range st.Stage {
-		s.stages = append(s.stages, h.Mean()/sum*s.tick) // stages are timed in one tick of 16
-	}
-	m := &l.meter
-	s.stages[metrics.StageReceive] -= perTick(m.receive + calls(m.receives))
-	s.stages[metrics.StageSend] -= perTick(m.send + calls(m.sends))
-	s.tick -= perTick(m.receive + m.send + calls(m.receives+m.sends))
-	clients := float64(len(l.Clients)) * long.Seconds()
-	s.down, s.up = count(metrics.BytesOut)/clients, count(metrics.BytesIn)/clients
-	s.in, s.out = count(metrics.Received)/ticks, count(metrics.Sent)/ticks
-	s.traffic = []Traffic{*l.traffic}
-	l.traffic, m.tick = nil, nil
-	return s
-}
-
-// add adds a lobby to the mean of several.
-func (s *sample) add(o sample, lobbies int) {
-	each := 1 / float64(lobbies)
-	if s.stages == nil {
-		s.stages = make([]float64, len(o.stages))
-	}
-	for i, us := range o.stages {
-		s.stages[i] += each * us
-	}
-	s.tick, s.tail = s.tick+each*o.tick, max(s.tail, o.tail)
-	s.down, s.up, s.in, s.out = s.down+each*o.down, s.up+each*o.up, s.in+each*o.in, s.out+each*o.out
-	s.traffic = append(s.traffic, o.traffic...)
 }
 
 // sumUp makes estimates of repeats.
@@ -352,26 +260,16 @@ func sumUp(w Window, repeats []sample) Simulated {
 	return s
 }
 
-// HeapBytes is what one lobby of a scenario takes of the heap, ready for its players.
-func HeapBytes(s scenario.Scenario) (float64, error) {
-	cfg, err := Lobby(s)
-	if err != nil {
-		return 0, err
+// add adds a process to the mean of several.
+func (s *sample) add(o sample, processes int) {
+	each := 1 / float64(processes)
+	if s.stages == nil {
+		s.stages = make([]float64, len(o.stages))
 	}
-	cfg.Netcode = netcode.ServerConfig{ProtocolID: protocol.ProtocolID, PrivateKey: netcode.Key{1},
-		Entropy: [32]byte{1}, AllowTokenReuse: true,
-		Addresses: []netip.AddrPort{netip.MustParseAddrPort("10.0.0.2:7913")}}
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	l, err := server.NewLobby(cfg)
-	if err != nil {
-		return 0, err
+	for i, us := range o.stages {
+		s.stages[i] += each * us
 	}
-	l.Reserve()
-	l.PackContent()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	runtime.KeepAlive(l)
-	return max(0, float64(after.HeapAlloc)-float64(before.HeapAlloc)), nil
+	s.tick, s.tail = s.tick+each*o.tick, max(s.tail, o.tail)
+	s.down, s.up, s.in, s.out = s.down+each*o.down, s.up+each*o.up, s.in+each*o.in, s.out+each*o.out
+	s.traffic = append(s.traffic, o.traffic...)
 }

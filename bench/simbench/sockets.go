@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/netio"
 )
@@ -21,10 +20,11 @@ const (
 	helloMark  = 0x68656c6f
 )
 
-// SocketCost is what the sockets of one lobby cost a live server process, without the lobby.
+// SocketCost is what the socket of a live server process costs, without its lobbies. A tick is one
+// of all its lobbies.
 type SocketCost struct {
 	Ticks         int     `json:"ticks"`
-	ReceiveMillis float64 `json:"receive_ms"` // CPU time of a tick's thread, a tick
+	ReceiveMillis float64 `json:"receive_ms"` // CPU time of the worker's thread, a tick
 	SendMillis    float64 `json:"send_ms"`    // likewise
 	// CPU time of the rest of the process, a tick: drainer, wake-ups, meters, runtime.
 	BesideMillis float64 `json:"beside_ms"`
@@ -32,45 +32,46 @@ type SocketCost struct {
 	DatagramsOut float64 `json:"datagrams_out"`
 	Receives     float64 `json:"receive_calls"` // system calls a tick
 	Sends        float64 `json:"send_calls"`    // likewise
-	// Share of ticks that began over half a period late.
-	Late     float64 `json:"late_ticks"`
-	Resident float64 `json:"resident_bytes"`
+	// Share of rounds that began over half a period late.
+	Late float64 `json:"late_ticks"`
 }
 
-// ServeTraffic is the server's end: it plays ticks by the pacer, as a host does, receives what has
-// arrived, keeps the processor busy as the lobby would, and sends the datagrams of each tick. The
-// busy time is not part of the cost. Ready is called once all clients are known. The first second
-// of the traffic warms up, and all of its ticks are then measured.
+// ServeTraffic is the server's end: it plays rounds by the pacer, as a worker does, receives what has
+// arrived, keeps the processor busy as the lobbies would, and sends the datagrams of each round in
+// its batches. busy is the CPU time of the lobbies in a tick, and no part of the cost. Ready is called
+// once all clients are known. The first second of the traffic warms up, and all of its rounds are then
+// measured.
 func ServeTraffic(ctx context.Context, conn netio.Conn, t Traffic, busy time.Duration,
 	ready func()) (SocketCost, error) {
-	s := trafficServer{conn: conn, t: t, busy: busy, pacer: clock.New(),
-		period: tick.Rate(t.TickHz).Period(), to: make([]netip.AddrPort, t.Clients)}
+	s := trafficServer{conn: conn, t: t, busy: busy / time.Duration(len(t.Gaps)), pacer: clock.New(),
+		period: t.period(), to: make([]netip.AddrPort, t.Clients),
+		yardstick: clock.NewYardstick(clock.ThreadCPU)}
 	read := clockCost()
 	if err := s.awaitClients(ctx); err != nil {
 		return SocketCost{}, err
 	}
 	ready()
-	if err := s.play(ctx, min(t.TickHz, len(t.Ticks))); err != nil {
+	if err := s.play(ctx, min(len(t.Gaps)*int(time.Second/s.period), len(t.Rounds))); err != nil {
 		return SocketCost{}, err
 	}
 	s.spent = spent{}
 	process, before := clock.ProcessCPU(), conn.Stats()
-	if err := s.play(ctx, len(t.Ticks)); err != nil {
+	if err := s.play(ctx, len(t.Rounds)); err != nil {
 		return SocketCost{}, err
 	}
 	process = clock.ProcessCPU() - process
-	after, ticks := conn.Stats(), float64(len(t.Ticks))
+	after, ticks := conn.Stats(), float64(t.ticks())
 	perTick := func(d time.Duration) float64 { return float64(d) / 1e6 / ticks }
 	count := func(a, b uint64) float64 { return float64(a-b) / ticks }
 	u := s.spent
 	inTick := u.receive + u.send + u.work + time.Duration(u.reads)*read
 	return SocketCost{
-		Ticks: len(t.Ticks), ReceiveMillis: perTick(u.receive), SendMillis: perTick(u.send),
+		Ticks: t.ticks(), ReceiveMillis: perTick(u.receive), SendMillis: perTick(u.send),
 		BesideMillis: perTick(process - inTick),
 		DatagramsIn:  count(after.Delivered, before.Delivered), DatagramsOut: count(after.DatagramsOut,
 			before.DatagramsOut),
 		Receives: count(after.Receives, before.Receives), Sends: count(after.Sends, before.Sends),
-		Late: float64(u.late) / ticks,
+		Late: float64(u.late) / float64(len(t.Rounds)),
 	}, nil
 }
 
@@ -93,15 +94,16 @@ type trafficServer struct {
 	out    netio.Batch
 	pay    [netio.MaxDatagram]byte
 	known  int
-	next   int64 // tick of the schedule
+	due    time.Duration // of the next round
 
-	spent spent
+	yardstick *clock.Yardstick // measures the processor's speed, as in a server that is measured
+	spent     spent
 }
 
 // spent is the CPU time of the measured ticks.
 type spent struct {
 	receive, send, work time.Duration
-	late                int // ticks that began over half a period late
+	late                int // rounds that began over half a period late
 	reads               int // of the thread's clock that are in none of the three times
 }
 
@@ -146,15 +148,14 @@ func (s *trafficServer) receiveAll(each func(netio.Datagram)) error {
 	}
 }
 
-// play plays ticks of the traffic, from its first on.
-func (s *trafficServer) play(ctx context.Context, ticks int) error {
-	if s.next == 0 {
-		s.next = int64(s.pacer.Now()/s.period) + 1
+// play plays rounds of the traffic, from its first on.
+func (s *trafficServer) play(ctx context.Context, rounds int) error {
+	if s.due == 0 {
+		s.due = (s.pacer.Now()/s.period + 1) * s.period
 	}
-	for i := range ticks {
-		due := time.Duration(s.next) * s.period
-		s.next++
-		if now := s.pacer.Until(due); now-due > s.period/2 {
+	for i := range rounds {
+		s.due += s.t.Gaps[i%len(s.t.Gaps)]
+		if now := s.pacer.Until(s.due); now-s.due > s.period/2 {
 			s.spent.late++
 		}
 		begun := clock.ThreadCPU()
@@ -162,14 +163,12 @@ func (s *trafficServer) play(ctx context.Context, ticks int) error {
 			return err
 		}
 		received := clock.ThreadCPU()
-		worked := s.keepBusy(received)
-		if err := s.sendTick(s.t.Ticks[i].Out); err != nil {
+		s.spent.receive += received - begun
+		s.spent.reads++
+		if err := s.sendRound(received, &s.t.Rounds[i]); err != nil {
 			return err
 		}
-		u := &s.spent
-		u.receive, u.work = u.receive+received-begun, u.work+worked-received
-		u.send += clock.ThreadCPU() - worked
-		u.reads += 2
+		s.yardstick.Slowdown(s.pacer.Now())
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -177,9 +176,30 @@ func (s *trafficServer) play(ctx context.Context, ticks int) error {
 	return nil
 }
 
-// keepBusy takes the place of the lobby: it touches its memory until the CPU time busy has passed
-// since from, and returns the thread's clock.
-func (s *trafficServer) keepBusy(from time.Duration) time.Duration {
+// sendRound sends the batches of a round. The lobbies work before each. from is the thread's clock.
+func (s *trafficServer) sendRound(from time.Duration, r *Round) error {
+	out, batches := r.Out, max(1, len(r.Sends))
+	for k := range batches {
+		worked := s.keepBusy(from, s.busy/time.Duration(batches))
+		s.spent.work += worked - from
+		s.spent.reads++
+		from = worked
+		if k < len(r.Sends) {
+			if err := s.sendBatch(out[:r.Sends[k]]); err != nil {
+				return err
+			}
+			out = out[r.Sends[k]:]
+			from = clock.ThreadCPU()
+			s.spent.send += from - worked
+			s.spent.reads++
+		}
+	}
+	return nil
+}
+
+// keepBusy takes the place of the lobbies: it touches their memory until a CPU time has passed since
+// from, and returns the thread's clock.
+func (s *trafficServer) keepBusy(from, busy time.Duration) time.Duration {
 	const lines = 256 // of a cache, between two reads of the clock
 	for {
 		for range lines {
@@ -188,14 +208,14 @@ func (s *trafficServer) keepBusy(from time.Duration) time.Duration {
 				s.at = 0
 			}
 		}
-		if now := clock.ThreadCPU(); now-from >= s.busy {
+		if now := clock.ThreadCPU(); now-from >= busy {
 			return now
 		}
 	}
 }
 
-// sendTick sends the datagrams of a tick, in batches as a lobby does.
-func (s *trafficServer) sendTick(out []Packet) error {
+// sendBatch sends the datagrams of a batch.
+func (s *trafficServer) sendBatch(out []Packet) error {
 	for _, p := range out {
 		if s.out.Full() {
 			if err := s.flush(); err != nil {
@@ -222,7 +242,7 @@ func (s *trafficServer) flush() error {
 // tick, spread over the tick, and drains the sockets as a swarm does. It binds the calling
 // goroutine to its thread.
 func SendTraffic(ctx context.Context, at []netip.AddrPort, all []Traffic, started func() bool) error {
-	c := trafficClients{pacer: clock.New(), period: tick.Rate(all[0].TickHz).Period()}
+	c := trafficClients{pacer: clock.New(), period: all[0].period()}
 	defer c.close()
 	for i, t := range all {
 		pool, err := netio.OpenClientPool(at[i], t.Clients)
@@ -245,12 +265,20 @@ func SendTraffic(ctx context.Context, at []netip.AddrPort, all []Traffic, starte
 // players.
 const slots = 32
 
-// bySlot deals the datagrams to the server of each tick out to slots.
+// bySlot deals the datagrams to the server of each tick out to slots: those of a round to the slots
+// of the time before it.
 func bySlot(t Traffic) (all [][slots][]Packet) {
-	for _, tick := range t.Ticks {
+	for tick := range t.ticks() {
 		var by [slots][]Packet
-		for _, p := range tick.In {
-			by[p.Client%slots] = append(by[p.Client%slots], p)
+		first, passed := 0, time.Duration(0)
+		for k, gap := range t.Gaps {
+			passed += gap
+			end := max(first+1, int(slots*passed/t.period()))
+			for _, p := range t.Rounds[tick*len(t.Gaps)+k].In {
+				slot := first + int(p.Client)%(end-first)
+				by[slot] = append(by[slot], p)
+			}
+			first = end
 		}
 		all = append(all, by)
 	}

@@ -10,17 +10,30 @@ import (
 	"github.com/tickrate/tickrate/netio"
 )
 
-// Traffic is the datagrams of one lobby, tick by tick.
+// Traffic is the datagrams of one server process, round by round: it reads its socket and plays the
+// lobbies that are due.
 type Traffic struct {
-	TickHz  int
-	Clients int
-	Ticks   []TickTraffic
+	Clients int             // of all lobbies
+	Gaps    []time.Duration // before each round of a tick; the same in every tick
+	Rounds  []Round         // as many in a tick as there are gaps
 }
 
-// TickTraffic is the datagrams of one tick, in their order.
-type TickTraffic struct {
+// Round is the datagrams of one round, in their order.
+type Round struct {
 	In, Out []Packet
+	Sends   []int // number of datagrams of each batch of Out
 }
+
+// period is the time between two ticks.
+func (t *Traffic) period() (sum time.Duration) {
+	for _, gap := range t.Gaps {
+		sum += gap
+	}
+	return sum
+}
+
+// ticks is the number of ticks.
+func (t *Traffic) ticks() int { return len(t.Rounds) / len(t.Gaps) }
 
 // Packet is a datagram without its content.
 type Packet struct {
@@ -42,7 +55,7 @@ func ReadTraffic(r io.Reader) (t Traffic, err error) {
 type meter struct {
 	netio.Conn
 	clients map[netip.AddrPort]uint16
-	tick    *TickTraffic // nil: nothing is recorded
+	round   *Round // nil: nothing is recorded
 
 	receive, send   time.Duration // CPU time in the connection
 	receives, sends int           // calls: each reads the thread's clock twice
@@ -53,9 +66,9 @@ func (m *meter) Receive(b *netio.Batch) (n int, err error) {
 	from := clock.ThreadCPU()
 	defer func() { m.receive, m.receives = m.receive+clock.ThreadCPU()-from, m.receives+1 }()
 	n, err = m.Conn.Receive(b)
-	if m.tick != nil {
+	if m.round != nil {
 		for i := range n {
-			m.tick.In = m.record(m.tick.In, b.At(i))
+			m.round.In = m.record(m.round.In, b.At(i))
 		}
 	}
 	return n, err
@@ -66,10 +79,12 @@ func (m *meter) Send(b *netio.Batch) error {
 	from := clock.ThreadCPU()
 	defer func() { m.send, m.sends = m.send+clock.ThreadCPU()-from, m.sends+1 }()
 	err := m.Conn.Send(b)
-	if m.tick != nil {
+	if m.round != nil {
+		before := len(m.round.Out)
 		for i := range b.Len() {
-			m.tick.Out = m.record(m.tick.Out, b.At(i))
+			m.round.Out = m.record(m.round.Out, b.At(i))
 		}
+		m.round.Sends = append(m.round.Sends, len(m.round.Out)-before)
 	}
 	return err
 }

@@ -76,11 +76,7 @@ func (l losses) losses() (float64, bool)                      { return l.n, true
 // newEnv gives a step's figures to expressions. Where CPU or elapsed time was not measured, the
 // tick counts as not measured either.
 func newEnv(l Level, s measure.Step) env {
-	cpu, wall := s.TickCPUMillis, s.TickWallMillis
-	longer := measure.Quantiles{P50: max(cpu.P50, wall.P50), P95: max(cpu.P95, wall.P95),
-		P99:  max(cpu.P99, wall.P99),
-		P999: max(cpu.P999, wall.P999),
-		Max:  max(cpu.Max, wall.Max), Mean: max(cpu.Mean, wall.Mean)}
+	cpu, wall, longer := s.TickCPUMillis, s.TickWallMillis, s.LongerTick()
 	if cpu.P99 == 0 || wall.P99 == 0 {
 		longer = measure.Quantiles{}
 	}

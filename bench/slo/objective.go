@@ -390,5 +390,5 @@ func (o *Objective) Judge(s measure.Step) measure.Step {
 
 // TickLoad is the part of its limit that p99 of the tick fills: 1 at the limit.
 func (o *Objective) TickLoad(s measure.Step) float64 {
-	return max(s.TickCPUMillis.P99, s.TickWallMillis.P99) / o.level.TickLimitMillis
+	return s.LongerTick().P99 / o.level.TickLimitMillis
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slow is a tick that took 15 ms of a period of 16.
@@ -36,7 +38,7 @@ func TestTickLimit(t *testing.T) {
 		if got := w.Exceeded(&slow); got != c.want || l.String() != c.text {
 			t.Errorf("%d: %s is %v, want %v", i, l, got, c.want)
 		}
-		if n := testing.AllocsPerRun(100, func() { w.Exceeded(&slow) }); n != 0 {
+		if n := alloctest.In(100, func() { w.Exceeded(&slow) }); n != 0 {
 			t.Errorf("%d: %s allocates %v times", i, l, n)
 		}
 	}
@@ -109,7 +111,7 @@ func TestTickLimitByPercentile(t *testing.T) {
 	if p := w.before[0].value; p < 1.9 || p > 2.06 || rare == 0 {
 		t.Errorf("p99 is %v ms, want 1.98", p)
 	}
-	if n := testing.AllocsPerRun(3*percentileEvery, func() { tick(1) }); n != 0 {
+	if n := alloctest.In(3*percentileEvery, func() { tick(1) }); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

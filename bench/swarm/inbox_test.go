@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // Each player hears its own datagrams once, in their order, with their instants and sources, while
@@ -56,7 +58,7 @@ func TestInbox(t *testing.T) {
 	if refused == 0 {
 		t.Error("no inbox was ever full")
 	}
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		b.put(0, 0, source(0), nil)
 		b.take(0, func(time.Duration, netip.AddrPort, []byte) {})
 	}); n != 0 {

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slowAt is the honest twin of Sampler.At: it walks all runs and samples from the first for every
@@ -126,10 +127,10 @@ func TestMirroringSwapsTurns(t *testing.T) {
 
 func TestAtDoesNotAllocate(t *testing.T) {
 	s, at := NewSampler(open(t, "testdata/handmade_qw.csv"), 1, 1), time.Duration(0)
-	if n := testing.AllocsPerRun(1000, func() { s.At(at); at += 16 * time.Millisecond }); n != 0 {
+	if n := alloctest.In(1000, func() { s.At(at); at += 16 * time.Millisecond }); n != 0 {
 		t.Errorf("%v allocations a call in order", n)
 	}
-	if n := testing.AllocsPerRun(1000, func() { s.At(at); at = (at*7 + 13) % (9 * s.Length()) }); n != 0 {
+	if n := alloctest.In(1000, func() { s.At(at); at = (at*7 + 13) % (9 * s.Length()) }); n != 0 {
 		t.Errorf("%v allocations a call anywhere", n)
 	}
 }

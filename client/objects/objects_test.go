@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/snapshot"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/netstate"
@@ -189,7 +190,7 @@ func TestObjectsAllocateNothing(t *testing.T) {
 	*c.match.View = tick.View{From: 303, To: 306, Frac: 100}
 	c.match.Clocks.Predicted.At = c.match.Clocks.Rate.At(310)
 	buf := make([]Object, 0, 512)
-	if n := testing.AllocsPerRun(20, func() { buf = c.Append(buf[:0]) }); n != 0 || len(buf) < 100 {
+	if n := alloctest.In(20, func() { buf = c.Append(buf[:0]) }); n != 0 || len(buf) < 100 {
 		t.Errorf("%v allocations for %d objects", n, len(buf))
 	}
 }

@@ -92,6 +92,13 @@ func (s *swarmSummary) disturbed() bool {
 		func(g netgraphFigures) bool { return g.InputsMissing > 0 })
 }
 
+// mispredicted reports whether players were mispredicted although the server lacked no input of
+// those that have a netgraph. That does not depend on time.
+func (s *swarmSummary) mispredicted() bool {
+	return s.Mispredictions != 0 && !slices.ContainsFunc(s.Netgraphs,
+		func(g netgraphFigures) bool { return g.InputsMissing > 0 })
+}
+
 // playSwarm runs swarm --json with args, again if the machine disturbed it. Its last run counts.
 func playSwarm(t *testing.T, args ...string) (p played) {
 	t.Helper()

@@ -32,7 +32,7 @@ func TestServeSendsMapAndModel(t *testing.T) {
 		t.Fatalf("%q: %v", line, err)
 	}
 	s := playSwarm(t, "--http", r.HTTP, "--players", "4", "--duration", "0.5s")
-	if s.Players != 4 || s.KbpsDown <= 0 || s.Mispredictions != 0 && !s.disturbed() {
+	if s.Players != 4 || s.KbpsDown <= 0 || s.mispredicted() {
 		t.Errorf("%+v", s)
 	}
 	if !strings.Contains(s.errs, "the server sent what is not here") || strings.Contains(s.errs, dir) {

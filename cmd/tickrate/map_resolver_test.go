@@ -71,7 +71,7 @@ func TestServeChangesItsMap(t *testing.T) {
 	_ = swarm.Wait() // a run may be void
 	var s swarmSummary
 	if err := json.Unmarshal(out.Bytes(), &s); err != nil || s.Players != 5 ||
-		s.Mispredictions != 0 && !s.disturbed() {
+		s.mispredicted() {
 		t.Errorf("the swarm: %v: %s%s", err, &out, &stderr)
 	}
 	f := figures(t, r.HTTP)

@@ -86,7 +86,7 @@ func printKnee(w io.Writer, p report.Plan) {
 		fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %s\n", percent, several(s.Players, "player"))
 	}
 	if n := p.Near; n != nil {
-		printWrapped(w, fmt.Sprintf("  %s within the interval, held %d: p99 tick %.2f ± %.2f ms CPU, "+
+		printWrapped(w, fmt.Sprintf("  %s within the interval, held %d: p99 tick %.2f ± %.2f ms, "+
 			"%.2f ± %.2f cores, %.1f ± %.1f kbit/s a client (95 %%)", several(n.Steps, "step"), n.Held,
 			n.TickMillis.Mean, n.TickMillis.HalfWidth, n.Cores.Mean, n.Cores.HalfWidth,
 			n.KbpsDown.Mean, n.KbpsDown.HalfWidth))

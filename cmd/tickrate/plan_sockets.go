@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/netio"
@@ -57,13 +56,12 @@ func newSockets() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			cost.Resident = float64(runner.ResidentBytes(os.Getpid()))
 			return json.NewEncoder(c.OutOrStdout()).Encode(cost)
 		},
 	}
 	c.Flags().StringVar(&file, "traffic", "", "`file` of traffic (required)")
 	c.Flags().StringVar(&socket, "socket", "gnet", "socket `backend`: gnet or mmsg")
 	c.Flags().DurationVar(&busy, "busy", time.Millisecond,
-		"CPU `time` of the lobby in a tick, to stand in for")
+		"CPU `time` of the lobbies in a tick, to stand in for")
 	return c
 }

@@ -16,10 +16,13 @@ import (
 	"time"
 )
 
-// tiny returns the flags of the smallest plan, into dir. Its service level holds on a busy machine
-// too.
+// smallLevel is a service level that holds for a few players on a busy machine too: it has no elapsed
+// time. p50 of a tick of four players was 0.1 ms of 1.67, and a client got 11 kbit/s.
+const smallLevel = "p50(cpu) < 0.1*period && kbps(down) > 4 && kbps(down) < 20"
+
+// tiny returns the flags of the smallest plan, into dir.
 func tiny(dir string, players int) []string {
-	return []string{"plan", "--slo", "mean(tick) < 60*period", "--start", fmt.Sprint(players), "--max",
+	return []string{"plan", "--slo", smallLevel, "--start", fmt.Sprint(players), "--max",
 		fmt.Sprint(players), "--duration", "500ms", "--warmup", "200ms", "--out", dir}
 }
 
@@ -60,8 +63,15 @@ func TestPlan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
 	}
+	checkPlan(t, 4)
+}
+
+// checkPlan plans for a number of players. A busy machine can void each step; the figures of a void
+// step are there all the same.
+func checkPlan(t *testing.T, players int) {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "made", "on", "the", "way")
-	code, out, errs := result(t, tiny(dir, 4)...)
+	code, out, errs := result(t, tiny(dir, players)...)
 	if code != 0 && code != exitVoid {
 		t.Fatalf("code %d, %s\n%s", code, errs, out)
 	}
@@ -71,17 +81,22 @@ func TestPlan(t *testing.T) {
 		t.Fatalf("%d steps, partial %v", len(steps), field[bool](t, p, "partial"))
 	}
 	knee := field[float64](t, p, "knee.players")
-	if knee == 0 && !field[bool](t, steps[len(steps)-1], "void") {
-		t.Error("nothing holds, and the last step is not void")
-	}
+	voids := 0
 	for i, s := range steps {
-		if n := field[float64](t, s, "players"); n != 4 {
+		if n := field[float64](t, s, "players"); n != float64(players) {
 			t.Errorf("step %d: %v players", i, n)
 		}
-		void := field[bool](t, s, "void")
+		switch void := field[bool](t, s, "void"); {
+		case void && !strings.HasPrefix(field[string](t, s, "void_reason"), "the swarm did not keep its schedule"):
+			t.Errorf("step %d is void: %v", i, field[string](t, s, "void_reason"))
+		case void:
+			voids++
+		case !field[bool](t, s, "pass"):
+			t.Errorf("step %d fails %s: %v", i, smallLevel, s)
+		}
 		for _, path := range []string{"tick_cpu_ms.p50", "tick_cpu_ms.p99",
 			"tick_cpu_ms.p999", "server_cores", "kbps_down_per_client", "snapshot_age_ms.p99"} {
-			if v := field[float64](t, s, path); v <= 0 && !void {
+			if v := field[float64](t, s, path); v <= 0 {
 				t.Errorf("step %d: %s is %v", i, path, v)
 			}
 		}
@@ -90,12 +105,12 @@ func TestPlan(t *testing.T) {
 			bits += field[float64](t, c, "bits")
 		}
 		if got := field[float64](t, s, "bytes.received_bytes"); got == 0 || bits != 8*got ||
-			field[float64](t, s, "bytes.clients") != 4 {
+			field[float64](t, s, "bytes.clients") != float64(players) {
 			t.Errorf("step %d: the account has %v bits, %v bytes were received", i, bits, got)
 		}
-		if field[bool](t, s, "pass") && knee != 4 {
-			t.Errorf("step %d passes, and the knee is %v", i, knee)
-		}
+	}
+	if all := voids == len(steps); all != (code == exitVoid) || !all && knee != float64(players) || all && knee != 0 {
+		t.Errorf("%d of %d steps are void: code %d, the knee is %v", voids, len(steps), code, knee)
 	}
 	for _, name := range []string{"index.html", "bench.txt"} {
 		if f, err := os.Stat(filepath.Join(dir, name)); err != nil || f.Size() == 0 {
@@ -103,9 +118,9 @@ func TestPlan(t *testing.T) {
 		}
 	}
 	wants := []string{"service level:", "players", "knee: ", "report: " + filepath.Join(dir, "index.html")}
-	if knee == 4 { // else every step was void, on a machine that is busy with something else
-		wants = append(wants, "bytes down, 4 players: ", " datagrams/s a client (4 sampled)",
-			"  player ", "  seal ", "tag ")
+	if knee != 0 { // else every step was void, on a machine that is busy with something else
+		wants = append(wants, "bytes down, "+several(players, "player")+": ",
+			fmt.Sprintf(" datagrams/s a client (%d sampled)", players), "  player ", "  seal ", "tag ")
 	}
 	for _, want := range wants {
 		if !strings.Contains(out, want) {
@@ -308,14 +323,7 @@ func TestPlanForOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("two seconds of real sockets")
 	}
-	dir := t.TempDir()
-	if code, out, errs := result(t, tiny(dir, 1)...); code != exitVoid && (code != 0 || errs != "") {
-		t.Fatalf("code %d, %q\n%s", code, errs, out)
-	}
-	if s := field[[]any](t, readPlan(t, dir), "steps"); len(s) == 0 || field[float64](t, s[0],
-		"players") != 1 {
-		t.Errorf("steps %v", s)
-	}
+	checkPlan(t, 1)
 }
 
 // A folder that is not writable is an error of one line.
@@ -363,7 +371,7 @@ func TestRow59ServeAndSwarm(t *testing.T) {
 		with := [][]string{{"--server", r.UDP}, {"--http", r.HTTP}}[i]
 		s := playSwarm(t, with[0], with[1], "--players", "3", "--duration", "0.5s")
 		if s.Players != 3 || s.KbpsDown <= 0 || s.Bytes.Clients != 3 || s.Bytes.Received == 0 ||
-			s.Bytes.Check() != nil || !s.disturbed() && (s.TicksPerPlayer < 10 || s.Mispredictions != 0) {
+			s.Bytes.Check() != nil || s.TicksPerPlayer <= 0 || s.TicksPerPlayer < 10 && !s.disturbed() || s.mispredicted() {
 			t.Errorf("swarm: %+v", s)
 		}
 		endsInTime(t, cmd, sig)

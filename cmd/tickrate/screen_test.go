@@ -66,3 +66,16 @@ func TestScreenFits80Columns(t *testing.T) {
 		}
 	}
 }
+
+// The table shows p99 of the tick as it is judged, the longer of CPU and elapsed time, and CPU beside it.
+func TestScreenShowsTheJudgedTick(t *testing.T) {
+	var out bytes.Buffer
+	s := &screen{w: &out}
+	s.begin("a machine", slo.Default())
+	step := measure.Step{Players: 64, TickCPUMillis: measure.Quantiles{P50: 3, P99: 5, P999: 6},
+		TickWallMillis: measure.Quantiles{P50: 2, P99: 15, P999: 16}, Failed: []string{"p99(tick) is 15"}}
+	s.row(step)
+	if !strings.Contains(out.String(), "     3.00     15.00      5.00") {
+		t.Errorf("no p50 of 3, p99 of 15 and CPU of 5 ms:\n%s", out.String())
+	}
+}

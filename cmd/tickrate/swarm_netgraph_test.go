@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 )
 
@@ -25,13 +26,18 @@ func TestRow72SwarmNetgraph(t *testing.T) {
 		_ = cmd.Wait() // how it ends is other tests' matter
 	}()
 	s := playSwarm(t, "--http", r.HTTP, "--players", "2", "--duration", "2.5s", "--netgraph=1")
-	line := regexp.MustCompile(`(?m)^ +([12]) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  ` +
+	line := regexp.MustCompile(`(?m)^ +(\d+) s  rtt [\d.]+ ms  jitter [\d.]+ ms  loss [\d.]+ %  ` +
 		`buffer -?\d+ of [\d.]+ ms  interp \d+ ms  age \d+ ms  mispredicted \d+ .*` +
 		`down [\d.]+ kbit/s \(rows [\d.]+, objects [\d.]+, own [\d.]+, messages [\d.]+, ` +
 		`headers [\d.]+\)  up [\d.]+`)
-	if lines := line.FindAllStringSubmatch(s.errs, -1); !s.disturbed() &&
-		(len(lines) != 2 || lines[0][1] != "1" || lines[1][1] != "2") {
-		t.Errorf("%d lines a second in\n%s", len(lines), s.errs)
+	var seconds []string
+	for _, found := range line.FindAllStringSubmatch(s.errs, -1) {
+		seconds = append(seconds, found[1])
+	}
+	// A run of 2.5 seconds on a busy machine may be late for one of them.
+	if want := []string{"1", "2"}; !slices.Equal(seconds, want) && (!s.disturbed() || len(seconds) == 0 ||
+		!slices.IsSorted(seconds)) || len(seconds) != len(regexp.MustCompile(`(?m)^ *\d+ s  `).FindAllString(s.errs, -1)) {
+		t.Errorf("lines of seconds %v, want %v, in\n%s", seconds, want, s.errs)
 	}
 	var figures struct {
 		Netgraphs []map[string]any `json:"netgraphs"`

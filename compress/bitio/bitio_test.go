@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/compress/bitio"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"pgregory.net/rapid"
 )
 
@@ -116,7 +117,7 @@ func TestWriterEqualsTwin(t *testing.T) {
 func TestExactCapacityNeverGrows(t *testing.T) {
 	buf := make([]byte, 0, 13)
 	var w bitio.Writer
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		w.Reset(buf)
 		for range 8 {
 			w.Bits(0x1fff, 13)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // rowBlocks are small blocks that have much in common.
@@ -55,7 +57,7 @@ func TestBlocksComeBack(t *testing.T) {
 			}
 		}
 		block := rowBlocks(3, 1)[0]
-		if n := testing.AllocsPerRun(100, func() {
+		if n := alloctest.In(100, func() {
 			out, _ := p.Append(packed, block)
 			_, _ = u.Into(room, out)
 		}); n != 0 {

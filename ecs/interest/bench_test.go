@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 const (
@@ -110,7 +111,7 @@ func TestSnapshotDoesNotAllocate(t *testing.T) {
 	for range crowdRows { // memory for a view from every cell
 		c.grid.pool.free = append(c.grid.pool.free, make([]uint64, c.grid.words))
 	}
-	if n := testing.AllocsPerRun(5, step); n != 0 {
+	if n := alloctest.In(5, step); n != 0 {
 		t.Errorf("%v allocations a snapshot", n)
 	}
 }

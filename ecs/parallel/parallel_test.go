@@ -8,6 +8,8 @@ import (
 
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // backwards runs parts on the caller, the last first: an order that no loop may notice.
@@ -153,7 +155,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 	for i := range tab.lists {
 		tab.lists[i] = slices.Grow(tab.lists[i], 64)
 	}
-	if n := testing.AllocsPerRun(100, func() { l.Run(&tab, len(tab.rows), 64, double) }); n != 0 {
+	if n := alloctest.In(100, func() { l.Run(&tab, len(tab.rows), 64, double) }); n != 0 {
 		t.Errorf("%g allocations a loop", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slowHeld is what a client was sent and says to have, all of it, in the order in which it was
@@ -214,7 +215,7 @@ func TestHeldAround(t *testing.T) {
 	if from, to := h.BracketingTicks(mid, CommandTime{104, NoDeadline}); from != 10 || to != 16 {
 		t.Errorf("%d to %d after a late word", from, to)
 	}
-	if n := testing.AllocsPerRun(100, func() { h.BracketingTicks(mid, CommandTime{104, NoDeadline}); h.HasLateAcks(CommandTime{104, 51}) }); n != 0 {
+	if n := alloctest.In(100, func() { h.BracketingTicks(mid, CommandTime{104, NoDeadline}); h.HasLateAcks(CommandTime{104, 51}) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

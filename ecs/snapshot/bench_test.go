@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/compress/bitio"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 const (
@@ -454,7 +455,7 @@ func doesNotAllocate(t *testing.T, codec schema.Codec, see []uint64) {
 	for range 100 {
 		step()
 	}
-	if n := testing.AllocsPerRun(50, step); n != 0 {
+	if n := alloctest.In(50, step); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 	if failed != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // TestPartsByTurns: clients that are sent each half of the groups by turns, and a few rows always,
@@ -43,7 +44,7 @@ func TestPartsByTurns(t *testing.T) {
 		part := Part{Picked: picked, First: n % 2 * groups / 2, End: (n%2 + 1) * groups / 2, Spacing: 2}
 		if n%9 == 8 {
 			begin := func() { p.BeginPart(e, k, &part) }
-			if begin(); testing.AllocsPerRun(5, begin) != 0 {
+			if begin(); alloctest.In(5, begin) != 0 {
 				t.Error("BeginPart allocates")
 			}
 		}

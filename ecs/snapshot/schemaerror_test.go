@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/schema"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // sectionOf is a snapshot of one row, as a sender with a schema makes it.
@@ -63,7 +64,7 @@ func TestSchemaErrorNamesTheSchema(t *testing.T) {
 	if _, _, err := own.Parse(1, []byte{200}); !errors.As(err, &named) || named.Name != "own" || !errors.Is(err, ErrRun) {
 		t.Errorf("the first own row: %v", err)
 	}
-	if n := testing.AllocsPerRun(10, func() { _ = d.Section(4, foreign) }); n != 0 {
+	if n := alloctest.In(10, func() { _ = d.Section(4, foreign) }); n != 0 {
 		t.Errorf("%v allocations for a refused section", n)
 	}
 }

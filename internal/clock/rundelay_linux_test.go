@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // A busy process on the same processor shows in the run delay, by at most the time in which the
@@ -118,7 +120,7 @@ func TestStolen(t *testing.T) {
 func TestLookAllocatesNothing(t *testing.T) {
 	m := NewRunDelay()
 	defer m.Close()
-	if n := testing.AllocsPerRun(100, func() { m.Read(0) }); n != 0 {
+	if n := alloctest.In(100, func() { m.Read(0) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 func TestCounterAddsAcrossGoroutines(t *testing.T) {
@@ -137,7 +139,7 @@ func TestReadersNeverLoseARecord(t *testing.T) {
 func TestRecordingAllocatesNothing(t *testing.T) {
 	h, c := NewHistogram(0, Fine), new(Counter)
 	v := int64(1)
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := alloctest.In(1000, func() {
 		h.Record(v)
 		h.Record(-v)
 		h.Record(math.MaxInt64)

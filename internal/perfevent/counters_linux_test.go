@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // counters opens counters, or skips the test where the kernel does not let this user count.
@@ -98,7 +100,7 @@ func TestCountsThread(t *testing.T) {
 	if n[Instructions] != 0 {
 		t.Errorf("%v instructions, which were not asked for", n[Instructions])
 	}
-	if n := testing.AllocsPerRun(10, func() { _, _ = c.Read() }); n != 0 {
+	if n := alloctest.In(10, func() { _, _ = c.Read() }); n != 0 {
 		t.Errorf("reading allocates %v times", n)
 	}
 }

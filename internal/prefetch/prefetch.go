@@ -11,9 +11,11 @@ const Line = 64
 // Bytes prefetches the cache lines of the n bytes from p on. Any address is allowed, nil included:
 // a prefetch never faults.
 func Bytes(p unsafe.Pointer, n uintptr) {
-	first := uintptr(p) % Line
-	lines(p, (first+n+Line-1)/Line)
+	lines(p, count(uintptr(p), n))
 }
+
+// count is the number of cache lines of the n bytes from an address on.
+func count(address, n uintptr) uintptr { return (address%Line + n + Line - 1) / Line }
 
 // Field prefetches the n bytes that begin offset bytes behind p. The address of a field, as &v.f,
 // would load *v first: a nil check is a read, and waits for memory.

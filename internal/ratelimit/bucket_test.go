@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // level is the slow twin: a token bucket with its level as an exact fraction.
@@ -128,7 +130,7 @@ func TestZeroBucketLimitsNothing(t *testing.T) {
 
 func TestBucketAllocatesNothing(t *testing.T) {
 	b, now := NewBurst(1000, 10), time.Duration(0)
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		now += time.Millisecond
 		b.Allow(now, 1)
 		b.Take(now, 1)

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // A ring returns the same items as the newest part of a slice that keeps all items.
@@ -66,7 +68,7 @@ func TestRingMemory(t *testing.T) {
 		t.Error("a popped item is still held")
 	}
 	item := new(int)
-	if n := testing.AllocsPerRun(100, func() { r.Push(item); r.Push(item); r.Push(item); r.Pop() }); n != 0 {
+	if n := alloctest.In(100, func() { r.Push(item); r.Push(item); r.Push(item); r.Pop() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

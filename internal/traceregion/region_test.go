@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"runtime/trace"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // A trace has the names of the regions that were opened while it ran, and no name of others.
@@ -41,7 +43,7 @@ func TestRegionsAllocateNothing(t *testing.T) {
 	}
 	defer f.Stop()
 	var r Region
-	if n := testing.AllocsPerRun(1000, func() { r.Begin("a"); r.End() }); n != 0 {
+	if n := alloctest.In(1000, func() { r.Begin("a"); r.End() }); n != 0 {
 		t.Errorf("a region allocates %v times", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -296,7 +297,7 @@ func TestShapeAllocatesNothing(t *testing.T) {
 	q.Pos.X = 1
 	ray := geom.Ray{Origin: geom.Vec3{Y: 1.2, Z: -20}, Dir: geom.Vec3{Z: 1}, Max: 100}
 	var body Body
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		Capsules(&p, &body)
 		mid := Lerp(&p, &q, 77)
 		HeroBodies.Test(ray, 0.2, &mid)

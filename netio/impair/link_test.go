@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio"
 	"pgregory.net/rapid"
 )
@@ -246,7 +247,7 @@ func TestSteadyLinkAllocatesNothing(t *testing.T) {
 	if cap(l.heap) < 1000 {
 		l.heap = append(make([]entry, 0, 1000), l.heap...)
 	}
-	if n := testing.AllocsPerRun(1000, step); n != 0 {
+	if n := alloctest.In(1000, step); n != 0 {
 		t.Fatalf("%g allocations a step", n)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // No valid or invalid datagram allocates.
@@ -65,7 +67,7 @@ func TestPacketPathsAllocateNothing(t *testing.T) {
 		for range 10 {
 			c.run()
 		}
-		if n := testing.AllocsPerRun(200, c.run); n != 0 {
+		if n := alloctest.In(200, c.run); n != 0 {
 			t.Errorf("%s: %v allocations", c.name, n)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // restarted returns a server that has only the journal of the one before.
@@ -301,7 +303,7 @@ func TestJournalAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := uint64(0)
-	if allocs := testing.AllocsPerRun(1000, func() {
+	if allocs := alloctest.In(1000, func() {
 		n++
 		var tag TokenTag
 		binary.LittleEndian.PutUint64(tag[:], n)

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // stormClient is a client that connects in the storm, or one that plays; its datagrams arrive a
@@ -147,7 +149,7 @@ func TestStormOfRequestsIsBounded(t *testing.T) {
 	if n := int64(after.HeapAlloc) - int64(before.HeapAlloc); n > 1_100_000 { // below 0 after a collection
 		t.Errorf("the flood keeps %d bytes", n)
 	}
-	if n := testing.AllocsPerRun(5, tick); n != 0 || out.Len() != 0 {
+	if n := alloctest.In(5, tick); n != 0 || out.Len() != 0 {
 		t.Errorf("%v allocations a tick, %d answers", n, out.Len())
 	}
 	s.SetSpare(0)

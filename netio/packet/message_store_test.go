@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // The store holds what a map of messages holds, in bounded memory, and allocates nothing once it
@@ -46,7 +48,7 @@ func TestMessageStore(t *testing.T) {
 		}
 	}
 	fill()
-	if n := testing.AllocsPerRun(10, fill); n != 0 {
+	if n := alloctest.In(10, fill); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 }

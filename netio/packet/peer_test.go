@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // A server that has received sequences 1 to 70 but for 60, and sent three packets, gets one more
@@ -144,7 +146,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 	now, event, got := time.Duration(0), []byte("boom"), 0
 	up, down := make([]byte, 0, MaxPacketSize), make([]byte, 0, MaxPacketSize)
 	garbage := make([]byte, 300)
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := alloctest.In(1000, func() {
 		now += 16 * time.Millisecond
 		_ = client.QueueReliable(event)
 		var seq uint16
@@ -168,7 +170,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 	if got < 1000 {
 		t.Errorf("only %d reliable messages arrived", got)
 	}
-	if n := testing.AllocsPerRun(10, func() { server.Reset(0, Config{}) }); n != 0 {
+	if n := alloctest.In(10, func() { server.Reset(0, Config{}) }); n != 0 {
 		t.Errorf("Reset: %v allocations", n)
 	}
 }

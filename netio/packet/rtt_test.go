@@ -3,6 +3,8 @@ package packet
 import (
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // rttRun is an exchange of packets whose round-trip time the client measures.
@@ -287,7 +289,7 @@ func TestRow25JitterPercentiles(t *testing.T) {
 		}
 	}
 	var p Peer
-	if p.Jitter() != (Jitter{}) || testing.AllocsPerRun(10, func() { p.addDelay(oneWay, 7); p.Jitter() }) != 0 {
+	if p.Jitter() != (Jitter{}) || alloctest.In(10, func() { p.addDelay(oneWay, 7); p.Jitter() }) != 0 {
 		t.Error("a jitter of nothing, or it allocates")
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // transferPair is a pair whose client takes transfers of up to limit bytes.
@@ -405,7 +407,7 @@ func TestTransferAllocatesNothing(t *testing.T) {
 	for range 100 {
 		round()
 	}
-	if n := testing.AllocsPerRun(400, round); n != 0 || got < 10 {
+	if n := alloctest.In(400, round); n != 0 || got < 10 {
 		t.Errorf("%v allocations, %d transfers came", n, got)
 	}
 }

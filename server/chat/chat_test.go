@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/protocol"
 )
 
@@ -192,7 +193,7 @@ func TestRow57RateLimit(t *testing.T) {
 	for range 10 {
 		r.Post(time.Minute, players, 0, line, nil)
 	}
-	if n := testing.AllocsPerRun(100, func() { r.Post(time.Minute, players, 0, line, nil) }); n != 0 {
+	if n := alloctest.In(100, func() { r.Post(time.Minute, players, 0, line, nil) }); n != 0 {
 		t.Errorf("%v allocations for a line of a flood", n)
 	}
 }

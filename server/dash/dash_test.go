@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -241,7 +243,7 @@ func TestSlowReaderIsTold(t *testing.T) {
 func TestFramesAllocateNothing(t *testing.T) {
 	d := sample(64)
 	var n uint64
-	if a := testing.AllocsPerRun(100, func() { n++; d.fill(n, 64) }); a != 0 {
+	if a := alloctest.In(100, func() { n++; d.fill(n, 64) }); a != 0 {
 		t.Errorf("%v allocations a frame", a)
 	}
 	if lost := d.buffer.lost.Load(); lost != n-1 {

@@ -169,6 +169,19 @@ func (l *loop) freePhase(work [maxPhases]int, rate tick.Rate) int {
 	return best
 }
 
+// Phases returns the phase, 0 to 7, of each of n equal lobbies with short ticks that a worker gets one
+// after another: an eighth of a tick's period lies between two phases.
+func Phases(n int) (phases []int) {
+	l := loop{}
+	for range n {
+		x := &hosted{slots: 1, rates: ClockConfig{Simulation: 1}}
+		x.pace.phase = l.freePhase(l.work(), 1)
+		l.lobbies = append(l.lobbies, x)
+		phases = append(phases, x.pace.phase)
+	}
+	return phases
+}
+
 // closed is the phases of a rate without short ticks; never all.
 func (l *loop) closed(rate tick.Rate) uint8 {
 	for i := range l.plans {

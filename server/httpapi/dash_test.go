@@ -14,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
 	"github.com/tickrate/tickrate/bench/swarm"
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/server"
@@ -39,12 +40,12 @@ func windowed(t testing.TB, players int, brain func(n int) swarm.Brain) (*lobbys
 // Without readers a tick does nothing for the page, and filling a frame allocates nothing either.
 func TestLivePageAllocatesNothing(t *testing.T) {
 	b, f := windowed(t, 40, nil)
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		f.Tick(b.Now(), 0, time.Millisecond)
 	}); n != 0 || f.frame != nil {
 		t.Errorf("%v allocations without readers, frame %v", n, f.frame != nil)
 	}
-	if n := testing.AllocsPerRun(20, func() {
+	if n := alloctest.In(20, func() {
 		f.begin(b.Now())
 		for range 15 {
 			f.addTick(time.Microsecond, time.Millisecond)

@@ -21,6 +21,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/tickrate/tickrate/bench/lobbysim/simtest"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/metrics"
@@ -421,7 +422,7 @@ func TestStagesAreMarked(t *testing.T) {
 			t.Errorf("stage %v was never entered", s)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { m.Enter(metrics.StageSnapshot) }); n != 0 {
+	if n := alloctest.In(100, func() { m.Enter(metrics.StageSnapshot) }); n != 0 {
 		t.Errorf("%g allocations to mark a stage", n)
 	}
 	var goroutines, traced bytes.Buffer

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/internal/meter"
 	"math"
 	"math/rand/v2"
@@ -131,7 +132,7 @@ func TestTickTimerStagesAddUp(t *testing.T) {
 	if n := s.Stage[StageOpen].Count(); n < 40 || n > 90 {
 		t.Errorf("%d of 1000 ticks timed, one of 16 should be", n)
 	}
-	if n := testing.AllocsPerRun(100, tick); n != 0 {
+	if n := alloctest.In(100, tick); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }
@@ -235,7 +236,7 @@ func TestPendingTimesOfASchedule(t *testing.T) {
 	if a, b := alone.SinceStart.Read().Count, shared.SinceStart.Read().Count; a-b >= maxPending {
 		t.Errorf("%d records since the start alone, %d among others", a, b)
 	}
-	if n := testing.AllocsPerRun(100, func() { tick(1, 1, 1, 0) }); n != 0 {
+	if n := alloctest.In(100, func() { tick(1, 1, 1, 0) }); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 var (
@@ -265,7 +267,7 @@ func TestAnswerAllocatesNothing(t *testing.T) {
 	r, s := newResponder(), encodedOf(lobby(200))
 	q := request{r.minter.mint(0, here), AllChunks}.append(nil)
 	challenge, send, now := appendChallenge(nil, 0), func([]byte) {}, time.Duration(0)
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		now += 50 * time.Millisecond
 		r.Answer(now, here, challenge, s, send)
 		r.Answer(now, here, q, s, send)

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // all is a hero with everything: eight abilities, some with run and interrupt rules that no shipped
@@ -328,7 +329,7 @@ func TestNoAllocations(t *testing.T) {
 	s := h.NewState()
 	w := walker{r: rand.New(rand.NewPCG(1, 1))}
 	var out Actions
-	if n := testing.AllocsPerRun(1000, func() { Step(&s, w.next(), h, &out) }); n != 0 {
+	if n := alloctest.In(1000, func() { Step(&s, w.next(), h, &out) }); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
@@ -162,7 +163,7 @@ func TestThreat27AimIsMeasured(t *testing.T) {
 			t.Errorf("slot %d played again: %+v, was %+v", slot, got, want)
 		}
 	}
-	if n := testing.AllocsPerRun(50, func() { w.Tick(g.m) }); n != 0 {
+	if n := alloctest.In(50, func() { w.Tick(g.m) }); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

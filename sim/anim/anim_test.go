@@ -13,6 +13,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/move"
 )
@@ -322,7 +323,7 @@ func TestCompileRefuses(t *testing.T) {
 func TestStepAllocatesNothing(t *testing.T) {
 	states, in, table := make([]State, 8), make([]Input, 8), DefaultTable(60)
 	var p rig.Pose
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		StepColumns(states, in, table)
 		WritePose(&states[0], &p)
 	}); n != 0 {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // slowRaycast is the honest twin of Raycast: every solid, one after the other.
@@ -190,7 +191,7 @@ func TestRaycastOddRays(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	a := Generate(64, 1)
 	r := rand.New(rand.NewPCG(1, 1))
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := alloctest.In(1000, func() {
 		a.Raycast(randomRay(r, a))
 		a.Near(r.Float32(), r.Float32())
 		a.TeamSpawns(1)

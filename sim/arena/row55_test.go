@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // randomMover is a mover that a map may have.
@@ -133,7 +134,7 @@ func TestRow55RaysMeetMovers(t *testing.T) {
 	if _, n, ok := a.SurfaceAt(bare.At(9.75), 0.25, Moment{0, 60}); !ok || n.Y != 1 {
 		t.Errorf("the elevator's top faces %v, %v", n, ok)
 	}
-	if n := testing.AllocsPerRun(10, func() { a.SweepAt(bare, 0.3, Moment{77, 60}) }); n != 0 {
+	if n := alloctest.In(10, func() { a.SweepAt(bare, 0.3, Moment{77, 60}) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

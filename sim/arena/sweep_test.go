@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 type dvec [3]float64
@@ -239,7 +240,7 @@ func FuzzSweep(f *testing.F) {
 func TestSweepAllocatesNothing(t *testing.T) {
 	a := Generate(64, 1)
 	r := geom.Ray{Origin: geom.Vec3{Y: 1}, Dir: geom.Forward(0x1234, 0), Max: 60}
-	if n := testing.AllocsPerRun(100, func() { a.Sweep(r, 0.3) }); n != 0 {
+	if n := alloctest.In(100, func() { a.Sweep(r, 0.3) }); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 func mark(x, radius float32, t tick.Tick) Mark {
@@ -68,7 +69,7 @@ func TestRow71MarksKeepTheirBudget(t *testing.T) {
 	if !m.Add(mark(0, 0.05, now+500)) || len(m.All()) != most {
 		t.Errorf("%d marks, and a small one was not added", len(m.All()))
 	}
-	if n := testing.AllocsPerRun(100, add); n != 0 {
+	if n := alloctest.In(100, add); n != 0 {
 		t.Errorf("%v allocations a mark", n)
 	}
 }

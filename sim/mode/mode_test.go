@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"pgregory.net/rapid"
 )
 
@@ -198,7 +199,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	in := Input{Players: [Teams]uint16{4, 4}, Kills: []Kill{kill(2, 3), kill(3, 2)},
 		Zones: []Occupancy{{4, 0}, {1, 1}, {0, 2}}}
 	out := Output{Announcements: make([]Announcement, 0, 8), Awards: make([]netid.ID, 0, 8)}
-	if n := testing.AllocsPerRun(100, func() { s = r.Step(s, &in, &out) }); n != 0 {
+	if n := alloctest.In(100, func() { s = r.Step(s, &in, &out) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

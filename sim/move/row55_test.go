@@ -6,6 +6,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -217,7 +218,7 @@ func TestRow55BatchEqualsSteps(t *testing.T) {
 func TestRow55NoAllocation(t *testing.T) {
 	a := lifts(t)
 	m, now := Motion{Pos: geom.Vec3{Y: 0.25}}, arena.Moment{Rate: 60}
-	if n := testing.AllocsPerRun(500, func() {
+	if n := alloctest.In(500, func() {
 		now.Tick++
 		m = standard.Step(m, Input{Yaw: towardsX, MoveMag: 40}, NoTeam, a, now)
 	}); n != 0 {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -170,7 +171,7 @@ func TestNoAllocations(t *testing.T) {
 	a := arena.Generate(64, 1)
 	c, in := crowd(a, 64)
 	who, bodies := teamless(64), []*Body{standard}
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		batch.StepBodies(Rows{c, in, who}, bodies, a, atRate(60))
 		m := Step(Join(c.Pos[0], c.Vel[0], c.State[0]), in[0], a, 60)
 		c.Pos[0], c.Vel[0], c.State[0] = Split(m)

@@ -9,6 +9,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/ability"
@@ -174,7 +175,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 	var s Self
 	new(sim.Vital).PublicPose(&pose, 1, &geom.Vec3{X: 1}, sim.Look{}, &anim.State{})
 	var v sim.Vital
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		PublicRow(public[:], &pose, &v, &ability.Public{})
 		pose = PoseOf(1, public[:])
 		OwnerRow(owner[:], &s)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/arena"
@@ -217,7 +218,7 @@ func TestBlastsAllocateNothing(t *testing.T) {
 	for range 60 {
 		tick()
 	}
-	if n := testing.AllocsPerRun(30, tick); n != 0 {
+	if n := alloctest.In(30, tick); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
 }

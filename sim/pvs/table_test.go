@@ -8,6 +8,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/interest"
 	"github.com/tickrate/tickrate/ecs/netid"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 func TestTableIsSymmetricAndNested(t *testing.T) {
@@ -106,7 +107,7 @@ func TestOccupancy(t *testing.T) {
 			}
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		occupancy.Reset()
 		occupancy.Raise(1, 1, 1)
 		occupancy.Visible(3,

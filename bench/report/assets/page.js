@@ -18,6 +18,10 @@
   // What legends show while nobody points: the size nearest to the knee.
   const far = (n) => Math.abs(Math.log(n / knee));
   const restIndex = knee > 0 ? sizes.reduce((best, n, i) => (far(n) < far(sizes[best]) ? i : best), 0) : 0;
+  // What a step missed, as functions of figures: p99(tick), lost(input).
+  const missed = (s) => (s.pass ? [] : s.failed.flatMap((line) => line.match(/\w+\(\w+\)/g) ?? [line]));
+  const tick = (s, q) => Math.max(s.tick_cpu_ms[q], s.tick_wall_ms[q]); // what is judged
+
 
   const { color, whole, number, axis, markers, stroke, text, limit, put } = Plot;
 
@@ -51,9 +55,11 @@
       unit: "ms", label: "ms a tick", limit: limits.tick, limitName: "limit for p99",
       series: [
         ...stageLayers(),
-        line("p50", steps.map((s) => s.tick_cpu_ms.p50), "three", [5, 4]),
-        line("p99", steps.map((s) => s.tick_cpu_ms.p99), "three"),
+        line("p50", steps.map((s) => tick(s, "p50")), "three", [5, 4]),
+        line("p99 of CPU", steps.map((s) => s.tick_cpu_ms.p99), "one", [2, 3]),
+        line("p99", steps.map((s) => tick(s, "p99")), "three"),
       ],
+      judged: [/\((tick|elapsed)\)/, (s) => tick(s, "p99")],
     }),
     bytes: () => ({
       unit: "kbit/s", label: "kbit/s",
@@ -62,8 +68,22 @@
     age: () => ({
       unit: "ms", label: "ms", limit: limits.age, limitName: "limit for p99",
       series: [line("p50", steps.map((s) => s.snapshot_age_ms.p50), "two"), line("p99", steps.map((s) => s.snapshot_age_ms.p99), "one")],
+      judged: [/\(age\)/, (s) => s.snapshot_age_ms.p99],
     }),
     cores: () => ({ unit: "cores", label: "cores", series: [line("server", steps.map((s) => s.server_cores), "one")] }),
+  };
+
+  // Rings the figures of a chart that missed the service level. One above the chart has its ring at the edge.
+  const rings = (u, chart) => {
+    const { ctx, bbox: box } = u, px = devicePixelRatio, [term, figure] = chart.judged ?? [];
+    ctx.strokeStyle = color("limit");
+    ctx.lineWidth = 2 * px;
+    for (const s of steps) {
+      if (!term || !missed(s).some((m) => term.test(m))) continue;
+      ctx.beginPath();
+      ctx.arc(u.valToPos(s.players / each, "x", true), Math.max(u.valToPos(figure(s), "y", true), box.top + 7 * px), 6 * px, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
   };
 
   // Shades the sizes beyond the interval of the knee, and marks the limit of the service level and the knee.
@@ -85,6 +105,7 @@
       draw: (u) => {
         const { ctx, bbox: box } = u, px = devicePixelRatio;
         ctx.save();
+        rings(u, chart);
         ctx.font = `${12 * px}px system-ui, sans-serif`;
         ctx.lineWidth = px;
         if (chart.limit) limit(u, chart.limit, `${chart.limitName}: ${number(chart.limit)} ${chart.unit}`);
@@ -94,6 +115,12 @@
           ctx.setLineDash([2 * px, 3 * px]);
           stroke(ctx, x, box.top, x, box.top + box.height);
           text(ctx, kneeName, x + (right ? -5 : 5) * px, box.top + 12 * px, right ? "right" : "left");
+        }
+        const first = steps.find((s) => !s.pass && s.players === plan.knee.first_fail);
+        if (first) {
+          const x = u.valToPos(firstFail, "x", true), right = x > box.left + box.width * 0.6;
+          ctx.fillStyle = color("limit");
+          text(ctx, `failed: ${missed(first).join(", ")}`, x + (right ? -5 : 5) * px, box.top + 28 * px, right ? "right" : "left");
         }
         ctx.restore();
       },
@@ -105,7 +132,8 @@
       width: place.clientWidth, height: 300,
       scales: {
         x: { time: false, range: (u, min, max) => [0, max * 1.04] },
-        y: { range: (u, min, max) => [0, Math.max(max * 1.08, (chart.limit ?? 0) * 1.2) || 1] },
+        // A figure far above the limit must not flatten all else.
+        y: { range: (u, min, max) => [0, Math.max(Math.min(max * 1.08, (chart.limit || Infinity) * 3), (chart.limit ?? 0) * 1.2) || 1] },
       },
       axes: [
         axis({ label: axisName, size: 30, space: 60, values: (u, ticks) => ticks.map(whole) }),
@@ -115,7 +143,7 @@
       cursor: { drag: { x: false, y: false }, y: false, points: { size: 7 } },
       plugins: [marks(chart)],
       series: [
-        { label: growing, value: (u, v) => (v == null ? "–" : whole(v)) },
+        { label: growing, value: (u, v, series, index) => (v == null ? "–" : [whole(v), ...(index == null || !missed(steps[index]).length ? [] : [`failed: ${missed(steps[index]).join(", ")}`])].join(", ")) },
         ...chart.series.map((s) => ({
           label: s.label, stroke: s.stroke, width: s.width, fill: s.fill, dash: s.dash,
           points: { show: !s.fill, size: 6, stroke: s.stroke, fill: s.stroke },

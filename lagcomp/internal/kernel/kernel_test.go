@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // touches is the oracle: in float64, does the ray as given come within the sphere?
@@ -132,7 +134,7 @@ func candidates(r Ray, xs, ys, zs, nr2 []float32, out []int32) []int32 {
 func TestCandidatesAllocatesNothing(t *testing.T) {
 	r, xs, ys, zs, nr2 := scene(rand.New(rand.NewPCG(1, 1)), 100, 50)
 	out := make([]int32, 0, 100)
-	if n := testing.AllocsPerRun(100, func() { out = candidates(r, xs, ys, zs, nr2, out) }); n != 0 {
+	if n := alloctest.In(100, func() { out = candidates(r, xs, ys, zs, nr2, out) }); n != 0 {
 		t.Fatalf("%v allocations", n)
 	}
 }

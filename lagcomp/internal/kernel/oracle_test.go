@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // oracle decides in float64, by the discriminant (the kernel goes by the nearest point of the
@@ -208,7 +210,7 @@ func TestKernelsAllocateNothing(t *testing.T) {
 		"Along":    func() { out = a.RayCandidates(&r, out) },
 		"Overlaps": func() { out = BallCandidates(s, &a.Spheres, out) },
 	} {
-		if n := testing.AllocsPerRun(100, run); n != 0 {
+		if n := alloctest.In(100, run); n != 0 {
 			t.Errorf("%s: %v allocations", what, n)
 		}
 	}

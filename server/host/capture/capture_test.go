@@ -12,6 +12,7 @@ import (
 
 	"github.com/tickrate/tickrate/bench/slo"
 	"github.com/tickrate/tickrate/ecs/tick"
+	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/internal/textlog"
 	"github.com/tickrate/tickrate/server/metrics"
 )
@@ -173,7 +174,7 @@ func TestMarksAllocateNothing(t *testing.T) {
 	}
 	_, th := recorder(t, Config{When: when})
 	l := th.Lobby(0)
-	if n := testing.AllocsPerRun(2*maxMarks/30, func() { play(th, l, 1, Tick{Over: -1}) }); n != 0 {
+	if n := alloctest.In(2*maxMarks/30, func() { play(th, l, 1, Tick{Over: -1}) }); n != 0 {
 		t.Errorf("%v allocations a tick", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/schema"
 	. "github.com/tickrate/tickrate/ecs/schema/gen/sample"
+	"github.com/tickrate/tickrate/internal/alloctest"
 )
 
 // code is what was generated for one section of a component T.
@@ -236,7 +237,7 @@ func TestGeneratedCodeAllocatesNothing(t *testing.T) {
 	for i := range columns {
 		columns[i] = columns0[i : i+1]
 	}
-	if n := testing.AllocsPerRun(100, func() {
+	if n := alloctest.In(100, func() {
 		v[0].Row(a[:])
 		v[0].Lerp(a[:], b[:], 100)
 		v[0].Restore(b[:])
