@@ -191,16 +191,17 @@ func slowByElapsed(t *testing.T) report.Plan {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch {
-		case s.Void:
-		case s.Players == p.Knee.FirstFail:
+		case s.Void || s.Pass:
+		case byInput.Players == 0 || s.Players > byInput.Players:
+			byElapsed, byInput = byInput, s
+		case s.Players < byInput.Players && s.Players > byElapsed.Players:
 			byElapsed = s
-		case s.Players > p.Knee.FirstFail && (byInput.Players == 0 || s.Players > byInput.Players):
-			byInput = s
 		}
 	}
 	if byElapsed.Players == 0 || byInput.Players == 0 {
 		t.Fatal("the plan has no two sizes that fail")
 	}
+	p.Knee.FailedAt = byElapsed.Players
 	limit := p.SLO.TickLimitMillis
 	byElapsed.TickCPUMillis.P99, byElapsed.TickWallMillis.P99 = limit/2, 1.5*limit
 	byElapsed.Pass, byElapsed.Failed = false, []string{"p99(tick) is 15, expected <= 10 (0.6*period)"}
@@ -236,7 +237,7 @@ func TestReportShowsWhatFailed(t *testing.T) {
 	}
 	want := fmt.Sprintf("p99 %.1f ms", 1.5*p.SLO.TickLimitMillis)
 	for range p.Steps {
-		if strings.Contains(strings.ReplaceAll(said(), ",", ""), fmt.Sprintf("players %d failed: p99(tick)", p.Knee.FirstFail)) {
+		if strings.Contains(strings.ReplaceAll(said(), ",", ""), fmt.Sprintf("players %d failed: p99(tick)", p.Knee.FailedAt)) {
 			break
 		}
 		if err := chromedp.Do(ctx, chromedp.KeyEvent(kb.ArrowLeft)); err != nil {

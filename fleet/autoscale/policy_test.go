@@ -135,7 +135,7 @@ func TestReadPlan(t *testing.T) {
 		t.Error(err)
 	}
 	for _, c := range []struct{ plan, want string }{
-		{"<html>", "not a plan.json"}, {strings.Replace(plan, "3", "2", 1), "version 2: expected 4"},
+		{"<html>", "not a plan.json"}, {strings.Replace(plan, `: 4`, `: 2`, 1), "version 2: expected 4"},
 		{strings.Replace(plan, `"plan"`, `"step"`, 1), `not a plan.json: it has the type "step"`},
 		{strings.Replace(plan, "v1", "v0", 1), `build "v0": expected "v1"`},
 		{strings.Replace(plan, "640", "0", 1), "no players were carried"},

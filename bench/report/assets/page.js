@@ -116,9 +116,9 @@
           stroke(ctx, x, box.top, x, box.top + box.height);
           text(ctx, kneeName, x + (right ? -5 : 5) * px, box.top + 12 * px, right ? "right" : "left");
         }
-        const first = steps.find((s) => !s.pass && s.players === plan.knee.first_fail);
+        const first = steps.find((s) => !s.pass && s.players === plan.knee.failed_at);
         if (first) {
-          const x = u.valToPos(firstFail, "x", true), right = x > box.left + box.width * 0.6;
+          const x = u.valToPos(plan.knee.failed_at / each, "x", true), right = x > box.left + box.width * 0.6;
           ctx.fillStyle = color("limit");
           text(ctx, `failed: ${missed(first).join(", ")}`, x + (right ? -5 : 5) * px, box.top + 28 * px, right ? "right" : "left");
         }
