@@ -42,13 +42,30 @@ func (e *estimate) narrowest(sizes []int) int {
 	for i := range scatter {
 		scatter[i] = student4(rng)
 	}
+	now := variance(knees, make([]float64, particles))
 	best, least := sizes[0], math.Inf(1)
 	for _, size := range sizes {
-		if v := expectedVariance(math.Log(float64(size)), terms, knees, scatter); v < least {
+		void := e.voidShare(size) // of steps, which narrow nothing
+		v := void*now + (1-void)*expectedVariance(math.Log(float64(size)), terms, knees, scatter)
+		if v < least {
 			best, least = size, v
 		}
 	}
 	return best
+}
+
+// voidShare is the share of the steps of about a size that are expected to be void: that of the steps
+// so far of sizes within a fifth of it, with one half void added to two.
+func (e *estimate) voidShare(size int) float64 {
+	voids, all := 0.5, 2.0
+	for _, s := range e.steps {
+		if math.Abs(math.Log(float64(s.Players)/float64(size))) < 0.2 {
+			if all++; s.Void {
+				voids++
+			}
+		}
+	}
+	return voids / all
 }
 
 // student4 draws from Student's t with four degrees of freedom.

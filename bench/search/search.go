@@ -94,10 +94,10 @@ func (s *Search) next() (int, ending) {
 	}
 	if roof > 0 && roof <= high {
 		held := largestOf(valid)
-		if high = s.below(roof, held); high <= held && e.beyond(k, held) > 0.5 {
+		if high = s.below(roof, held); high <= held && (!anyFailed(valid) || e.beyond(k, held) > 0.5) {
 			return 0, blocked
 		}
-		high = max(high, low)
+		low = min(low, high)
 	}
 	if s.narrowEnough(k, valid) {
 		return 0, narrow
@@ -159,9 +159,7 @@ func (e *estimate) roof() (least int) {
 func (s *Search) reach(valid []measure.Step) (low, high int) {
 	low, high = math.MaxInt, 0
 	var held measure.Step
-	failed := false
 	for _, step := range valid {
-		failed = failed || !step.Pass
 		low, high = min(low, step.Players), max(high, step.Players)
 		if step.Pass && step.Players > held.Players {
 			held = step
@@ -170,10 +168,15 @@ func (s *Search) reach(valid []measure.Step) (low, high int) {
 	if held.Players > 0 {
 		high = max(high, s.grown(held))
 	}
-	if high = min(high, s.max()); !failed { // only a larger size can tell
+	if high = min(high, s.max()); !anyFailed(valid) { // only a larger size can tell
 		return min(max(s.whole(1.25*float64(held.Players)), held.Players+s.each()), high), high
 	}
 	return max(s.whole(float64(low)/4), s.each()), high
+}
+
+// anyFailed reports whether one of the steps failed.
+func anyFailed(valid []measure.Step) bool {
+	return slices.ContainsFunc(valid, func(step measure.Step) bool { return !step.Pass })
 }
 
 // grown is the size to which the search may grow from one that held: twice as large, or as many
@@ -218,14 +221,11 @@ func (s *Search) noneHolds(valid []measure.Step) bool {
 func (s *Search) allHold(valid []measure.Step, beyond float64) bool {
 	held := 0
 	for _, step := range valid {
-		if !step.Pass {
-			return false
-		}
 		if step.Players == s.max() {
 			held++
 		}
 	}
-	return held >= 3 || held > 0 && beyond > 1-lowQuantile
+	return !anyFailed(valid) && (held >= 3 || held > 0 && beyond > 1-lowQuantile)
 }
 
 // narrowEnough reports whether the interval is within the tolerance, or names one size. Steps
