@@ -231,7 +231,8 @@ func (s *Search) allHold(valid []measure.Step, beyond float64) bool {
 // narrowEnough reports whether the interval is within the tolerance, or names one size. Steps
 // must have been measured near it.
 func (s *Search) narrowEnough(k spread, valid []measure.Step) bool {
-	if largestOf(valid) < int(k.middle) {
+	held := slices.ContainsFunc(valid, func(step measure.Step) bool { return step.Pass })
+	if !held || largestOf(valid) < int(k.middle) {
 		return false
 	}
 	wanted := s.Tolerance

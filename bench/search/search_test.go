@@ -63,6 +63,7 @@ func TestSearchEnds(t *testing.T) {
 	}{
 		{"largest size", Search{Max: 300}, steady(4000), 8, 300, AtLeast, "300 players is the largest size"},
 		{"a tick that no size holds", Search{Start: 400}, tooSlow, 6, 0, Measured, "not even 1 players held"},
+		{"a small one that no size holds", Search{Start: 3, Max: 3}, tooSlow, 6, 0, Measured, "not even 1 players held"},
 		{"out of time", Search{Limit: 8 * time.Second}, steady(4000), 2, 64, AtLeast, "from 1 step, then the time was over"},
 		{"void", Search{Start: 64, Limit: time.Minute}, void, 10, 0, NotFound, "could not be measured: the swarm was late"},
 		{"start above max", Search{Start: 100, Max: 50}, steady(4000), 4, 50, AtLeast, "largest size"},
