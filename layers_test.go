@@ -246,7 +246,7 @@ var layers = []layer{
 	{pkg: "peers/quake3", may: "peers/crowd"},
 	{pkg: "peers/ddnet", may: "peers/crowd"},
 	{pkg: "peers", may: "internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
-	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
+	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
 }
 
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere
