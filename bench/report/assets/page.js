@@ -15,9 +15,9 @@
   const several = steps.some((s) => (s.lobbies ?? 1) > 1);
   const axisName = plan.lobby_players ? `lobbies of ${each}` : several ? "players in all lobbies" : "players in the lobby";
 
-  // What legends show while nobody points: the size nearest to the knee.
-  const far = (n) => Math.abs(Math.log(n / knee));
-  const restIndex = knee > 0 ? sizes.reduce((best, n, i) => (far(n) < far(sizes[best]) ? i : best), 0) : 0;
+  // What legends show while nobody points: the size nearest to the knee at which a step held.
+  const far = (i) => (steps[i].pass ? Math.abs(Math.log(sizes[i] / knee)) : Infinity);
+  const restIndex = knee > 0 ? sizes.reduce((best, _, i) => (far(i) < far(best) ? i : best), 0) : 0;
   // What a step missed, as functions of figures: p99(tick), lost(input).
   const missed = (s) => (s.pass ? [] : s.failed.flatMap((line) => line.match(/\w+\(\w+\)/g) ?? [line]));
   const tick = (s, q) => Math.max(s.tick_cpu_ms[q], s.tick_wall_ms[q]); // what is judged
