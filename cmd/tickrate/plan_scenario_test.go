@@ -62,7 +62,7 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"predict", "--size", "5000"}, "--size 5000: expected 1 to 4096 players"},
 		{[]string{"predict", "--out", "x"}, "unknown flag: --out"},
 		{[]string{"verify", "--repeats", "0"}, "--repeats 0: expected 1 to 100 matches"},
-		{[]string{"verify", "--prices", "p.toml"}, "unknown flag: --prices"},
+		{[]string{"verify", "--prices", "p.toml"}, "prices: open p.toml: no such file"},
 		{[]string{"--limit", "-1s"}, "--limit -1s: expected a positive duration"},
 	} {
 		code, _, errs := result(t, append([]string{"plan"}, c.args...)...)
