@@ -15,11 +15,11 @@ SLOW      ?= snapshot=10%
 ROUNDS    ?= 6
 
 .DEFAULT_GOAL := help
-.PHONY: arena dist help deadcode gate gate-selftest build run test race e2e fuzz blast oracle exact duels hours dst mutation bench bench-report gen kernels lint vet nofma same arm64 fleet clean
+.PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e peers fuzz blast oracle exact duels hours dst mutation bench bench-once bench-report gen kernels lint vet nofma same arm64 fleet clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE and ROUNDS (gate), SLOW."
+	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE and ROUNDS (gate), SLOW, SEED and DRAWS (predict-check)."
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
 build: ## compile bin/tickrate
@@ -41,6 +41,7 @@ arena: build ## check a map (MAP), then a server and bots (BOTS) on it; the live
 
 test: ## all tests
 	$(GO) test $(PKG)
+	$(GO) -C peers test ./...
 
 race: ## all tests under the race detector
 	$(GO) test -race $(PKG)
@@ -49,6 +50,12 @@ race: ## all tests under the race detector
 e2e: ## the report and the live page in a headless Chromium, at both widths, dark and light (SHOTS: where to leave pictures)
 	@.ci/browser
 	TICKRATE_E2E=1 $(GO) -C e2e test . -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
+
+# A module of its own. Needs Debian's openarena-server and ddnet-server; .ci/peers finds or installs them where it may, or says how.
+# About twelve minutes; two: ARGS='-turns 1 -sizes 16,64 -window 4s'.
+peers: build ## OpenArena's and DDNet's servers beside ours, same players and rates: report/peers.md
+	@.ci/peers
+	$(GO) -C peers run . $(ARGS)
 
 # Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
@@ -85,27 +92,53 @@ exact: ## 10^6 shots held to their shooters' own views (TICKRATE_EXACT: how many
 duels: ## 10,000 duels of honest shooters and of each kind of liar (TICKRATE_DUELS: how many)
 	TICKRATE_DUELS=$${TICKRATE_DUELS:-10000} $(GO) test -run '^TestDuels$$' -count 1 -timeout 60m -v ./server
 
-bench: ## all benchmarks, once
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PKG)
+# The output of benchmarks is checked: nothing failed, and all units are ones that benchstat scales.
+# bench-run runs them with flags, prints what they print, and leaves it in report/bench-go.txt.
+BENCHALL = $(if $(filter .,$(BENCH)),$(if $(filter ./...,$(PKG)),-all))
+define bench-run
+	@mkdir -p report; rm -f report/bench.rc
+	@{ $(GO) test -vet=off -run '^$$' -bench '$(BENCH)' -benchmem -timeout 30m $(1) $(PKG) 2>&1; echo $$? > report/bench.rc; } | \
+		tee report/bench-go.txt; test "$$(cat report/bench.rc)" = 0
+	$(GO) run ./bench/benchreport -check $(BENCHALL) -in report/bench-go.txt
+endef
 
-# The first lines are file configuration in Go's benchmark format: the results carry their own machine and commit.
-# Stages of the running server come from a plan of each scenario in LIVE, whose knee is measured six times.
-LIVE ?= one-lobby wide mobile duels
-bench-report: build ## all benchmarks COUNT (6) times; rewrites BENCHMARKS.md
+bench: BENCHTIME = 100ms
+bench: ## all benchmarks (BENCH, PKG) of 100 ms (BENCHTIME), at most 12 minutes
+	$(call bench-run,-benchtime $(BENCHTIME))
+
+bench-once: ## each benchmark for one iteration, at most 3 minutes: none fails, all units are right
+	$(call bench-run,-benchtime 1x)
+
+# Rounds of all benchmarks of the page, so that both lines of a ratio meet the same disturbances. The
+# first lines are file configuration in Go's benchmark format: the results carry their own machine and
+# commit. Stages of the running server come from plans of the sizes in LIVE (scenario:players).
+LIVE ?= one-lobby:200 wide:200 mobile:100 duels:100
+bench-report: build ## the benchmarks of BENCHMARKS.md COUNT (6) times for BENCHTIME (1 s); at most 40 minutes
+	@test -z "$$(git status --porcelain)" || { echo "bench-report: expected a tree without changes:" >&2; git status --short >&2; exit 1; }
 	@mkdir -p report
 	@{ echo "commit: $(VERSION)"; \
 	   echo "date: $$(date -u +%Y-%m-%d)"; \
 	   echo "go: $$($(GO) env GOVERSION)"; \
 	   echo "kernel: $$(uname -sr)"; \
 	   echo "cores: $$(getconf _NPROCESSORS_ONLN)"; \
-	   echo "seed: fixed in each benchmark"; \
-	   echo "command: go test -run '^\$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) $(PKG)"; \
+	   echo "benchtime: $(BENCHTIME)"; \
 	 } > report/bench-go.txt
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -benchtime $(BENCHTIME) -timeout 60m $(PKG) >> report/bench-go.txt || \
-		{ grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }
-	for s in $(LIVE); do bin/tickrate plan --scenario $$s --repeat 5 --limit 3m --out report/$$s >/dev/null && \
-		grep -v '^BenchmarkPlan' report/$$s/bench.txt >> report/bench-go.txt || exit 1; done
-	$(GO) run ./bench/benchreport -in report/bench-go.txt -out BENCHMARKS.md
+	@set -e; $(GO) build -o report/benchreport ./bench/benchreport; report/benchreport -list > report/bench-jobs.txt; \
+	round=1; while [ $$round -le $(COUNT) ]; do \
+		while read -r pkg names; do \
+			echo "round $$round of $(COUNT): $$pkg"; \
+			$(GO) test -vet=off -run '^$$' -bench "$$names" -benchmem -benchtime $(BENCHTIME) -timeout 10m "$$pkg" \
+				>> report/bench-go.txt || { grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }; \
+		done < report/bench-jobs.txt; round=$$((round + 1)); \
+	done; \
+	for s in $(LIVE); do \
+		echo "plan $$s"; rc=0; \
+		bin/tickrate plan --scenario "$${s%%:*}" --sizes "$${s##*:}" --repeat $$(($(COUNT) - 1)) --out "report/$${s%%:*}" >/dev/null || rc=$$?; \
+		[ $$rc = 0 ] || [ $$rc = 3 ] || exit $$rc; \
+		grep -v '^BenchmarkPlan' "report/$${s%%:*}/bench.txt" >> report/bench-go.txt; \
+	done
+	@test "$$(git describe --tags --always --dirty)" = "$(VERSION)" || { echo "bench-report: the tree has changed meanwhile" >&2; exit 1; }
+	report/benchreport -in report/bench-go.txt -out BENCHMARKS.md
 
 # Two builds on one machine, a round of each at a time, so that both meet the same disturbances. Builds from before
 # "bench record" have "plan rounds" instead, whose files "bench compare" reads, too.
@@ -127,6 +160,9 @@ gate: build ## compare with another commit (BASE, default HEAD): fails if someth
 	done; \
 	bin/tickrate bench compare "$$dir/old.json" "$$dir/new.json"
 
+predict-check: build ## predictions of DRAWS (10) scenarios of SEED (4), and of the built-in ones, beside live runs
+	bin/tickrate plan check --seed $(or $(SEED),4) --count $(or $(DRAWS),10) --prices examples/plan/prices.toml
+
 gate-selftest: build ## prove the gate here: an equal pair passes, a slowdown on purpose (SLOW) does not
 	bin/tickrate bench selftest --slow $(SLOW)
 
@@ -144,11 +180,13 @@ lint: vet nofma ## gofmt, go vet, staticcheck (pinned), no fused multiply-add
 	if [ -n "$$bad" ]; then echo "gofmt these:" >&2; echo "$$bad" >&2; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
 	cd e2e && $(GO) run $(STATICCHECK) ./...
+	cd peers && $(GO) run $(STATICCHECK) ./...
 
-# e2e is a module of its own, so that users of the library do not inherit a browser's driver.
+# e2e is a module of its own, so that users of the library do not inherit a browser's driver; peers is one, too.
 vet:
 	$(GO) vet ./...
 	$(GO) -C e2e vet ./...
+	$(GO) -C peers vet ./...
 
 # The simulation computes the same bits on every processor only if no compiler fuses a*b + c. amd64 never does on its
 # own; arm64 does wherever the source lets it, across statements and inlined calls, so its code tells where that is.

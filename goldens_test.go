@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // fmtError is how package fmt writes a value that its verb does not take, or that has no verb.
@@ -28,7 +29,8 @@ func TestGoldensHoldNoFmtError(t *testing.T) {
 		}
 		text, err := os.ReadFile(file)
 		read++
-		if at := fmtError.FindIndex(text); at != nil {
+		// Data that is no text has such bytes by chance.
+		if at := fmtError.FindIndex(text); at != nil && utf8.Valid(text) {
 			t.Errorf("%s: %.60q", file, text[at[0]:])
 		}
 		return err

@@ -49,6 +49,8 @@ var layers = []layer{
 	// regions of execution traces, without garbage
 	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
+	// frozen, what a plan's tick is a multiple of: nothing of this module's transport
+	{pkg: "bench/floor", may: "sys crypto", shell: "*"},
 	{pkg: "bench/measure", may: "internal/stage", shell: "machine.go"},
 	{pkg: "bench/slo", may: "bench/measure internal/meter expr"},
 	{pkg: "bench/search", may: "bench/measure bench/slo"},
@@ -211,8 +213,8 @@ var layers = []layer{
 		shell: "slowdown.go rounds.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/stage internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner",
-		may: "bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
-			"bench/swarm ecs/tick internal/hugepage internal/meter internal/clock internal/perfevent netio/impair " +
+		may: "bench/floor bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
+			"bench/swarm ecs/tick internal/stage internal/hugepage internal/meter internal/clock internal/perfevent netio/impair " +
 			"netio/netcode protocol server server/httpapi server/metrics sim/content sim/netstate",
 		tests: "client", shell: "*"},
 	// the machines' decisions are no shell: these files have the bus, the clock and the swarm
@@ -239,7 +241,12 @@ var layers = []layer{
 	{pkg: "deploy/dist", shell: "*"},            // a tool
 	{pkg: "deploy", tests: "fleet/agones yaml"}, // manifests
 	{pkg: "e2e", tests: above + " chromedp"},    // pages in a browser; a module of its own
-	{pkg: ".", tests: above},                    // documentation, this file, and examples that span stations
+	// other games' servers beside ours; a module of its own, that speaks their protocols
+	{pkg: "peers/crowd", shell: "*"},
+	{pkg: "peers/quake3", may: "peers/crowd"},
+	{pkg: "peers/ddnet", may: "peers/crowd"},
+	{pkg: "peers", may: "internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
+	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
 }
 
 // outside names the modules of others. A row that lists one of them is its home; it goes nowhere

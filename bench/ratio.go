@@ -91,6 +91,8 @@ func (o *opponent) outrun(s *series, all []*series) (string, error) {
 	switch {
 	case err != nil || !ok:
 		return "", err
+	case unsteady(r):
+		return "no steady ratio to " + cell(o.what), nil
 	case r.Lo <= 1 && r.Hi >= 1:
 		return "no difference from " + cell(o.what), nil
 	}
@@ -116,8 +118,15 @@ func (o *opponent) bound(s *series, all []*series) (string, error) {
 			"(%s to %s): mend the limit, or measure without a disturbance", s.pkg, s.name(), o.variant,
 			number(r.Center), number(r.Lo), number(r.Hi)), ErrLimit}
 	}
+	if unsteady(r) {
+		return "no steady ratio to the limit " + cell(o.what), nil
+	}
 	return number(r.Center) + " ±" + r.PctRangeString() + " of the limit " + cell(o.what), nil
 }
+
+// unsteady reports whether a ratio shakes so much that it says nothing: its interval ends at more than
+// twice of where it begins.
+func unsteady(r benchmath.Summary) bool { return r.Hi > 2*r.Lo }
 
 // within is how often a tick fits into its period, for a benchmark that reports its part of a core.
 func within(s *series) string {

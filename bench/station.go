@@ -11,15 +11,14 @@ import (
 // have a fair rival or a limit. Benchmarks that no table takes are run by make bench alone.
 var stations = []station{
 	{"The running server", livePkg + ":" + liveBase},
-	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Lobbies,Join sim:Tick"},
+	{"Whole lobby by size", "bench/lobbysim:Tick,Relevance,Lobbies sim:Tick"},
 	{"Client", "client:Tick client/objects:Objects"},
-	{"Movement", "sim/move:Step"},
-	{"ECS access", "ecs:Integrate,Compact"},
+	{"Movement and columns", "sim/move:Step ecs:Integrate"},
 	{"Shots and sight", "lagcomp:Cast,Record,Overlap,Sweep lagcomp/internal/kernel:Broad sim/arena:Raycast"},
-	{"Snapshots", "ecs/snapshot:Pair,Relevant,Entity ecs/interest:Snapshot"},
-	{"Codec size and speed", "bench/codeceval:Trace bench/codeceval/rowtrace:Player bench/lobbysim:Block,CatchUp"},
+	{"Snapshots", "ecs/snapshot:Pair,Relevant ecs/interest:Snapshot"},
+	{"Codec size and speed", "bench/codeceval/rowtrace:Player bench/lobbysim:Block,CatchUp"},
 	{"Receive and send", "netio:Receive,Trickle,Send,Echo"},
-	{"Session crypto", "netio/netcode:Receive,Seal,Reject"},
+	{"Session crypto", "netio/netcode:Receive,Seal"},
 }
 
 // station names a table and what it takes.
@@ -53,7 +52,7 @@ var headlines = []headline{
 		"Lobbies/players=10/32-together"},
 	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
 	{"movement of one of 1000 players", "sim/move", "Step/columns"},
-	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs"},
+	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs/sweeper"},
 	{"visibility and priority of a player for a connection", "ecs/interest",
 		"Snapshot/seen=179/look+pick"},
 	{"a player in a snapshot to a connection", "ecs/snapshot", "Relevant/baselines=4/shared"},
@@ -112,13 +111,17 @@ func (s *station) collect(all []*series) (of []*series) {
 // repeat is the command that measures the lines of a table again.
 func repeat(of []*series, m *meta) string {
 	var packages, names []string
-	if of[0].pkg == livePkg {
+	if of[0].pkg == livePkg { // Live/one-lobby/players=200/receive
 		for _, s := range of {
-			if scenario := s.parts[0]; !slices.Contains(names, scenario) {
-				names = append(names, scenario)
+			plan := "--scenario " + s.parts[0]
+			if size, ok := strings.CutPrefix(s.parts[1], "players="); ok {
+				plan += " --sizes " + size
+			}
+			if !slices.Contains(names, plan) {
+				names = append(names, plan)
 			}
 		}
-		return "tickrate plan --scenario " + strings.Join(names, "|") + " --sizes N --repeat 6"
+		return fmt.Sprintf("tickrate plan --repeat %d %s", leastRuns-1, strings.Join(names, " | "))
 	}
 	for _, s := range of {
 		if at := "./" + s.pkg; !slices.Contains(packages, at) {

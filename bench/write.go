@@ -134,7 +134,7 @@ func (p *printer) against(s *series) string {
 func also(s *series, shown string) string {
 	var more []string
 	for _, u := range s.units {
-		if u != shown && u != "B/op" && u != "allocs/op" && !(u == "ns/op" && shown != "ns/op") {
+		if u != shown && u != "B/op" && u != "allocs/op" && !strings.Contains(u, "@") && !(u == "ns/op" && shown != "ns/op") {
 			more = append(more, number(summary(s, u).Center)+" "+u)
 		}
 	}

@@ -86,7 +86,7 @@ func TestReport(t *testing.T) {
 func TestReportOfLobbies(t *testing.T) {
 	ctx, _ := browser(t)
 	p, dir := plan(t, "plan-100"), t.TempDir()
-	p.LobbyPlayers, p.Knee.Players, p.Knee.FirstFail = 10, 10*p.Knee.Players, 10*p.Knee.FirstFail
+	p.LobbyPlayers, p.Knee.Players, p.Knee.High = 10, 10*p.Knee.Players, 10*p.Knee.High
 	for i := range p.Steps {
 		p.Steps[i].Players *= 10
 	}
@@ -96,9 +96,9 @@ func TestReportOfLobbies(t *testing.T) {
 	open(t, ctx, page(dir), 1280, "light")
 	const legend = `document.querySelector('[data-chart=age] .u-legend').textContent`
 	got := strings.ReplaceAll(evaluate[string](t, ctx, legend), ",", "")
-	if !strings.Contains(got, "lobbies") || !strings.Contains(got, strconv.Itoa(p.Knee.Players/10)) ||
-		strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
-		t.Errorf("the legend says %q, want lobbies and %d", got, p.Knee.Players/10)
+	if !strings.Contains(got, "lobbies") || !strings.Contains(got, strconv.Itoa(p.Nearest()/10)) ||
+		strings.Contains(got, strconv.Itoa(p.Nearest())) {
+		t.Errorf("the legend says %q, want lobbies and %d", got, p.Nearest()/10)
 	}
 }
 
@@ -113,8 +113,8 @@ func TestReportByKeyboard(t *testing.T) {
 	legend := func() string {
 		return evaluate[string](t, ctx, chart+`.querySelector('.u-legend').textContent`)
 	}
-	if got := strings.ReplaceAll(legend(), ",", ""); !strings.Contains(got, strconv.Itoa(p.Knee.Players)) {
-		t.Errorf("at rest the legend says %q, want the knee %d", got, p.Knee.Players)
+	if got := strings.ReplaceAll(legend(), ",", ""); !strings.Contains(got, strconv.Itoa(p.Nearest())) {
+		t.Errorf("at rest the legend says %q, want the size nearest to the knee, %d", got, p.Nearest())
 	}
 	if reached := evaluate[bool](t, ctx,
 		`[...document.querySelectorAll('.chart, .scroll')].every(e => e.tabIndex === 0 &&
@@ -191,16 +191,17 @@ func slowByElapsed(t *testing.T) report.Plan {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		switch {
-		case s.Void:
-		case s.Players == p.Knee.FirstFail:
+		case s.Void || s.Pass:
+		case byInput.Players == 0 || s.Players > byInput.Players:
+			byElapsed, byInput = byInput, s
+		case s.Players < byInput.Players && s.Players > byElapsed.Players:
 			byElapsed = s
-		case s.Players > p.Knee.FirstFail && (byInput.Players == 0 || s.Players > byInput.Players):
-			byInput = s
 		}
 	}
 	if byElapsed.Players == 0 || byInput.Players == 0 {
 		t.Fatal("the plan has no two sizes that fail")
 	}
+	p.Knee.FailedAt = byElapsed.Players
 	limit := p.SLO.TickLimitMillis
 	byElapsed.TickCPUMillis.P99, byElapsed.TickWallMillis.P99 = limit/2, 1.5*limit
 	byElapsed.Pass, byElapsed.Failed = false, []string{"p99(tick) is 15, expected <= 10 (0.6*period)"}
@@ -236,7 +237,7 @@ func TestReportShowsWhatFailed(t *testing.T) {
 	}
 	want := fmt.Sprintf("p99 %.1f ms", 1.5*p.SLO.TickLimitMillis)
 	for range p.Steps {
-		if strings.Contains(strings.ReplaceAll(said(), ",", ""), fmt.Sprintf("players %d failed: p99(tick)", p.Knee.FirstFail)) {
+		if strings.Contains(strings.ReplaceAll(said(), ",", ""), fmt.Sprintf("players %d failed: p99(tick)", p.Knee.FailedAt)) {
 			break
 		}
 		if err := chromedp.Do(ctx, chromedp.KeyEvent(kb.ArrowLeft)); err != nil {

@@ -26,7 +26,4 @@ func loop(b *testing.B, things int, unit string, f func()) {
 	each := float64(cpuNanos(b)-from) / float64(b.N)
 	b.ReportMetric(each, "ns/op")
 	b.ReportMetric(each/float64(things), "ns/"+unit)
-	if unit == "shot" {
-		b.ReportMetric(float64(things)*1e9/each, "shots/s")
-	}
 }

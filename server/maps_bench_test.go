@@ -8,11 +8,11 @@ import (
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
-// BenchmarkChange measures a map change in a lobby of n slots, and in tick-ns the tick in which it
+// BenchmarkChange measures a map change in a lobby of n slots, and in tick-ns/op the tick in which it
 // happens. Work that Make did before is not in that. Each connection adds one message.
 func BenchmarkChange(b *testing.B) {
 	for _, n := range []int{1000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("players=%d", n), func(b *testing.B) {
 			l := newTestLobby(b, Config{Players: n, Relevance: RelevanceGrid, ViewDistance: 50})
 			a, err := arena.Open("arena-64")
 			if err != nil {
@@ -32,7 +32,7 @@ func BenchmarkChange(b *testing.B) {
 				}
 				ticks += time.Since(at)
 			}
-			b.ReportMetric(float64(ticks.Nanoseconds())/float64(b.N), "tick-ns")
+			b.ReportMetric(float64(ticks.Nanoseconds())/float64(b.N), "tick-ns/op")
 		})
 	}
 }

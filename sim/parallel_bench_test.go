@@ -71,10 +71,11 @@ var shared = []string{"commands", "abilities", "move", "animate", "record", "com
 
 // BenchmarkWorkers plays one firefight of 4000 players three times, tick by tick in turns: with one
 // worker, with a pool of two, and with a serial runner that times each part and computes the
-// duration for two workers. speed-x is the speedup of a tick with the pool (also by system).
-// parts-x is the computed speedup, independent of other programs: it includes serial and uneven
-// parts, but no synchronisation and no shared memory bandwidth. machine-x is the pool's speedup on
-// parts that touch no memory: near 1 there is no second processor, and speed-x means nothing.
+// duration for two workers. pool-ns/tick beside alone-ns/tick is what the pool is worth.
+// computed-ns/tick is independent of other programs: it includes serial and uneven parts, but no
+// synchronisation and no shared memory bandwidth. serial-ns/tick is of the systems that have no parts.
+// machine-ratio is the pool's speedup on parts that touch no memory: near 1 there is no second
+// processor, and pool-ns/tick means nothing.
 func BenchmarkWorkers(b *testing.B) {
 	pool := parallel.NewPool(2)
 	defer pool.Close()
@@ -104,46 +105,19 @@ func BenchmarkWorkers(b *testing.B) {
 		told.tick()
 		account = append(account, told.whole[len(told.whole)-1]-int64(f.saved))
 	}
-	stays := 0.
+	serial := 0.
 	for i := range systems {
-		if a := low(alone.took[i]); slices.Contains(shared, systems[i].Name) {
-			b.ReportMetric(a/low(two.took[i]), systems[i].Name+"-x")
-		} else {
-			stays += a
+		if !slices.Contains(shared, systems[i].Name) {
+			serial += low(alone.took[i])
 		}
 	}
-	b.ReportMetric(100*stays/low(alone.whole), "stays-%")
-	b.ReportMetric(low(alone.whole)/low(two.whole), "speed-x")
-	b.ReportMetric(low(alone.whole)/low(account), "parts-x")
-	b.ReportMetric(low(one)/low(both), "machine-x")
-	b.ReportMetric(low(two.whole), "systems-ns")
+	b.ReportMetric(low(alone.whole), "alone-ns/tick")
+	b.ReportMetric(low(two.whole), "pool-ns/tick")
+	b.ReportMetric(low(account), "computed-ns/tick")
+	b.ReportMetric(serial, "serial-ns/tick")
+	b.ReportMetric(low(one)/low(both), "machine-ratio")
+	b.ReportMetric(0, "ns/op") // all three together
 	if a, z, y := alone.w.m.Hash(), two.w.m.Hash(), told.w.m.Hash(); a != z || a != y {
 		b.Fatalf("the matches differ: %x, %x, %x", a, z, y)
 	}
-}
-
-// BenchmarkScale plays a firefight of 4000 and eight ticks of one of 500 in turns, and says how
-// much more a player costs in the larger, as a whole and by system. From the tenth percentiles of
-// the ticks.
-func BenchmarkScale(b *testing.B) {
-	small, large := newClock(newWar(b, 500, true)), newClock(newWar(b, 4000, true))
-	flying := [2]int{}
-	for b.Loop() {
-		for range 8 {
-			small.tick()
-			flying[0] += small.w.live()
-		}
-		large.tick()
-		flying[1] += large.w.live()
-	}
-	for i := range systems {
-		if slices.Contains(shared, systems[i].Name) {
-			b.ReportMetric(low(large.took[i])/low(small.took[i])/8, systems[i].Name+"-x")
-		}
-	}
-	b.ReportMetric(low(small.whole)/500, "small-ns/player")
-	b.ReportMetric(low(large.whole)/4000, "large-ns/player")
-	b.ReportMetric(low(large.whole)/low(small.whole)/8, "cost-x")
-	b.ReportMetric(float64(flying[0])/float64(8*b.N), "small-projectiles")
-	b.ReportMetric(float64(flying[1])/float64(b.N), "large-projectiles")
 }

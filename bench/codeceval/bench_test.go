@@ -10,20 +10,17 @@ import (
 // BenchmarkTrace codes recordings with codecs of a lobby, as codec eval does, with a model that is
 // trained on another recording, or on the other half of the same one. The time is that of encoding.
 func BenchmarkTrace(b *testing.B) {
-	const people = "qw_4on4_dm2_8p.csv.gz"
-	cubes := open(b, "itr/cubes_a.itr")
+	cubes := open(b, "cubes.itr.gz")
 	for _, c := range []struct {
 		name  string
 		train []*itr.Trace
 		test  *itr.Trace
 		delay int // snapshots in 100 ms
 	}{
-		{"fields=58", []*itr.Trace{open(b, "itr/lobby_16_train.itr")}, open(b, "itr/lobby_64_train.itr"), 2},
+		{"fields=58", []*itr.Trace{open(b, "fields58_train.itr.gz")}, open(b, "fields58_test.itr.gz"), 2},
 		{"cubes", []*itr.Trace{half(cubes, true)}, half(cubes, false), 6},
-		{"people", []*itr.Trace{open(b, "qw_duel_aerowalk_2p.csv.gz"), open(b, "qw_duel_povdmm4_2p.csv.gz")},
-			open(b, people), 2},
-		{"duel", []*itr.Trace{open(b, people), open(b, "qw_duel_aerowalk_2p.csv.gz")},
-			open(b, "qw_duel_povdmm4_2p.csv.gz"), 2},
+		{"people", []*itr.Trace{open(b, duel)}, open(b, people), 2},
+		{"duel", []*itr.Trace{open(b, people)}, open(b, duel), 2},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			m, err := Train(c.train, c.delay)
@@ -52,8 +49,8 @@ func runTrial(b *testing.B, trial *Trial, codec schema.Codec) {
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(encode/float64(b.N), "ns/row")
 	b.ReportMetric(decode/float64(b.N), "decode-ns/row")
-	b.ReportMetric(s.BitsPerEntity, "bit/row")
+	b.ReportMetric(s.BitsPerEntity, "bits/row")
 	b.ReportMetric(s.BytesPerSnapshot, "B/snapshot")
-	b.ReportMetric(s.FirstBytes, "B/first")
+	b.ReportMetric(s.FirstBytes, "first-B/snapshot")
 	b.ReportMetric(float64(s.ModelBytes), "model-B")
 }

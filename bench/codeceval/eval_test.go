@@ -1,46 +1,101 @@
 package codeceval
 
 import (
+	"bytes"
+	"compress/gzip"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tickrate/tickrate/bench/itr"
 	"github.com/tickrate/tickrate/ecs/schema"
 )
 
-// recordings finds the folder of recordings: shared/traces beside the repository, or further up.
-func recordings(t testing.TB) string {
-	t.Helper()
-	if dir := os.Getenv("TICKRATE_TRACES"); dir != "" {
-		return dir
-	}
-	for dir := ".."; len(dir) < 30; dir += "/.." {
-		if path := filepath.Join(dir, "shared", "traces"); isDir(path) {
-			return path
+var update = flag.Bool("update", false,
+	"derive the entity states in testdata anew from those beside the repository")
+
+// derived are the files of testdata: some snapshots of the first entities of a whole file beside the
+// repository.
+var derived = []struct {
+	file, source               string
+	first, snapshots, entities int
+}{
+	{"fields58_train.itr.gz", "lobby_16_train.itr", 0, 600, 8},
+	{"fields58_test.itr.gz", "lobby_64_train.itr", 0, 150, 8},
+	{"cubes.itr.gz", "cubes_a.itr", 1000, 300, 901},
+}
+
+// The derived files are as large as is said, and something moves in nearly every snapshot.
+func TestDerived(t *testing.T) {
+	for _, c := range derived {
+		path := filepath.Join("testdata", c.file)
+		source := filepath.Join("../../../shared/traces/itr", c.source)
+		if _, err := os.Stat(source); *update && err == nil {
+			whole, err := itr.Open(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cut := *whole
+			cut.Entities, cut.Snapshots = c.entities, nil
+			for _, rows := range whole.Snapshots[c.first:][:c.snapshots] {
+				cut.Snapshots = append(cut.Snapshots, rows[:c.entities*len(whole.Fields)])
+			}
+			var b bytes.Buffer
+			w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // the level is in range
+			if _, err := w.Write(cut.Append(nil)); err != nil || w.Close() != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := open(t, c.file)
+		if len(got.Snapshots) != c.snapshots || got.Entities != c.entities {
+			t.Errorf("%s: %d snapshots of %d entities, want %d of %d", c.file, len(got.Snapshots), got.Entities,
+				c.snapshots, c.entities)
+		}
+		still := 0
+		for s := 1; s < len(got.Snapshots); s++ {
+			if slices.Equal(got.Snapshots[s], got.Snapshots[s-1]) {
+				still++
+			}
+		}
+		if still > c.snapshots/20 {
+			t.Errorf("%s: nothing moves in %d of %d snapshots", c.file, still, c.snapshots)
 		}
 	}
-	t.Skip("shared/traces is missing: the sizes of codecs on recordings stay unproven")
-	return ""
 }
 
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
+// The recordings of people, as poses.
+const (
+	people = "../trace/testdata/people_4on4.csv.gz"
+	duel   = "../trace/testdata/people_duel.csv.gz"
+)
 
+// open reads entity states of testdata, or a recording of people.
 func open(t testing.TB, name string) *itr.Trace {
 	t.Helper()
-	path := filepath.Join(recordings(t), name)
-	var tr *itr.Trace
-	var err error
-	if filepath.Ext(name) == ".itr" {
-		tr, err = itr.Open(path)
-	} else {
-		tr, err = itr.OpenPose(path, itr.Pose{Centimetres: 1, Degrees: 0.1, Hz: 20})
+	if strings.HasSuffix(name, ".csv.gz") {
+		tr, err := itr.OpenPose(name, itr.Pose{Centimetres: 1, Degrees: 0.1, Hz: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tr
 	}
+	file, err := os.Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	unzipped, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr, err := itr.Read(unzipped, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,33 +134,26 @@ func judge(t *testing.T, train, test *itr.Trace, delay int, limits map[schema.Co
 	}
 }
 
-// Sizes of the first snapshots of recordings that were not trained on; codec eval judges all of
-// them.
+// Sizes on entity states that were not trained on. Whole files give smaller ones: models are trained
+// on few snapshots here.
 func TestLobbySizes(t *testing.T) {
-	judge(t, open(t, "itr/lobby_16_train.itr"), first(open(t, "itr/lobby_64_train.itr"), 150), 2,
-		map[schema.Codec]float64{schema.Huffman: 98, schema.Range: 87})
+	judge(t, open(t, "fields58_train.itr.gz"), open(t, "fields58_test.itr.gz"), 2,
+		map[schema.Codec]float64{schema.Huffman: 98, schema.Range: 92})
 }
 
 func TestCubeSizes(t *testing.T) {
 	const perFrame = 8.0 / 901
-	cubes := open(t, "itr/cubes_a.itr")
-	judge(t, first(half(cubes, true), 400), first(half(cubes, false), 300), 6,
-		map[schema.Codec]float64{schema.Huffman: 320 * perFrame, schema.Range: 295 * perFrame})
+	cubes := open(t, "cubes.itr.gz")
+	judge(t, half(cubes, true), half(cubes, false), 6,
+		map[schema.Codec]float64{schema.Huffman: 525 * perFrame, schema.Range: 505 * perFrame})
 }
 
 func TestPoseSizes(t *testing.T) {
-	judge(t, open(t, "qw_duel_aerowalk_2p.csv.gz"), first(open(t, "qw_4on4_dm2_8p.csv.gz"), 3000), 2,
-		map[schema.Codec]float64{schema.Huffman: 31, schema.Range: 30.4})
+	judge(t, open(t, duel), open(t, people), 2,
+		map[schema.Codec]float64{schema.Huffman: 32.5, schema.Range: 31.8})
 }
 
-// first returns the first snapshots of a trace.
-func first(t *itr.Trace, snapshots int) *itr.Trace {
-	c := *t
-	c.Snapshots = t.Snapshots[:min(snapshots, len(t.Snapshots))]
-	return &c
-}
-
-// drifters is a small trace made up here, so that the harness is tested where no recordings are.
+// drifters is a small trace made up here, for tests of the harness.
 func drifters(seed uint32, frames int) *itr.Trace {
 	t := &itr.Trace{Name: "drifters", TickRate: 60, TicksPerSnapshot: 3, Entities: 5,
 		Fields: []itr.Field{{Name: "x"}, {Name: "on", Kind: itr.Flag}}}

@@ -102,7 +102,7 @@ func TestCapturedTickAllocatesNothing(t *testing.T) {
 
 // BenchmarkCapture measures what serve --capture costs a tick while nothing is captured: regions of
 // the flight recorder, marks, and clocks. Blocks of 12 ticks run with and without in turn, and the CPU
-// times of the thread are compared pair by pair. low and high are the ends of the 95 % interval.
+// times of the thread are compared pair by pair.
 func BenchmarkCapture(b *testing.B) {
 	for _, c := range []struct {
 		name    string
@@ -123,7 +123,7 @@ func BenchmarkCapture(b *testing.B) {
 				return tick()
 			})
 			b.ResetTimer()
-			turns, err := compareBlocks(l, max(20, b.N/24), 12, func(with bool) {
+			turns, err := compareBlocks(l, max(leastPairs, b.N/24), 12, func(with bool) {
 				if on == with {
 					return
 				}
@@ -138,12 +138,7 @@ func BenchmarkCapture(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := pairedRatio(turns.off, turns.on)
-			b.ReportMetric(turns.off[len(turns.off)/2], "plain-ns/tick")
-			b.ReportMetric(100*(r.Value-1), "%more")
-			b.ReportMetric(100*(r.Low-1), "%low")
-			b.ReportMetric(100*(r.High-1), "%high")
-			b.ReportMetric(0, "ns/op")
+			turns.report(b)
 		})
 	}
 }

@@ -24,12 +24,21 @@ type newcomer struct {
 	spectator bool
 }
 
-// BenchmarkCatchUp is what a client is sent that holds nothing yet, by codec. ms/join is from its
+// unarmed is a bot that attacks nobody.
+type unarmed struct{ swarm.Brain }
+
+// Decide implements swarm.Brain.
+func (b unarmed) Decide(s *swarm.Observation) client.Intent {
+	in := b.Brain.Decide(s)
+	in.Buttons &^= sim.Fire | sim.Throw | sim.Melee | sim.Rocket
+	return in
+}
+
+// BenchmarkCatchUp is what a client is sent that holds nothing yet, by codec. ns/join is, in virtual time, from its
 // first datagram until it holds everything, B/join the UDP payload until then, handshake included.
 func BenchmarkCatchUp(b *testing.B) {
 	for _, c := range []newcomer{
-		{"players=64", 64, 0, false}, {"players=250", 250, 0, false},
-		{"players=64/objects=240", 64, 240, false}, {"players=64/objects=240/spectator=1", 64, 240, true},
+		{"players=64", 64, 0, false}, {"players=64/objects=240", 64, 240, false},
 	} {
 		// The others differ from these in changes alone.
 		for _, codec := range []schema.Codec{schema.Huffman, schema.HuffmanZstd} {
@@ -39,7 +48,7 @@ func BenchmarkCatchUp(b *testing.B) {
 					bytes, wait = catchUp(b, codec, c)
 				}
 				b.ReportMetric(float64(bytes), "B/join")
-				b.ReportMetric(float64(wait.Milliseconds()), "ms/join")
+				b.ReportMetric(float64(wait), "ns/join")
 				b.ReportMetric(0, "ns/op")
 			})
 		}
@@ -62,7 +71,7 @@ func catchUp(tb testing.TB, codec schema.Codec, n newcomer) (bytes int, wait tim
 	cfg := Config{
 		Clients: players + 1, Seed: 3, Decode: client.DecodeOwn,
 		Link:  impair.Profile{Delay: 25 * time.Millisecond},
-		Brain: func(n int) swarm.Brain { return &gunner{Brain: swarm.NewBot(3, n)} }, // nothing flies
+		Brain: func(n int) swarm.Brain { return unarmed{swarm.NewBot(3, n)} }, // nothing flies
 		Lobby: server.Config{Arena: arena.Generate(players, 3), ArenaName: "test", Players: players,
 			Codec: codec,
 			Rules: sim.Rules{Seed: 3, Mix: true, Game: game}},

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -89,6 +90,19 @@ func TestObservingChangesNothing(t *testing.T) {
 // blocks of one index ran one after the other.
 type observeCost struct{ off, on []float64 }
 
+// report reports the cost without, and that with as a multiple, with the ends of its 95 % interval.
+func (t *observeCost) report(b *testing.B) {
+	r := pairedRatio(t.off, t.on)
+	b.ReportMetric(slices.Sorted(slices.Values(t.off))[len(t.off)/2], "without-ns/tick")
+	b.ReportMetric(r.Value, "cost-ratio")
+	b.ReportMetric(r.Low, "low-ratio")
+	b.ReportMetric(r.High, "high-ratio")
+	b.ReportMetric(0, "ns/op")
+}
+
+// leastPairs are the pairs of blocks of a benchmark of few iterations; a useful -benchtime is 14400x.
+const leastPairs = 2 * trimmed
+
 // uncounted are the first ticks of a block, in which what was just switched on fills its memory. With 12
 // ticks they make blocks whose length has no rhythm in common with what a lobby does once a second.
 const uncounted = 1
@@ -135,36 +149,20 @@ func compareBlocks(b *Sim, pairs, ticks int, set func(on bool)) (t observeCost, 
 
 // BenchmarkObserved measures what metrics, byte accounts, labels and clocks cost a tick. Blocks of
 // 12 ticks, four snapshots to each client, run with and without observation in turn, and their CPU
-// times are compared pair by pair. low and high are the ends of the 95 % interval.
+// times are compared pair by pair.
 func BenchmarkObserved(b *testing.B) {
-	for _, c := range []struct {
-		name    string
-		players int
-		cfg     server.Config
-		labels  bool
-	}{
-		{"players=500", 500, server.Config{}, false},
-		{"players=500,profiled", 500, server.Config{}, true},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			cfg := observed(c.cfg)
-			if !c.labels { // as a host while no profile is taken
-				cfg.EnterStage = nil
-			}
-			l := newFullLobbyWith(b, c.players, cfg, func(tick func() error) error { return tick() })
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			b.ResetTimer()
-			turns, err := compareBlocks(l, max(20, b.N/24), 12, l.Lobby.Observe)
-			if err != nil {
-				b.Fatal(err)
-			}
-			r := pairedRatio(turns.off, turns.on)
-			b.ReportMetric(turns.off[len(turns.off)/2], "unobserved-ns/tick")
-			b.ReportMetric(100*(r.Value-1), "%more")
-			b.ReportMetric(100*(r.Low-1), "%low")
-			b.ReportMetric(100*(r.High-1), "%high")
-			b.ReportMetric(0, "ns/op")
-		})
-	}
+	const players = 500
+	b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
+		cfg := observed(server.Config{})
+		cfg.EnterStage = nil // as a host while no profile is taken
+		l := newFullLobbyWith(b, players, cfg, func(tick func() error) error { return tick() })
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		b.ResetTimer()
+		turns, err := compareBlocks(l, max(leastPairs, b.N/24), 12, l.Lobby.Observe)
+		if err != nil {
+			b.Fatal(err)
+		}
+		turns.report(b)
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"github.com/tickrate/tickrate/client"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -79,9 +77,6 @@ func TestReplaySizes(t *testing.T) {
 		{"generated play of 16", 16, bots, 322},
 		{"human play of 16", 16, recordedPlay(t), 380},
 	} {
-		if c.brain == nil {
-			continue
-		}
 		const length = 41
 		players := c.players
 		b, err := New(Config{Clients: players, Seed: 99, Brain: c.brain, Decode: client.DecodeOwn,
@@ -146,27 +141,11 @@ func TestReplaySizes(t *testing.T) {
 	}
 }
 
-// recordedPlay is recorded human play, nil if the recordings are not there (TICKRATE_TRACES).
+// recordedPlay is recorded human play.
 func recordedPlay(t *testing.T) func(int) swarm.Brain {
-	const name = "qw_4on4_dm2_8p.csv.gz"
-	path := filepath.Join(os.Getenv("TICKRATE_TRACES"), name)
-	for dir := ".."; os.Getenv("TICKRATE_TRACES") == "" && len(dir) < 30; dir += "/.." {
-		if p := filepath.Join(dir, "shared", "traces", name); exists(p) {
-			path = p
-		}
-	}
-	if !exists(path) {
-		t.Logf("%s is not here: sizes of human play are not checked", name)
-		return nil
-	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open("../trace/testdata/people_4on4.csv.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(n int) swarm.Brain { return swarm.NewTraceBot(tr, 99, n) }
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

@@ -1,18 +1,15 @@
 package lobbysim
 
 import (
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/netid"
-	"github.com/tickrate/tickrate/internal/clock"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/netio/impair"
 	"github.com/tickrate/tickrate/server"
-	"github.com/tickrate/tickrate/server/metrics"
 	"github.com/tickrate/tickrate/sim"
 	"github.com/tickrate/tickrate/sim/arena"
 )
@@ -115,49 +112,6 @@ func TestShotLogIsRight(t *testing.T) {
 		clamps[lagcomp.ClampCap] < 5 {
 		t.Error("the cases prove little")
 	}
-}
-
-// BenchmarkShotLog measures what the shot log costs a lobby of 500: the combat system with and
-// without it, in alternate ticks of one lobby, beside a whole tick.
-func BenchmarkShotLog(b *testing.B) {
-	const players = 500
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var tick time.Duration
-	c := newFullLobbyWith(b, players, server.Config{ShotLogSize: 4096}, func(play func() error) error {
-		from := clock.ThreadCPU()
-		err := play()
-		tick += clock.ThreadCPU() - from
-		return err
-	})
-	combat := metrics.StageSystems
-	for i, s := range sim.Systems() {
-		if s.Name == "combat" {
-			combat += metrics.Stage(i)
-		}
-	}
-	var spent [2]float64
-	shots, n := 0, 0
-	stage := c.Lobby.Stats.Stage[combat]
-	b.ReportAllocs()
-	for b.Loop() {
-		for with, ring := range []*lagcomp.ShotLog{nil, c.Lobby.ShotLog()} {
-			c.Lobby.Match().SetShotLog(ring)
-			stage.Reset()
-			if err := c.Step(); err != nil {
-				b.Fatal(err)
-			}
-			spent[with] += stage.Mean()
-			shots += len(c.Lobby.Match().Outcome().Shots) + len(c.Lobby.Match().Outcome().Punches)
-			n++
-		}
-	}
-	half := float64(n) / 2
-	b.ReportMetric(float64(shots)/float64(n), "shots/tick")
-	b.ReportMetric(spent[0]/half, "combat-ns/off")
-	b.ReportMetric(spent[1]/half, "combat-ns/on")
-	b.ReportMetric((spent[1]-spent[0])/half/(float64(shots)/float64(n)), "ns/record")
-	b.ReportMetric(100*(spent[1]-spent[0])/half/(float64(tick)/float64(n)), "%tick")
 }
 
 // With a shot log, too, a steady tick allocates nothing.

@@ -99,6 +99,11 @@ type Step struct {
 	SnapshotAgeMillis Quantiles `json:"snapshot_age_ms"`
 	RTTMillis         Quantiles `json:"rtt_ms"`
 
+	// Of one server process; zero: not known.
+	Traffic Traffic `json:"traffic,omitzero"`
+	// Of the same datagrams, measured right after the step; nil: not asked for.
+	Floor *Floor `json:"floor,omitempty"`
+
 	// Of all server processes; nil: not counted, the plan's setting "hardware counters" says why.
 	Events *Events `json:"events,omitempty"`
 

@@ -16,7 +16,7 @@ import (
 //
 //	BenchmarkPlan/players=100 240 412000 ns/tick 390000 p50-ns/tick ... 12500 B/client/s ...
 //
-// Each step at the knee is followed by one line per stage of its live tick, with the CPU time that
+// Each step near the knee that held is followed by one line per stage of its live tick, with the CPU time that
 // the server paid for one unit of the stage's work (measure.Step.Units):
 //
 //	BenchmarkLive/one-lobby/receive 240 2020 ns/datagram 750 datagrams/tick 750 players
@@ -53,7 +53,7 @@ func WriteBench(w io.Writer, p Plan) error {
 			Values: benchValues(s)}}
 		if len(p.Sizes) > 0 {
 			lines = append(lines, liveLines(p, s, fmt.Sprintf("Live/%s/players=%d/", p.Scenario, s.Players))...)
-		} else if s.Pass && s.Players == p.Knee.Players {
+		} else if s.Pass && (s.Players == p.Nearest() || s.Players >= p.Knee.Low && s.Players <= p.Knee.High) {
 			lines = append(lines, liveLines(p, s, "Live/"+p.Scenario+"/")...)
 		}
 		for i := range lines {
@@ -148,6 +148,10 @@ func benchValues(s measure.Step) []benchfmt.Value {
 		{Value: s.KbpsUpPerClient * kbitToBytes, Unit: "up-B/client/s"},
 		{Value: s.SnapshotAgeMillis.P99 * msToNs, Unit: "age-p99-ns"},
 		{Value: s.AllocsPerTick, Unit: "allocs/tick"},
+	}
+	if f := s.Floor; f != nil && f.Millis > 0 {
+		values = append(values, benchfmt.Value{Value: f.Millis * msToNs, Unit: "floor-ns/tick"},
+			benchfmt.Value{Value: f.Tick, Unit: "tick/floor"}, benchfmt.Value{Value: f.Process, Unit: "process/floor"})
 	}
 	if e := s.Events; e != nil {
 		values = append(values, benchfmt.Value{Value: e.Instructions, Unit: "instructions/player/tick"},

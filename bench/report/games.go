@@ -144,7 +144,7 @@ func (p Plan) bound() string {
 	}
 	for i := len(p.Steps) - 1; i >= 0; i-- {
 		s := p.Steps[i]
-		if s.Players != k.FirstFail || s.Void {
+		if s.Players != k.FailedAt || s.Void {
 			continue
 		}
 		why := strings.Join(s.Failed, "; ")

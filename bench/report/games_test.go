@@ -17,7 +17,7 @@ func sampleGames() Plan {
 		SLO: slo.Level{TickHz: 128, SendEvery: 2}.WithDefaults(), Took: measure.Span{Duration: time.Minute},
 		Warm: []measure.Stage{{Name: "receive", Mean: 0.002}, {Name: "move", Mean: 0.003}, {Name: "fire", Mean: 0.001},
 			{Name: "snapshot", Mean: 0.006}, {Name: "seal", Mean: 0.001}, {Name: "send", Mean: 0.0005}}}
-	find := search.Search{Objective: slo.MustCompile(p.SLO), Each: 10, Lobbies: true, Max: 2000}
+	find := search.Search{Objective: slo.MustCompile(p.SLO), Each: 10, Max: 2000, Words: p.Growth}
 	for _, n := range []int{20, 40, 80, 100} {
 		lobbies := float64(n)
 		s := measure.Step{Players: 10 * n, Lobbies: n, Processes: 1, Duration: measure.Span{Duration: 6 * time.Second},

@@ -45,15 +45,10 @@ func lateness(p Plan) (t latenessTable) {
 	return t
 }
 
-// repeated sums up the repeats at the knee in words.
-func repeated(r *Repeats) string {
+// words sums up the steps near the knee.
+func (n *Near) words() string {
 	mean := func(i measure.Interval) string { return number(i.Mean) + " ± " + number(i.HalfWidth) }
-	text := fmt.Sprintf("%d players were measured %d times and held %d times; "+
+	return fmt.Sprintf("%d steps within the interval, held %d times; "+
 		"means with the 95 %% interval: p99 tick %s ms, %s cores, %s kbit/s a client, p99 age %s ms",
-		r.Players, r.Steps, r.Held,
-		mean(r.TickMillis), mean(r.Cores), mean(r.KbpsDown), mean(r.AgeMillis))
-	if doubt := r.Doubt(); doubt != "" {
-		text += ". " + doubt
-	}
-	return text
+		n.Steps, n.Held, mean(n.TickMillis), mean(n.Cores), mean(n.KbpsDown), mean(n.AgeMillis))
 }

@@ -145,15 +145,10 @@ func why(p Plan) string {
 		return "Nothing was measured yet: no step of the plan has come to its end, " +
 			"so nothing can be said about this machine."
 	case k.Bound == search.Measured && k.Players > 0:
-		above := 100 * (float64(k.FirstFail)/float64(k.Players) - 1)
-		if p.LobbyPlayers > 0 {
-			return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", p.Growth(k.Players),
-				p.Growth(k.FirstFail), above)
-		}
-		return fmt.Sprintf("%s held the service level; %s, %.0f %% more, did not.", count(k.Players),
-			count(k.FirstFail), above)
+		return fmt.Sprintf("With a probability of 90 %% the knee is %s, %s; %s is what limits it.", p.KneeInterval(),
+			k.Reason, k.Term)
 	case k.Bound == search.Measured:
-		return fmt.Sprintf("Not even %s players held the service level.", count(k.FirstFail))
+		return "The service level holds at no size: " + k.Reason + "."
 	case k.Players == 0:
 		return "There is no answer yet: " + k.Reason + "."
 	default:
@@ -161,13 +156,44 @@ func why(p Plan) string {
 	}
 }
 
-// facts are the figures at the knee.
+// KneeInterval is the interval of the knee in words: "620 to 690 players".
+func (p Plan) KneeInterval() string { return p.Interval(p.Knee.Low, p.Knee.High) }
+
+// Interval names sizes from low to high, or at least low where high is 0.
+func (p Plan) Interval(low, high int) string {
+	each := max(p.LobbyPlayers, 1)
+	switch high {
+	case 0:
+		return "at least " + p.Growth(low)
+	case low:
+		return p.Growth(low)
+	}
+	return fmt.Sprintf("%s to %s", count(low/each), p.Growth(high))
+}
+
+// termWords are the intervals of the knees of all terms.
+func (p Plan) termWords() string {
+	var all []string
+	for _, t := range p.Knee.Terms {
+		all = append(all, t.Term+": "+p.Interval(t.Low, t.High))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Nearest is the size of the step that stands for the knee, 0 where none held.
+func (p Plan) Nearest() int {
+	s, _ := p.AtKnee()
+	return s.Players
+}
+
+// facts are the figures of the step nearest to the knee.
 func facts(p Plan) []fact {
 	s, ok := p.AtKnee()
 	if !ok {
 		return nil
 	}
 	all := []fact{
+		{"Measured nearest to the knee", p.Growth(s.Players), ""},
 		{"p99 tick", number(s.LongerTick().P99), fmt.Sprintf("of %s ms; CPU %s", number(p.SLO.TickLimitMillis),
 			number(s.TickCPUMillis.P99))},
 		{"Server CPU", number(s.ServerCores), "cores"},
@@ -175,6 +201,11 @@ func facts(p Plan) []fact {
 		{"Down, all clients", number(s.KbpsDownPerClient * float64(s.Players) / 1000), "Mbit/s"},
 		{"p99 snapshot age", number(s.SnapshotAgeMillis.P99), "of " + number(p.SLO.AgeLimitMillis) + " ms"},
 		{"One more player", number(1000 * p.Fit.Total.Marginal(s.Players)), "µs a tick"},
+	}
+	if f := p.Floor; f != nil && f.Steps > 0 {
+		all = append(all, fact{"CPU, each player", number(1e3 * f.PlayerMillis), "µs a tick"},
+			fact{"Tick", times(f.Tick), "times its datagrams alone"},
+			fact{"Process", times(f.Process), "times its datagrams alone"})
 	}
 	if g := p.Games; g != nil {
 		all = append(all, fact{"Games a core", number(g.PerCore), g.how()})
@@ -197,8 +228,14 @@ func notes(p Plan) []fact {
 		movement = "not recorded"
 	}
 	n := []fact{{"Service level", p.SLO.Expr, ""}, {"Movement", movement, ""}}
-	if p.Repeats != nil {
-		n = append(n, fact{"Repeated", repeated(p.Repeats), ""})
+	if p.Near != nil {
+		n = append(n, fact{"Near the knee", p.Near.words(), ""})
+	}
+	if len(p.Knee.Terms) > 1 {
+		n = append(n, fact{"Knee of each term", p.termWords(), ""})
+	}
+	if p.Floor != nil {
+		n = append(n, fact{"Floor", p.Floor.Words(), ""})
 	}
 	switch voids := p.Voids(); {
 	case voids > 0:

@@ -73,10 +73,11 @@ func TestPageSaysTheVerdict(t *testing.T) {
 		t.Fatalf("the sample does not show what is tested: %+v", full.Knee)
 	}
 	weak := samplePlan(100)
-	weak.Knee = search.Knee{Players: full.Knee.Players, Bound: search.AtLeast,
+	weak.Knee = search.Knee{Players: full.Knee.Players, Low: full.Knee.Players, Bound: search.AtLeast,
 		Reason: "the swarm could not load 2,000 players"}
 	none := samplePlan(1)
-	none.Knee = search.Knee{Bound: search.Measured, FirstFail: 64, Binding: []string{"p99 tick CPU too slow"}}
+	none.Knee = search.Knee{Bound: search.Measured, FailedAt: 64, Failed: []string{"p99 tick CPU too slow"},
+		Reason: "not even 64 players held: p99 tick CPU too slow"}
 	lame := samplePlan(100)
 	for i := range lame.Steps {
 		lame.Steps[i].Bytes.Cells[0].Bits--
@@ -92,22 +93,24 @@ func TestPageSaysTheVerdict(t *testing.T) {
 	}{
 		{"1 measured", full, []string{
 			count(full.Knee.Players) + " players in one lobby",
-			"What binds at " + count(full.Knee.FirstFail) + ": " + full.Knee.Binding[0],
+			"With a probability of 90 % the knee is " + count(full.Knee.Low) + " to " + count(full.Knee.High) + " players",
+			full.Knee.Term + " is what limits it", "Knee of each term",
+			"What failed at " + count(full.Knee.FailedAt) + ": " + full.Knee.Failed[0],
 			"Service level p99(tick) <= 0.6*period", "What a unit of work costs",
 			"(player, connection) pair", "Movement recorded play",
 			"Void steps 1 of ", full.Commit, "20261121", "tickrate plan --seed", "AMD EPYC, 2 cores",
 			"more than 4 ms late", "3 min 12 s", "whole tick"}},
 		{"1 measured: bytes", full, []string{"Where the bytes go",
-			"At the knee, with " + count(full.Knee.Players) + " players, each client received ",
+			"Nearest to the knee, with " + count(full.Nearest()) + " players, each client received ",
 			"a sample of 4 clients, which add up to the ", "sockets gave, bit by bit",
 			"another 28 B a datagram", "By component", "player.yaw", "player mask", "9 others"}},
 		{"1 measured: bytes that do not add up", lame, []string{"but the byte counts add up to "}},
 		{"2 lower bound", weak, []string{"At least " + count(full.Knee.Players) + " players",
 			"lower bound: the swarm could not load"}},
-		{"3 nothing passed", none, []string{"No lobby held the service level", "Not even 64 players",
-			"What binds at 64: p99 tick CPU too slow"}},
+		{"3 nothing passed", none, []string{"No lobby held the service level", "not even 64 players",
+			"What failed at 64: p99 tick CPU too slow"}},
 		{"4 interrupted", cut, []string{"partial: interrupted after 2 steps",
-			"lower bound: the search ended before any lobby failed"}},
+			"lower bound: from 2 steps"}},
 		{"5 interrupted at once", empty, []string{"Nothing was measured",
 			"Nothing was measured yet: no step of the plan has come to its end",
 			"partial: interrupted after 0 steps", "No step was measured", "nothing to draw",

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
@@ -12,7 +13,7 @@ import (
 const Type = "plan"
 
 // Version is the version of the plan.json that this package writes, described in docs/json.md.
-const Version = 3
+const Version = 4
 
 // Plan is a whole answer: the question, the machine, every step and what follows from the steps. A
 // plan that was stopped early is a plan too, with Partial set.
@@ -44,9 +45,11 @@ type Plan struct {
 	Warm []measure.Stage `json:"warm_tick_ms,omitempty"`
 	// Of lobbies that share a process; nil: they do not.
 	Games *Games `json:"games,omitempty"`
-	// Repeats are of the size at the knee; nil where it was measured once.
-	Repeats *Repeats `json:"repeats,omitempty"`
-	Partial bool     `json:"partial"` // the search was cut short: the knee is a lower bound
+	// Steps within the interval of the knee; nil: fewer than two.
+	Near *Near `json:"near_knee,omitempty"`
+	// CPU time as a multiple of that of the datagrams alone; nil: not asked for.
+	Floor   *Floor `json:"floor,omitempty"`
+	Partial bool   `json:"partial"` // the search was cut short: the knee is a lower bound
 }
 
 // Clean returns p as it is written: version and defaults filled in, lists never null, and every
@@ -68,10 +71,14 @@ func (p Plan) Clean() Plan {
 	}
 	p.Steps = steps
 	p.Config = append([]measure.Setting{}, p.Config...)
-	if p.Knee.Bound == "" {
-		p.Knee = search.KneeOf(objective, p.Steps)
+	if p.Knee.Bound == "" && err == nil {
+		p.Knee = search.KneeOf(objective, p.Steps, p.LobbyPlayers, p.Growth)
 	}
-	p.Knee.Binding = append([]string{}, p.Knee.Binding...)
+	p.Knee.Failed = append([]string{}, p.Knee.Failed...)
+	p.Knee.Terms = append([]search.TermKnee{}, p.Knee.Terms...)
+	if p.Near == nil {
+		p.Near = nearKnee(p.Knee, p.Steps)
+	}
 	if p.Fit.Total.Parts == 0 {
 		p.Fit = measure.Fit(steps)
 	}
@@ -82,6 +89,9 @@ func (p Plan) Clean() Plan {
 		p.Units = s.Units()
 	}
 	p.Units = append([]measure.UnitCost{}, p.Units...)
+	if p.Floor == nil {
+		p.Floor = p.floor()
+	}
 	if p.Games == nil {
 		p.Games = p.games()
 	}
@@ -99,14 +109,16 @@ func (p Plan) Voids() int {
 	return n
 }
 
-// AtKnee is the last passing step of the knee's size.
-func (p Plan) AtKnee() (measure.Step, bool) {
-	for i := len(p.Steps) - 1; i >= 0; i-- {
-		if s := p.Steps[i]; s.Players == p.Knee.Players && s.Pass {
-			return s, true
+// AtKnee is the step nearest to the knee, of those that held the service level; of several the last.
+func (p Plan) AtKnee() (at measure.Step, ok bool) {
+	nearest := math.Inf(1)
+	for _, s := range p.Steps {
+		far := math.Abs(math.Log(float64(s.Players) / float64(max(p.Knee.Players, 1))))
+		if s.Pass && p.Knee.Players > 0 && far <= nearest {
+			at, ok, nearest = s, true, far
 		}
 	}
-	return measure.Step{}, false
+	return at, ok
 }
 
 // Accounted is the step with the account of bytes that the report shows: at the knee or, where no

@@ -35,8 +35,8 @@ func traffic(p Plan) bytesTables {
 	}
 	b := s.Bytes
 	at := "With"
-	if s.Pass && s.Players == p.Knee.Players {
-		at = "At the knee, with"
+	if s.Pass && s.Players == p.Nearest() {
+		at = "Nearest to the knee, with"
 	}
 	proof := fmt.Sprintf("which add up to the %s bytes that their sockets gave, bit by bit",
 		count(b.Received))

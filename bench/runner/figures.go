@@ -72,6 +72,7 @@ func newStep(players, clients int, hosts []hostFigures, f *swarm.Figures,
 	for _, st := range rep.Stages {
 		s.StageCPUMillis = append(s.StageCPUMillis, measure.Stage{Name: st.Name, Mean: st.Mean, P99: st.P99})
 	}
+	s.Traffic = trafficOf(&rep, hosts, n, clients)
 	s.Events = events(hosts, players, ticks/lobbies)
 	s.Bytes = account
 	if err := s.Bytes.Check(); err != nil && s.VoidReason == "" {

@@ -19,20 +19,16 @@ type PlanConfig struct {
 	// First and largest size of the search: players of a lobby, or lobbies where those grow. Start
 	// 0: a simulation estimates it.
 	Start, Max int
-	// No step of the search begins that would end after Limit, counted from the plan's start.
-	// Search and repeats together may take a quarter more.
+	// No step begins that would end after Limit, counted from the plan's start.
 	Limit time.Duration
 	// Sizes to measure in place of a search, in the unit of Start. Each is measured once, and once
 	// more for each repeat.
 	Sizes     []int
-	Tolerance float64 // wanted gap from knee to first failure, as a part of the knee; 0: default
+	Tolerance float64 // wanted half width of the knee's interval, as a part of the knee; 0: default
 	Commit    string  // of this build, for the report
 	Command   string  // command line that reproduces the plan
 	Save      func(report.Plan) error
 }
-
-// repeatTime is the time for the search and the repeats together, as a multiple of Limit.
-const repeatTime = 1.25
 
 // planRun is a plan while it runs.
 type planRun struct {
@@ -51,7 +47,7 @@ func (p *planRun) knee() search.Knee {
 	return p.search.Knee()
 }
 
-// Plan finds the knee and measures it again. Then it compares codecs or, where lobbies share a
+// Plan finds the knee. Then it compares codecs or, where lobbies share a
 // process, plays one lobby alone. It calls Save before the first step and after every step: a plan
 // that is killed leaves the steps so far. An interrupt ends it without an error, with Partial set.
 func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) {
@@ -66,8 +62,9 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	p.search = search.Search{Objective: r.cfg.Objective, Tolerance: cfg.Tolerance, Limit: cfg.Limit,
 		Max: sc.At(cfg.Max).Total(), Each: sc.Lobby.Lobbies}
 	if sc.Lobby.Grow == "lobbies" {
-		p.search.Each, p.search.Lobbies, p.plan.LobbyPlayers = sc.Lobby.Players, true, sc.Lobby.Players
+		p.search.Each, p.plan.LobbyPlayers = sc.Lobby.Players, sc.Lobby.Players
 	}
+	p.search.Words = p.plan.Growth
 	p.giveSizes(sc)
 	if err := p.save(); err != nil {
 		return p.plan, err
@@ -82,7 +79,6 @@ func (r *Runner) Plan(ctx context.Context, cfg PlanConfig) (report.Plan, error) 
 	p.plan.Partial = ctx.Err() != nil
 	p.plan.Took, p.plan.Knee = measure.Span{Duration: time.Since(p.plan.Started)}, p.knee()
 	p.plan.Fit = measure.Fit(p.plan.Steps)
-	p.plan.Repeats = report.RepeatsAt(p.plan.Knee.Players, p.plan.Steps)
 	if s, ok := p.plan.AtKnee(); ok {
 		p.plan.Units = s.Units()
 	}
@@ -98,7 +94,8 @@ func (p *planRun) giveSizes(sc scenario.Scenario) {
 		p.plan.Sizes = append(p.plan.Sizes, sc.At(n).Total())
 	}
 	p.sizes = &search.Sizes{Objective: p.Runner.cfg.Objective, Players: p.plan.Sizes,
-		Rounds: 1 + sc.Measure.Repeat, Limit: p.cfg.Limit, Words: p.plan.Growth}
+		Rounds: 1 + sc.Measure.Repeat, Limit: p.cfg.Limit,
+		Each: p.search.Each, Words: p.plan.Growth}
 }
 
 // find measures the sizes that are given, or searches for the knee.
@@ -178,41 +175,18 @@ func (p *planRun) simulate(ctx context.Context, sc scenario.Scenario) (err error
 	return err
 }
 
-// measure searches for the knee and repeats it. A size that fails in a repeat is not a knee: the
-// search goes on below it.
+// measure searches for the knee.
 func (p *planRun) measure(ctx context.Context) error {
-	end := p.plan.Started.Add(time.Duration(repeatTime * float64(p.cfg.Limit)))
-	for repeats := 0; ctx.Err() == nil; {
+	for ctx.Err() == nil {
 		players, more := p.search.Next(time.Since(p.plan.Started))
-		knee := p.search.Knee().Players
-		switch {
-		case more:
-			repeats = 0
-		case knee == 0 || repeats == p.Runner.cfg.Scenario.Measure.Repeat ||
-			time.Now().Add(p.stepTime()).After(end):
+		if !more {
 			return nil
-		default:
-			players, repeats = knee, repeats+1
 		}
-		if err := p.measureStep(ctx, players, func(step measure.Step) measure.Step {
-			if step.Repeat = repeats; repeats == 0 {
-				return p.search.Record(step)
-			}
-			if step = p.search.Repeat(step); !step.Pass && !step.Void {
-				repeats = 0 // the next knee is another size
-			}
-			return step
-		}); err != nil {
+		if err := p.measureStep(ctx, players, p.search.Record); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// stepTime is the least time that a step takes: its warm-up and its measurement.
-func (p *planRun) stepTime() time.Duration {
-	m := p.Runner.cfg.Scenario.Measure
-	return time.Duration(m.Warmup + m.Duration)
 }
 
 // save saves the plan so far, as a partial one.

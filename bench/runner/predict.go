@@ -54,10 +54,11 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	if err != nil {
 		return p, nil, err
 	}
-	if p.Memory, err = simbench.NewMemory(sc, resident); err != nil {
+	memory, err := simbench.NewMemory(sc, resident)
+	if err != nil {
 		return p, nil, err
 	}
-	p.MemoryBytes = p.Memory.Of(sc.Lobby.Lobbies, len(sims[0].Traffic))
+	p.AddMemory(memory, len(sims[0].Traffic))
 	return p, r, nil
 }
 

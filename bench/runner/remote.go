@@ -95,6 +95,6 @@ func (r *Runner) remoteFigures(sc scenario.Scenario, players int, hosts []hostFi
 			f.AgeVoid)
 	}
 	s.Void = s.VoidReason != ""
-	r.blameStall(&s, sc)
+	blameStall(&s, sc.Rates.TickHz)
 	return s
 }

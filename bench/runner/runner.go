@@ -36,6 +36,8 @@ type Config struct {
 	Observer    Observer
 	Description measure.Machine // default measure.Here
 
+	Floor bool // measure the floor of each step's datagrams, too
+
 	// Keeps the captured ticks of the steps of a plan that fail; nil: no tick is captured.
 	Captures *Captures
 	// Plays the players of a step on other machines; nil: a swarm in this process does.
@@ -138,7 +140,12 @@ func (r *Runner) Step(ctx context.Context, players int) (measure.Step, error) {
 	}
 	defer s.Close() // the figures are out by then
 	run := stepRun{Runner: r, sc: sc, servers: servers, swarm: s, players: players}
-	return run.measure(ctx)
+	step, err := run.measure(ctx)
+	servers.stop() // they would take the processor from the floor
+	if err == nil {
+		r.addFloor(ctx, &step)
+	}
+	return step, err
 }
 
 // Repeat measures the scenario live as many times. The seed of each run is one more than that of
@@ -219,7 +226,7 @@ func (r *stepRun) measure(ctx context.Context) (measure.Step, error) {
 	step := newStep(r.players, clients, hosts, &s.Figures, Account(&s.Figures))
 	step.SwarmHiccup = millis(gaps)
 	r.blame(&step)
-	r.blameStall(&step, r.sc)
+	blameStall(&step, r.sc.Rates.TickHz)
 	return step, nil
 }
 
@@ -240,26 +247,17 @@ func (r *stepRun) blame(s *measure.Step) {
 // spareShare is the share of a processor above which server and swarm cannot blame the machine.
 const spareShare = 0.75
 
-// blameStall makes a step void that fails because the server's machine stalled.
-func (r *Runner) blameStall(s *measure.Step, sc scenario.Scenario) {
-	if why := r.stalled(*s, sc); why != "" {
-		s.Void, s.Stalled, s.VoidReason = true, true, why
+// blameStall makes a step void in which the server's machine stalled, whether it holds or fails: a
+// thread of the server that only sleeps woke over a period late, though the server had a quarter of
+// its processor to spare.
+func blameStall(s *measure.Step, tickHz int) {
+	late := s.HiccupMillis.Max
+	if s.Void || late < 1000/float64(tickHz) || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMillis))) {
+		return
 	}
-}
-
-// stalled says that the machine stalled where a step fails because of it: a thread of the server that
-// only sleeps woke over a period late, though the server had a quarter of its processor to spare.
-func (r *Runner) stalled(s measure.Step, sc scenario.Scenario) string {
-	period, late := 1000/float64(sc.Rates.TickHz), s.HiccupMillis.Max
-	if s.Void || late < period || s.ServerCores > spareShare*float64(max(1, len(s.LoopCallMillis))) {
-		return ""
-	}
-	failed := r.cfg.Objective.Check(s)
-	if len(failed) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the machine stalled: a thread of the server that only sleeps woke %.0f ms late, "+
-		"while the server used %.2f cores (%s)", late, s.ServerCores, failed[0])
+	s.Void, s.Stalled = true, true
+	s.VoidReason = fmt.Sprintf("the machine stalled: a thread of the server that only sleeps woke %.0f ms late, "+
+		"while the server used %.2f cores", late, s.ServerCores)
 }
 
 // settleTime is the most time that clients' clocks get beyond the warm-up.

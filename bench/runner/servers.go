@@ -102,7 +102,7 @@ func (s *servers) tokens(players int) func(n int) ([]byte, error) {
 	}
 }
 
-// stop ends the servers, then the links.
+// stop ends the servers, then the links. A second stop does nothing.
 func (s *servers) stop() {
 	for _, p := range s.all {
 		p.stop()
@@ -111,6 +111,7 @@ func (s *servers) stop() {
 	for _, done := range s.links {
 		<-done // the proxy's error at its end is of no interest
 	}
+	s.all, s.links = nil, nil
 }
 
 // reset begins new figures on all servers, on goroutines of its own.

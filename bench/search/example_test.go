@@ -29,10 +29,10 @@ func Example() {
 	}
 	knee, cost := s.Knee(), measure.Fit(steps)
 	fmt.Println(len(steps), "steps")
-	fmt.Println(knee.Players, knee.Bound, knee.Binding[0])
+	fmt.Println(knee.Players, knee.Bound, knee.Term)
 	fmt.Printf("%.1f µs a player\n", 1000*cost.Total.B)
 	// Output:
-	// 10 steps
-	// 1080 measured p99(tick) is 10.44, expected <= 10 (0.6 * period)
+	// 9 steps
+	// 1108 measured p99(tick) <= 0.6 * period
 	// 9.0 µs a player
 }

@@ -14,11 +14,11 @@ import (
 const (
 	DefaultStart     = 64
 	DefaultMax       = 4096
-	DefaultTolerance = 0.08
+	DefaultTolerance = 0.05
 )
 
-// Search finds the knee in few steps: it grows the lobby until one fails, then halves the gap (in
-// ratio) until the smallest failing size is within Tolerance of the largest passing one. Set the
+// Search finds the knee: each step goes into an estimate, and the next size is the one whose
+// measurement is expected to narrow the estimate most (Psi, of adaptive psychometrics). Set the
 // fields, then alternate Next, a measurement and Record:
 //
 //	for {
@@ -30,231 +30,166 @@ const (
 //	}
 //	plan.Knee = search.Knee()
 //
-// One failure proves little on a busy machine. A failure that quadratic growth from the last good
-// step does not explain is measured again at once. The search treats all others as true, and
-// measures the smallest again at the end, because it decides; if it passes, the search goes on
-// above it. A failure by half or more is not measured again.
-//
-// A void step is measured again, too: the swarm may have had a bad moment. The second time, its
-// size counts as a limit that is not the server's: the knee is a lower bound, and the search looks
-// for a larger one below that limit with a wide tolerance.
+// The search ends when half of the interval is within Tolerance of the knee, when its time is over,
+// when the largest or the smallest size has decided, or when larger sizes cannot be measured.
 type Search struct {
 	Objective *slo.Objective // what a step must hold; default slo.Default
 	Start     int            // first size, players
 	Max       int            // largest size to try
-	Tolerance float64        // wanted gap between knee and first failure, as a part of the knee
+	Tolerance float64        // wanted half width of the interval, as a part of the knee
 	Limit     time.Duration  // end of the last step, from the start of the search; 0: no limit
 	// Sizes are multiples of it: players of a lobby where lobbies grow; default 1.
 	Each int
-	// Reports name a size as a number of lobbies of Each players.
-	Lobbies bool
+	// Names a size in reports; default "N players".
+	Words func(players int) string
 
-	good     measure.Step   // largest passing step
-	passed   []measure.Step // every passing size below it, the smallest first
-	unstable []int          // sizes that failed in a repeat
-	bad      []miss         // larger sizes that failed or were void, the smallest first
-	retry    int            // size to measure a second time; 0: none
+	estimate *estimate
 	begun    time.Duration
 	stepCost time.Duration
 	asked    bool
-	timedOut bool
+	end      ending
 }
 
-// miss is a size that did not hold.
-type miss struct {
-	measure.Step // the last time
-	times        int
-}
+// ending is why a search ended.
+type ending int
 
-// swarmLimitTolerance is the tolerance where the swarm is the limit: a lower bound is not worth
-// more steps.
-const swarmLimitTolerance = 0.25
-
-// clearFailure is the load of a tick, as a part of its limit, from which on a failure is no
-// accident.
-const clearFailure = 1.5
+const (
+	notEnded    ending = iota
+	narrow             // the interval is narrow enough
+	outOfTime          // the time is over
+	largestHeld        // the largest size holds
+	noneHeld           // the smallest size fails
+	blocked            // larger sizes cannot be measured
+)
 
 // Next returns the next size to measure, false when the search is over. The argument is the time
-// since the search began; steps are assumed to take as long as the longest so far.
+// since the search began; a step is assumed to take as long as the longest so far.
 func (s *Search) Next(elapsed time.Duration) (players int, ok bool) {
 	if s.asked {
 		s.stepCost = max(s.stepCost, elapsed-s.begun)
 	}
-	players, ok = s.next()
-	if ok && s.Limit > 0 && elapsed+s.stepCost > s.Limit {
-		s.timedOut = true
-		return 0, false
+	players, s.end = s.next()
+	if s.end == notEnded && s.Limit > 0 && elapsed+s.stepCost > s.Limit {
+		s.end = outOfTime
 	}
 	s.begun, s.asked = elapsed, true
-	return players, ok
+	return players, s.end == notEnded
 }
 
-func (s *Search) next() (int, bool) {
+// next is the size to measure next, or why there is none.
+func (s *Search) next() (int, ending) {
+	e := s.estimated()
+	valid := e.valid()
+	roof := e.roof()
+	if len(valid) == 0 {
+		return s.first(roof)
+	}
+	low, high := s.reach(valid)
+	if low == s.each() && s.noneHolds(valid) {
+		return 0, noneHeld
+	}
+	_, k, _ := e.knees()
+	if s.allHold(valid, e.beyond(k, s.max())) {
+		return 0, largestHeld
+	}
+	if roof > 0 && roof <= high {
+		held := largestOf(valid)
+		if high = s.below(roof, held); high <= held && (!anyFailed(valid) || e.beyond(k, held) > 0.5) {
+			return 0, blocked
+		}
+		low = min(low, high)
+	}
+	if s.narrowEnough(k, valid) {
+		return 0, narrow
+	}
+	if s.flat(valid) {
+		return s.each(), notEnded
+	}
+	return e.narrowest(s.candidates(k, low, high)), notEnded
+}
+
+// first is the size of a search without a valid step: a smaller one where the first cannot be measured.
+func (s *Search) first(roof int) (int, ending) {
 	switch {
-	case s.retry > 0:
-		return s.retry, true
-	case len(s.bad) == 0 && s.good.Players == 0:
-		return s.start(), true
-	case len(s.bad) == 0:
-		return s.grow()
+	case roof == 0:
+		return min(s.whole(float64(orInt(s.Start, DefaultStart))), s.max()), notEnded
+	case roof <= s.each():
+		return 0, blocked
 	}
-	if players, ok := s.halve(); ok {
-		return players, true
-	}
-	if s.doubtful(s.bad[0]) {
-		s.retry = s.bad[0].Players
-	}
-	return s.retry, s.retry > 0
+	return s.below(roof, 0), notEnded
 }
 
-// doubtful reports whether a miss may be an accident.
-func (s *Search) doubtful(m miss) bool {
-	return m.times < 2 && !m.Void && s.objective().TickLoad(m.Step) < clearFailure
-}
-
-func (s *Search) start() int {
-	return min(s.wholeLobbies(float64(orInt(s.Start, DefaultStart))), s.max())
-}
-func (s *Search) max() int  { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
-func (s *Search) each() int { return max(s.Each, 1) }
-
-// wholeLobbies is the nearest multiple of Each, at least one.
-func (s *Search) wholeLobbies(players float64) int {
-	return max(int(math.Round(players/float64(s.each()))), 1) * s.each()
-}
-
-func (s *Search) tolerance() float64 {
-	least := 0.0
-	if len(s.bad) > 0 && s.bad[0].Void {
-		least = swarmLimitTolerance
+// below is a size below one that cannot be measured and above one that can: their middle, or the lower
+// one where they are a quarter apart.
+func (s *Search) below(roof, held int) int {
+	if float64(roof) <= 1.25*float64(held) || roof-held <= s.each() {
+		return held
 	}
-	if s.Tolerance > 0 {
-		return max(s.Tolerance, least)
+	if held == 0 {
+		return s.whole(float64(roof) / 2)
 	}
-	return max(DefaultTolerance, least)
+	return s.whole(math.Sqrt(float64(roof) * float64(held)))
 }
 
-// grow doubles the size while a tick that grows with the square of the players would hold, and
-// takes smaller steps after that. Lobbies that share a process grow its load in proportion: the next
-// size is one that a processor can carry.
-func (s *Search) grow() (int, bool) {
-	if s.good.Players >= s.max() {
-		return 0, false
+// roof is the smallest size that cannot be measured, 0 if there is none: one of which and below
+// which three steps more were void than were valid there and above.
+func (e *estimate) roof() (least int) {
+	for _, at := range e.steps {
+		if !at.Void || least > 0 && at.Players >= least {
+			continue
+		}
+		voids := 0
+		for _, s := range e.steps {
+			switch {
+			case s.Void && s.Players <= at.Players:
+				voids++
+			case !s.Void && s.Players >= at.Players:
+				voids--
+			}
+		}
+		if voids >= 3 {
+			least = at.Players
+		}
 	}
-	ratio := 1.6
-	if load := coreLoad(s.good); load > 0 {
+	return least
+}
+
+// reach is the smallest and the largest size that may be measured next: a quarter of the smallest so
+// far (while none has failed a quarter more than the largest), and growth from the largest that held.
+func (s *Search) reach(valid []measure.Step) (low, high int) {
+	low, high = math.MaxInt, 0
+	var held measure.Step
+	for _, step := range valid {
+		low, high = min(low, step.Players), max(high, step.Players)
+		if step.Pass && step.Players > held.Players {
+			held = step
+		}
+	}
+	if held.Players > 0 {
+		high = max(high, s.grown(held))
+	}
+	if high = min(high, s.max()); !anyFailed(valid) { // only a larger size can tell
+		return min(max(s.whole(1.25*float64(held.Players)), held.Players+s.each()), high), high
+	}
+	return max(s.whole(float64(low)/4), s.each()), high
+}
+
+// anyFailed reports whether one of the steps failed.
+func anyFailed(valid []measure.Step) bool {
+	return slices.ContainsFunc(valid, func(step measure.Step) bool { return !step.Pass })
+}
+
+// grown is the size to which the search may grow from one that held: twice as large, or as many
+// lobbies in a process as a processor can carry.
+func (s *Search) grown(held measure.Step) int {
+	ratio := 2.0
+	if load := coreLoad(held); load > 0 {
 		ratio = min(max(0.95/load, 1.15), 2)
-		if few := 10 * s.each(); load < 0.2 && s.good.Players < few {
-			ratio = float64(few) / float64(s.good.Players)
+		if few := 10 * s.each(); load < 0.2 && held.Players < few {
+			ratio = float64(few) / float64(held.Players)
 		}
-	} else if s.objective().TickLoad(s.good) < 0.25 {
-		ratio = 2
 	}
-	next := s.round(float64(s.good.Players) * ratio)
-	return min(max(next, s.good.Players+s.each()), s.max()), true
-}
-
-func (s *Search) halve() (int, bool) {
-	lo, hi := s.good.Players, s.bad[0].Players
-	if hi-lo <= s.each() || (lo > 0 && float64(hi) <= float64(lo)*(1+s.tolerance())) {
-		return 0, false
-	}
-	middle := math.Sqrt(float64(max(lo, 1)) * float64(hi))
-	if lo == 0 {
-		middle = float64(hi) / 2 // nothing has passed yet, so there is no ratio to halve
-	}
-	return min(max(s.round(middle), lo+s.each()), hi-s.each()), true
-}
-
-// round returns the nearest round number (a multiple of 1, 2, 5, 10, 20, 50...) within a quarter of
-// the tolerance.
-func (s *Search) round(x float64) int {
-	if s.each() > 1 {
-		return s.wholeLobbies(x)
-	}
-	grain, fine := 1.0, x*s.tolerance()/4
-	for i := 0; ; i++ {
-		by := [...]float64{2, 2.5, 2}[i%3]
-		if grain*by > fine {
-			return int(math.Round(x/grain) * grain)
-		}
-		grain *= by
-	}
-}
-
-func (s *Search) objective() *slo.Objective {
-	if s.Objective == nil {
-		s.Objective = slo.Default()
-	}
-	return s.Objective
-}
-
-// Record takes a measured step into account and returns it judged by the objective.
-func (s *Search) Record(step measure.Step) measure.Step {
-	step = s.objective().Judge(step)
-	s.retry = 0
-	if step.Pass && !slices.Contains(s.unstable, step.Players) {
-		s.pass(step)
-		return step
-	}
-	roof := slices.ContainsFunc(s.bad, func(m miss) bool { return m.Void && m.times > 1 })
-	m := s.miss(step)
-	if m.times == 1 && (step.Void && !roof || !step.Void && s.surprising(step)) ||
-		m.times == 2 && step.Stalled {
-		s.retry = step.Players
-	}
-	return step
-}
-
-func (s *Search) pass(step measure.Step) {
-	if step.Players > s.good.Players {
-		s.good = step
-		s.passed = append(s.passed, step)
-	}
-	s.bad = slices.DeleteFunc(s.bad, func(m miss) bool { return m.Players <= s.good.Players })
-}
-
-// miss notes that a size did not hold.
-func (s *Search) miss(step measure.Step) *miss {
-	at, known := slices.BinarySearchFunc(s.bad, step.Players, func(m miss,
-		players int) int {
-		return m.Players - players
-	})
-	if !known {
-		s.bad = slices.Insert(s.bad, at, miss{})
-	}
-	m := &s.bad[at]
-	m.Step = step
-	m.times++
-	return m
-}
-
-// Repeat takes another measurement of the knee's size into account and returns it judged. A size
-// that fails in a repeat is the knee no more: the search goes on below it.
-func (s *Search) Repeat(step measure.Step) measure.Step {
-	step = s.objective().Judge(step)
-	if step.Pass || step.Void || step.Players != s.good.Players {
-		return step
-	}
-	s.unstable = append(s.unstable, step.Players)
-	s.miss(step).times = 2 // it failed while it was expected to hold: no accident
-	s.passed = slices.DeleteFunc(s.passed, func(p measure.Step) bool { return p.Players >= step.Players })
-	s.good = measure.Step{}
-	if n := len(s.passed); n > 0 {
-		s.good = s.passed[n-1]
-	}
-	return step
-}
-
-func (s *Search) surprising(step measure.Step) bool {
-	if s.good.Players == 0 {
-		return false
-	}
-	ratio := float64(step.Players) / float64(s.good.Players)
-	if load := coreLoad(s.good); load > 0 {
-		return load*ratio < 0.9
-	}
-	return s.objective().TickLoad(s.good)*ratio*ratio < 1
+	return max(s.whole(float64(held.Players)*ratio), held.Players+s.each())
 }
 
 // coreLoad is the share of its processor that the server or the swarm used, whichever is larger, in
@@ -267,81 +202,133 @@ func coreLoad(s measure.Step) float64 {
 	return max(s.ServerCores/float64(loops), s.SwarmCores)
 }
 
+// noneHolds reports whether the smallest size was measured twice and failed each time.
+func (s *Search) noneHolds(valid []measure.Step) bool {
+	failed := 0
+	for _, step := range valid {
+		if step.Pass {
+			return false
+		}
+		if step.Players == s.each() {
+			failed++
+		}
+	}
+	return failed >= 2
+}
+
+// allHold reports whether the largest size holds: by the estimate, or because it held three times
+// and nothing failed.
+func (s *Search) allHold(valid []measure.Step, beyond float64) bool {
+	held := 0
+	for _, step := range valid {
+		if step.Players == s.max() {
+			held++
+		}
+	}
+	return !anyFailed(valid) && (held >= 3 || held > 0 && beyond > 1-lowQuantile)
+}
+
+// narrowEnough reports whether the interval is within the tolerance, or names one size. Steps
+// must have been measured near it.
+func (s *Search) narrowEnough(k spread, valid []measure.Step) bool {
+	held := slices.ContainsFunc(valid, func(step measure.Step) bool { return step.Pass })
+	if !held || largestOf(valid) < int(k.middle) {
+		return false
+	}
+	wanted := s.Tolerance
+	if wanted <= 0 {
+		wanted = DefaultTolerance
+	}
+	width := k.high - k.low
+	return width <= 2*wanted*k.middle || width <= float64(s.each())
+}
+
+// flat reports whether nothing holds, and the load of a failing term was the same at two sizes
+// far apart: then only the smallest size can tell whether any holds.
+func (s *Search) flat(valid []measure.Step) bool {
+	if slices.ContainsFunc(valid, func(step measure.Step) bool { return step.Pass }) || len(valid) < 2 {
+		return false
+	}
+	last, e := valid[len(valid)-1], s.estimated()
+	for _, step := range valid[:len(valid)-1] {
+		if ratio := float64(last.Players) / float64(step.Players); ratio > 0.67 && ratio < 1.5 {
+			continue
+		}
+		before := e.objective.Margins(step)
+		for i, m := range e.objective.Margins(last) {
+			if !m.Holds && math.Abs(math.Log(m.Load/before[i].Load)) < 0.1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// candidates are the sizes among which the search chooses: quantiles of the knee that can be
+// measured next.
+func (s *Search) candidates(k spread, low, high int) (all []int) {
+	for _, q := range []float64{0.02, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.98} {
+		size := s.round(s.estimate.grid.quantile(k.above, q))
+		if size = min(max(size, low), high); !slices.Contains(all, size) {
+			all = append(all, size)
+		}
+	}
+	return all
+}
+
+func (s *Search) max() int  { return max(orInt(s.Max, DefaultMax)/s.each(), 1) * s.each() }
+func (s *Search) each() int { return max(s.Each, 1) }
+
+// whole is the nearest multiple of Each, at least one.
+func (s *Search) whole(players float64) int {
+	return max(int(math.Round(players/float64(s.each()))), 1) * s.each()
+}
+
+// round returns the nearest round number (a multiple of 1, 2, 5, 10, 20, 50...) within one percent.
+func (s *Search) round(x float64) int {
+	if s.each() > 1 {
+		return s.whole(x)
+	}
+	grain := 1.0
+	for i := 0; ; i++ {
+		by := [...]float64{2, 2.5, 2}[i%3]
+		if grain*by > x/100 {
+			return max(int(math.Round(x/grain)*grain), 1)
+		}
+		grain *= by
+	}
+}
+
+// estimated is the estimate of the steps so far.
+func (s *Search) estimated() *estimate {
+	if s.estimate == nil {
+		if s.Objective == nil {
+			s.Objective = slo.Default()
+		}
+		s.estimate = newEstimate(s.Objective, s.each(), s.max())
+	}
+	return s.estimate
+}
+
+// Record takes a measured step into account and returns it judged by the objective.
+func (s *Search) Record(step measure.Step) measure.Step {
+	e := s.estimated()
+	step = e.objective.Judge(step)
+	e.add(step)
+	return step
+}
+
 // Knee returns the knee as far as it is known, at any time: an interrupted plan has an answer, too.
-// A miss that was due for a second measurement and did not get it decides nothing.
 func (s *Search) Knee() Knee {
-	k := Knee{Players: s.good.Players, Bound: AtLeast, OutOfTime: s.timedOut}
-	bad := s.bad
-	if s.good.Players == 0 {
-		k.Bound = NotFound
-		if len(bad) > 0 {
-			k.Below = bad[0].Players
-		}
-	}
-	if s.retry > 0 && len(bad) > 0 && bad[0].Players == s.retry && !s.confirming() {
-		bad = bad[1:]
-	}
-	switch {
-	case len(bad) == 0 && s.retry > 0:
-		k.Reason = fmt.Sprintf("%s failed once and were not measured again%s", s.words(s.retry),
-			s.timeWords())
-	case len(bad) == 0 && s.good.Players == 0:
-		k.Reason = "nothing was measured"
-	case len(bad) == 0 && s.good.Players >= s.max():
-		k.Reason = fmt.Sprintf("%s is the largest size that was asked for", s.words(s.good.Players))
-	case len(bad) == 0:
-		k.Reason = "the search ended before any lobby failed"
-		if s.timedOut {
-			k.Reason = "the search ran out of time before any lobby failed"
-		}
-	case bad[0].Void && bad[0].Stalled:
-		k.Stalled = true
-		k.Reason = fmt.Sprintf("%s could not be measured: %s", s.words(bad[0].Players), bad[0].VoidReason)
-	case bad[0].Void && bad[0].Invalid:
-		k.Reason = fmt.Sprintf("%s could not be measured: %s", s.words(bad[0].Players), bad[0].VoidReason)
-	case bad[0].Void:
-		k.Swarm = true
-		k.Reason = fmt.Sprintf("the swarm could not load %s: %s", s.words(bad[0].Players), bad[0].VoidReason)
-	default:
-		k.Bound, k.FirstFail, k.Binding, k.Below = Measured, bad[0].Players, bad[0].Failed, 0
-		k.Cause = bad[0].Cause
-		k.Reason = s.measuredWords(bad[0])
-	}
-	return k
+	return s.estimated().knee(s.each(), s.end, wordsOr(s.Words))
 }
 
-// confirming reports whether the second measurement that is due is the last of the search.
-func (s *Search) confirming() bool { _, more := s.halve(); return !more }
-
-func (s *Search) measuredWords(bad miss) string {
-	once := ""
-	if s.doubtful(bad) {
-		once = ", measured once"
+// wordsOr is the function that names sizes, or one that counts players.
+func wordsOr(words func(int) string) func(int) string {
+	if words != nil {
+		return words
 	}
-	if s.good.Players == 0 {
-		return fmt.Sprintf("no lobby passed, not even %s%s%s", s.words(bad.Players), once, s.timeWords())
-	}
-	gap := float64(bad.Players)/float64(s.good.Players) - 1
-	return fmt.Sprintf("%s failed%s, %.0f %% above the knee%s", s.words(bad.Players), once, 100*gap,
-		s.timeWords())
-}
-
-// words names a size.
-func (s *Search) words(players int) string {
-	if s.Lobbies && s.Each > 0 {
-		if players == s.Each {
-			return fmt.Sprintf("1 lobby of %d", s.Each)
-		}
-		return fmt.Sprintf("%d lobbies of %d", players/s.Each, s.Each)
-	}
-	return fmt.Sprintf("%d players", players)
-}
-
-func (s *Search) timeWords() string {
-	if s.timedOut {
-		return ", then the search ran out of time"
-	}
-	return ""
+	return func(players int) string { return fmt.Sprintf("%d players", players) }
 }
 
 func orInt(x, zero int) int {
@@ -349,4 +336,12 @@ func orInt(x, zero int) int {
 		return x
 	}
 	return zero
+}
+
+// largestOf is the largest size of steps.
+func largestOf(steps []measure.Step) (n int) {
+	for _, s := range steps {
+		n = max(n, s.Players)
+	}
+	return n
 }

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -16,6 +15,7 @@ type Sizes struct {
 	Players   []int         // the sizes, the smallest first
 	Rounds    int           // how often each is measured
 	Limit     time.Duration // end of the last step, from the start; 0: no limit
+	Each      int           // players by which sizes grow, the smallest size; default 1
 	Words     func(players int) string
 
 	measured int // of all rounds
@@ -88,49 +88,15 @@ func Judged(sizes []int, steps []measure.Step) (failed, void []int) {
 	return failed, void
 }
 
-// Knee is the largest size that held in every measurement, below the smallest that failed.
+// Knee estimates the knee from the steps so far.
 func (s *Sizes) Knee() Knee {
-	k := Knee{Bound: AtLeast, OutOfTime: s.timedOut}
-	var void measure.Step // of the sizes above the knee
-	for _, n := range s.Players {
-		v := verdictOf(n, s.steps)
-		if v.failed {
-			k.Bound, k.FirstFail, k.Binding, k.Cause = Measured, n, v.last.Failed, v.last.Cause
-			break
-		}
-		if v.held {
-			k.Players, void = n, measure.Step{}
-		} else if void.Players == 0 {
-			void = v.last
-		}
+	e := newEstimate(s.Objective, max(s.Each, 1), slices.Max(s.Players))
+	for _, step := range s.steps {
+		e.add(step)
 	}
-	if k.Players == 0 && k.Bound == AtLeast {
-		k.Bound = NotFound
-		if len(s.steps) > 0 {
-			k.Below = slices.MinFunc(s.steps, func(a, b measure.Step) int { return a.Players - b.Players }).Players
-		}
+	end := notEnded
+	if s.timedOut {
+		end = outOfTime
 	}
-	k.Swarm = k.Bound != Measured && void.Void && !void.Stalled && !void.Invalid
-	k.Stalled = k.Bound != Measured && void.Stalled
-	k.Reason = s.reason(k, void)
-	return k
-}
-
-// reason says why the knee is what it is.
-func (s *Sizes) reason(k Knee, void measure.Step) string {
-	switch {
-	case k.Bound == Measured && k.Players == 0:
-		return fmt.Sprintf("%s failed, and no smaller size held", s.Words(k.FirstFail))
-	case k.Bound == Measured:
-		return fmt.Sprintf("%s failed; the sizes were given", s.Words(k.FirstFail))
-	case s.timedOut:
-		return "out of time before all sizes were measured"
-	case void.Void:
-		return fmt.Sprintf("%s could not be measured: %s", s.Words(void.Players), void.VoidReason)
-	case len(s.steps) == 0:
-		return "nothing was measured"
-	case s.measured < s.Rounds*len(s.Players):
-		return "the plan ended before all sizes were measured"
-	}
-	return fmt.Sprintf("%s is the largest size that was asked for", s.Words(k.Players))
+	return e.knee(max(s.Each, 1), end, wordsOr(s.Words))
 }

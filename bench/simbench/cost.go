@@ -1,15 +1,13 @@
 package simbench
 
 import (
-	"math"
-
 	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/server/metrics"
 )
 
 // PredictionVersion is the version of the JSON of Prediction.
-const PredictionVersion = 3
+const PredictionVersion = 4
 
 // Prediction is what a scenario costs on this machine. Its numbers are measured here and now: the
 // lobby in virtual time, its sockets live.
@@ -23,6 +21,7 @@ type Prediction struct {
 	Windows     []Cost            `json:"windows"` // the opening, then the steady state
 	Memory      Memory            `json:"memory"`
 	MemoryBytes float64           `json:"memory_bytes"` // of all processes
+	Intervals   Intervals         `json:"intervals"`    // of the first window
 	Prices      Prices            `json:"prices"`
 	Hosts       *Hosts            `json:"hosts,omitempty"`
 	Refused     string            `json:"refused,omitempty"` // why there are no hosts
@@ -96,60 +95,4 @@ func meanCost(all []SocketCost) (m SocketCost) {
 		}
 	}
 	return m
-}
-
-// Usage is what the scenario takes of a host: the larger of its windows, and the mean traffic of
-// the steady state.
-func (p Prediction) Usage() Usage {
-	u := Usage{Lobbies: p.Scenario.Lobby.Lobbies, Players: p.Scenario.Total(), MemoryBytes: p.MemoryBytes}
-	for _, c := range p.Windows {
-		u.Cores, u.EgressMbps, u.Packets = max(u.Cores, c.ServerCores), max(u.EgressMbps, c.EgressMbps),
-			max(u.Packets, c.PacketsIn+c.PacketsOut)
-		u.MeanMbps = c.EgressMbps
-	}
-	return u
-}
-
-// Verdict is one predicted number beside the measured one.
-type Verdict struct {
-	Of        string           `json:"of"`
-	Unit      string           `json:"unit"`
-	Predicted measure.Estimate `json:"predicted"` // standard error 0: not known
-	Measured  measure.Estimate `json:"measured"`
-	Wanted    float64          `json:"wanted"` // largest error, as a part of Measured
-}
-
-// Error is the error of the prediction, as a part of what was measured.
-func (v Verdict) Error() float64 { return v.Predicted.Mean/v.Measured.Mean - 1 }
-
-// Within reports whether the error is as small as wanted.
-func (v Verdict) Within() bool { return math.Abs(v.Error()) <= v.Wanted }
-
-// Wanted errors of a prediction.
-const (
-	WantedCPU    = 0.10
-	WantedBytes  = 0.03
-	WantedMemory = 0.15
-)
-
-// Judge compares the opening of a prediction with live steps of the same scenario.
-func (p Prediction) Judge(live []measure.Step) []Verdict {
-	mean := func(of func(measure.Step) float64) measure.Estimate {
-		var values []float64
-		for _, s := range live {
-			values = append(values, of(s))
-		}
-		return measure.EstimateOf(values)
-	}
-	c := p.Windows[0]
-	return []Verdict{
-		{"CPU time of a tick", "ms", c.TickMillis,
-			mean(func(s measure.Step) float64 { return s.TickCPUMillis.Mean }), WantedCPU},
-		{"server with system calls", "cores", measure.Estimate{Mean: c.ServerCores},
-			mean(func(s measure.Step) float64 { return s.ServerCores }), WantedCPU},
-		{"payload to a client", "B/s", c.BytesDown,
-			mean(func(s measure.Step) float64 { return 125 * s.KbpsDownPerClient }), WantedBytes},
-		{"resident memory", "MB", measure.Estimate{Mean: p.MemoryBytes / 1e6},
-			mean(func(s measure.Step) float64 { return s.MemoryBytes / 1e6 }), WantedMemory},
-	}
 }

@@ -80,6 +80,9 @@ type Hosts struct {
 	HostsMonth  float64 `json:"hosts_month"`          // money for 730 hours
 	EgressMonth float64 `json:"egress_month"`
 	PlayerHour  float64 `json:"player_hour"` // money for both
+	// Intervals of Hosts, and of HostsMonth and EgressMonth together; zero where nothing is predicted.
+	HostsRange Range `json:"hosts_interval"`
+	MonthRange Range `json:"month_interval"`
 }
 
 // Limit is the number of lobbies that one resource of a host carries.

@@ -37,6 +37,8 @@ type env struct {
 	Total func(countable) float64 `expr:"total"`
 	Kbps  func(rate) float64      `expr:"kbps"`
 	Cores func(processor) float64 `expr:"cores"`
+	// CPU time as a multiple of that of the datagrams alone
+	Floors func(floored) float64 `expr:"floors"`
 
 	missing *[]string // figures that the expression read and nobody measured
 }
@@ -53,10 +55,11 @@ type (
 		name string
 		kbps float64
 	}
-	processor struct{ cores float64 }
+	processor struct{ cores, multiple float64 }
 	ticks     struct {
 		distribution
 		counter
+		multiple float64
 	}
 
 	quantiles interface {
@@ -66,12 +69,17 @@ type (
 		losses() (n float64, known bool)
 	}
 	countable interface{ all() float64 }
+	floored   interface {
+		floors() (of string, multiple float64)
+	}
 )
 
 func (d distribution) quantiles() (string, measure.Quantiles) { return d.name, d.of }
 func (c counter) losses() (float64, bool)                     { return c.lost, c.total > 0 }
 func (c counter) all() float64                                { return c.total }
 func (l losses) losses() (float64, bool)                      { return l.n, true }
+func (t ticks) floors() (string, float64)                     { return "tick", t.multiple }
+func (p processor) floors() (string, float64)                 { return "server", p.multiple }
 
 // newEnv gives a step's figures to expressions. Where CPU or elapsed time was not measured, the
 // tick counts as not measured either.
@@ -80,17 +88,21 @@ func newEnv(l Level, s measure.Step) env {
 	if cpu.P99 == 0 || wall.P99 == 0 {
 		longer = measure.Quantiles{}
 	}
+	var floor measure.Floor // zero: not measured
+	if s.Floor != nil {
+		floor = *s.Floor
+	}
 	e := env{
 		Period: l.PeriodMillis(), Interval: l.IntervalMillis(), Players: float64(s.Players),
 		Tick: ticks{distribution{"tick", longer}, counter{float64(s.TicksSkipped),
-			s.Duration.Seconds() * float64(l.TickHz)}},
+			s.Duration.Seconds() * float64(l.TickHz)}, floor.Tick},
 		CPU: distribution{"cpu", cpu}, Elapsed: distribution{"elapsed", wall},
 		FullSpeed: distribution{"fullspeed", s.FullSpeedMillis}, Late: distribution{"late", s.LatenessMillis},
 		Age: distribution{"age", s.SnapshotAgeMillis}, RTT: distribution{"rtt", s.RTTMillis},
 		Input:    counter{float64(s.InputsLost), float64(s.InputsExpected)},
 		Datagram: losses{float64(s.DatagramsLost)},
 		Down:     rate{"down", s.KbpsDownPerClient}, Up: rate{"up", s.KbpsUpPerClient},
-		Server:  processor{s.ServerCores},
+		Server:  processor{s.ServerCores, floor.Process},
 		missing: new([]string),
 	}
 	e.functions()
@@ -128,4 +140,8 @@ func (e *env) functions() {
 	e.Total = func(c countable) float64 { return known(c.all(), "total", "input") }
 	e.Kbps = func(r rate) float64 { return known(r.kbps, "kbps", r.name) }
 	e.Cores = func(p processor) float64 { return known(p.cores, "cores", "server") }
+	e.Floors = func(f floored) float64 {
+		of, multiple := f.floors()
+		return known(multiple, "floors", of)
+	}
 }

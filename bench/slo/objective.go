@@ -24,8 +24,9 @@ const Help = `p50, p95, p99, p999, max, mean of
 tick (the longer of CPU and elapsed time), cpu, elapsed, fullspeed (CPU time of
 a tick, less what the machine's processor was slowed down by), late (a tick's
 start after its schedule), age (of the newest snapshot), rtt; lost of input,
-tick, datagram; total of input, tick; kbps of down, up; cores of server; the
-names period, interval, players; numbers, + - * /, < <= > >= ==, && (and),
+tick, datagram; total of input, tick; kbps of down, up; cores of server;
+floors of tick, server (CPU time as a multiple of that of the datagrams alone);
+the names period, interval, players; numbers, + - * /, < <= > >= ==, && (and),
 || (or), brackets. Times are milliseconds: 5 and 5ms are the same.`
 
 // Error says where an expression is wrong. Column counts characters from 1.
@@ -155,7 +156,7 @@ func wrong(text string, err error, want hints) error {
 // The functions of a level that tell what was measured, and of them and of the other names those
 // that are times.
 var (
-	measuredNames = []string{"p50", "p95", "p99", "p999", "max", "mean", "lost", "total", "kbps", "cores"}
+	measuredNames = []string{"p50", "p95", "p99", "p999", "max", "mean", "lost", "total", "kbps", "cores", "floors"}
 	timeNames     = append(slices.Clone(measuredNames[:6]), "period", "interval")
 )
 
@@ -219,7 +220,7 @@ func (o *Objective) always(p *vm.Program) (x float64, same bool, err error) {
 		n := uint64(11 * k)
 		return measure.Step{Players: int(13 * k), Duration: measure.Span{Duration: time.Duration(k * 1e9)},
 			TickCPUMillis: q, TickWallMillis: q, LatenessMillis: q, SnapshotAgeMillis: q, RTTMillis: q,
-			ServerCores: k, KbpsDownPerClient: k, KbpsUpPerClient: k,
+			ServerCores: k, Floor: &measure.Floor{Tick: k, Process: k}, KbpsDownPerClient: k, KbpsUpPerClient: k,
 			InputsExpected: n, InputsLost: n, DatagramsLost: n, TicksSkipped: n}
 	}
 	a, err := value(p, newEnv(o.level, step(1)))

@@ -1,8 +1,6 @@
 package swarm
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/tickrate/tickrate/bench/trace"
@@ -80,18 +78,9 @@ func TestBotIsSeeded(t *testing.T) {
 	}
 }
 
-// Recorded people, where the recordings are there: the bot covers much of their ground and shoots
-// when they did.
+// The bot covers much of the ground of recorded people and shoots when they did.
 func TestFollowRecordedPlay(t *testing.T) {
-	dir := os.Getenv("TICKRATE_TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "traces")
-	}
-	path := filepath.Join(dir, "qw_duel_povdmm4_2p.csv.gz")
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no recordings here: %v", err)
-	}
-	tr, err := trace.Open(path)
+	tr, err := trace.Open("../trace/testdata/people_duel.csv.gz")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package trace
 
 import (
 	"math"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -136,7 +135,7 @@ func TestAtDoesNotAllocate(t *testing.T) {
 }
 
 func TestSamplersOfRecordings(t *testing.T) {
-	tr := open(t, filepath.Join(recordings(t), "qw_duel_povdmm4_2p.csv.gz"))
+	tr := open(t, "testdata/people_duel.csv.gz")
 	for copy := range 16 {
 		s := NewSampler(tr, copy, 1)
 		last := s.At(0)
@@ -152,7 +151,7 @@ func TestSamplersOfRecordings(t *testing.T) {
 }
 
 func BenchmarkAt(b *testing.B) {
-	tr := open(b, filepath.Join(recordings(b), "qw_4on4_dm2_8p.csv.gz"))
+	tr := open(b, "testdata/people_4on4.csv.gz")
 	at := time.Duration(0)
 	b.Run("in order", func(b *testing.B) {
 		b.ReportAllocs()
@@ -173,7 +172,7 @@ func BenchmarkAt(b *testing.B) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	path := filepath.Join(recordings(b), "qw_duel_povdmm4_2p.csv.gz")
+	path := "testdata/people_duel.csv.gz"
 	for b.Loop() {
 		open(b, path)
 	}

@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"compress/gzip"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,27 +19,6 @@ func open(t testing.TB, path string) *Trace {
 		t.Fatal(err)
 	}
 	return got
-}
-
-// recordings finds the folder of real recordings: shared/traces beside the repository, or further
-// up.
-func recordings(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		folder := filepath.Join(dir, "shared", "traces")
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			return folder
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Skip("shared/traces is missing: reading real recordings stays unproven")
-		}
-		dir = up
-	}
 }
 
 func close3(a, b geom.Vec3, within float32) bool { return a.Sub(b).Len() <= within }
@@ -182,81 +160,6 @@ func TestErrorsNameFileLineColumnAndWhatWasExpected(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "nowhere.csv")
 	if _, err := Open(missing); err == nil || !strings.Contains(err.Error(), missing) {
 		t.Errorf("missing file: %v", err)
-	}
-}
-
-// What the folder's README says of the recordings must come out of the reader.
-func TestRecordings(t *testing.T) {
-	folder := recordings(t)
-	cases := []struct {
-		file      string
-		tracks    int
-		rows      int // samples, at most
-		jumpsHz   [2]float64
-		meanSpeed [2]float64 // metres a second over live time
-	}{
-		{"qw_4on4_dm2_8p.csv.gz", 8, 84360, [2]float64{0.2, 1.5}, [2]float64{5, 12}},
-		// 325.42 and 313.67 units/s.
-		{"qw_duel_aerowalk_2p.csv.gz", 2, 74956, [2]float64{0.2, 1.6}, [2]float64{9.5, 10.5}},
-		{"qw_duel_povdmm4_2p.csv.gz", 2, 22568, [2]float64{0.2, 1.6}, [2]float64{5, 13}},
-		{"usercmd_cs16_legit.csv.gz", 23, 73738, [2]float64{0, 1}, [2]float64{1, 6.5}},
-	}
-	for _, c := range cases {
-		got := open(t, filepath.Join(folder, c.file))
-		if len(got.Tracks) != c.tracks {
-			t.Errorf("%s: %d tracks, want %d", c.file, len(got.Tracks), c.tracks)
-		}
-		samples, jumps, path, live, fired := 0, 0, 0.0, 0.0, 0
-		for _, track := range got.Tracks {
-			samples += len(track.Samples)
-			live += track.TotalLength().Seconds()
-			for _, r := range track.Runs {
-				for i := r.From + 1; i < r.To; i++ {
-					p, q := track.Samples[i-1], track.Samples[i]
-					step := q.Pos.Sub(p.Pos)
-					path += math.Hypot(float64(step.X), float64(step.Z))
-					if q.Jump && !p.Jump {
-						jumps++
-					}
-					if q.Fire {
-						fired++
-					}
-					if !q.Alive || q.Run != p.Run {
-						t.Fatalf("%s: a run of player %d holds a death or another run at %v",
-							c.file, track.Player, q.T)
-					}
-				}
-			}
-		}
-		speed, jumpsHz := path/live, float64(jumps)/live
-		t.Logf("%s: %d samples, %.0f s alive, mean speed %.2f m/s, %.2f jumps a second, fire held in %.1f %%",
-			c.file, samples, live, speed, jumpsHz, 100*float64(fired)/float64(samples))
-		if samples > c.rows || samples < c.rows*98/100 {
-			t.Errorf("%s: %d samples of %d rows", c.file, samples, c.rows)
-		}
-		if speed < c.meanSpeed[0] || speed > c.meanSpeed[1] {
-			t.Errorf("%s: mean speed %.2f m/s, want %v", c.file, speed, c.meanSpeed)
-		}
-		if jumpsHz < c.jumpsHz[0] || jumpsHz > c.jumpsHz[1] {
-			t.Errorf("%s: %.2f jumps a second, want %v", c.file, jumpsHz, c.jumpsHz)
-		}
-	}
-}
-
-// The game server of this match kept its own statistics: 325.55 and 313.57 units/s on average.
-func TestRecordedSpeedIsTheServers(t *testing.T) {
-	got := open(t, filepath.Join(recordings(t), "qw_duel_aerowalk_2p.csv.gz"))
-	for i, want := range []float64{325.55, 313.57} {
-		track, path := got.Tracks[i], 0.0
-		for _, r := range track.Runs {
-			for j := r.From + 1; j < r.To; j++ {
-				step := track.Samples[j].Pos.Sub(track.Samples[j-1].Pos)
-				path += 32 * math.Hypot(float64(step.X), float64(step.Z))
-			}
-		}
-		if speed := path / track.TotalLength().Seconds(); math.Abs(speed-want) > 0.01*want {
-			t.Errorf("player %d: %.2f units/s, the server counted %.2f", track.Player, speed, want)
-		}
 	}
 }
 

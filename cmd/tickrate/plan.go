@@ -48,9 +48,8 @@ func newPlan() *cobra.Command {
 		Long: `plan starts a server process and a swarm of headless players on real UDP
 sockets, and grows the lobby until the service level no longer holds. A scenario
 may grow the number of lobbies in that process instead (duels, matches). It
-measures the knee again and writes a report: index.html, plan.json and
-bench.txt. The number of players in the headline is the largest that held in
-every repeat. A plan that is interrupted or killed leaves a report of the steps
+writes a report: index.html, plan.json and bench.txt. All steps go into one
+estimate of the knee, with an interval that holds it nine times of ten. A plan that is interrupted or killed leaves a report of the steps
 that it has finished.
 
 With two processors or more, the server runs on the first and the swarm on the
@@ -65,9 +64,9 @@ override its keys:
 
 With --sizes, the plan measures the sizes that you name, each as often as
 --repeat says, and searches nothing: lines of bench.txt then have the same
-names in every run, for benchstat.
+names in every run, for benchstat, which wants six measurements: one and five repeats.
 
-  tickrate plan --sizes 200,400,800 --out new
+  tickrate plan --sizes 200,400 --repeat 5 --out new
   benchstat -ignore commit old/bench.txt new/bench.txt
 
 With --agents, the players are on other machines, where tickrate swarm agent
@@ -83,11 +82,11 @@ Exit codes:
   3  the service level failed: no size held it, or one of --sizes did not
   4  void: every step, or every measurement of one of --sizes
   5  interrupted by a signal; the report has the finished steps
-  6  out of time (--limit) before a size failed, or before all --sizes`,
+  6  out of time (--limit) before the knee had an interval, or before all --sizes`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return plan(c, f) },
 	}
-	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets())
+	c.AddCommand(newPredict(), newVerify(), newScenarios(), newSockets(), newCheck())
 	f.register(c)
 	f.remote.register(c)
 	f.capture.register(c.Flags())
@@ -102,9 +101,9 @@ Exit codes:
 	fl.IntSliceVar(&f.sizes, "sizes", nil, "`numbers` of players, or of lobbies where the scenario grows "+
 		"those, to measure in place of a search, such as 200,400,800")
 	fl.IntVar(&f.repeat, "repeat", 0,
-		"further `measurements` of the knee, or of each of --sizes; default the scenario's, 2")
+		"further `measurements` of each of --sizes; default the scenario's, 2")
 	fl.DurationVar(&f.limit, "limit", 0,
-		"`time` after which no step begins; default 85s, quick 40s, none with --sizes")
+		"`time` after which no step begins; default 100s, quick 45s, none with --sizes")
 	return c
 }
 
@@ -128,9 +127,9 @@ func (f *planFlags) defaults(c *cobra.Command) error {
 		return f.takeSizes(c)
 	}
 	if f.limit == 0 {
-		f.limit = 85 * time.Second
+		f.limit = 100 * time.Second
 		if f.quick {
-			f.limit = 40 * time.Second
+			f.limit = 45 * time.Second
 		}
 	}
 	if typed("max") {
@@ -203,9 +202,10 @@ type kneeLine struct {
 	Type    string             `json:"type"`
 	Version int                `json:"version"`
 	Knee    search.Knee        `json:"knee"`
-	Repeats *report.Repeats    `json:"repeats"`
+	Near    *report.Near       `json:"near_knee"`
 	Units   []measure.UnitCost `json:"units"`
 	Games   *report.Games      `json:"games"`
+	Floor   *report.Floor      `json:"floor,omitempty"`
 	Partial bool               `json:"partial"`
 	Report  string             `json:"report"` // folder
 }
@@ -218,6 +218,9 @@ func plan(c *cobra.Command, f planFlags) error {
 		err = f.defaults(c)
 	}
 	if err == nil {
+		err = f.at(c, "slo", "measure.slo", impossible(f.s, f.objective))
+	}
+	if err == nil {
 		_, err = f.capture.check()
 	}
 	if err != nil {
@@ -228,7 +231,7 @@ func plan(c *cobra.Command, f planFlags) error {
 	if err != nil {
 		return err
 	}
-	live.Captures = f.capture.captures()
+	live.Captures, live.Floor = f.capture.captures(), true
 	end, err := f.remote.open(c, &f.scenarioFlags, out, &live)
 	if err != nil {
 		return err
@@ -241,7 +244,7 @@ func plan(c *cobra.Command, f planFlags) error {
 		Save:    saver.save,
 	}
 	if f.quick {
-		cfg.Tolerance = 0.15
+		cfg.Tolerance = 0.1
 	}
 	// A search that is interrupted returns what it has, with Partial set.
 	p, err := runner.New(live).Plan(c.Context(), cfg)
@@ -251,8 +254,8 @@ func plan(c *cobra.Command, f planFlags) error {
 	}
 	p = p.Clean()
 	if f.json {
-		err := json.NewEncoder(c.OutOrStdout()).Encode(kneeLine{"knee", report.Version, p.Knee, p.Repeats,
-			p.Units, p.Games, p.Partial, f.out})
+		err := json.NewEncoder(c.OutOrStdout()).Encode(kneeLine{"knee", report.Version, p.Knee, p.Near,
+			p.Units, p.Games, p.Floor, p.Partial, f.out})
 		return errors.Join(err, outcome(p))
 	}
 	printPlan(&wrapper{w: c.OutOrStdout()}, p)

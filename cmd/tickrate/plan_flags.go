@@ -119,10 +119,15 @@ func (f *scenarioFlags) load(c *cobra.Command) error {
 	if err := s.Check(); err != nil {
 		return byFlag(c, err)
 	}
+	return f.at(c, "slo", "measure.slo", f.use(s))
+}
+
+// use takes a scenario and compiles its service level.
+func (f *scenarioFlags) use(s scenario.Scenario) (err error) {
 	f.s = s
 	f.objective, err = slo.Compile(slo.Level{TickHz: s.Rates.TickHz, SendEvery: s.Every(),
 		Expr: s.Measure.SLO})
-	return f.at(c, "slo", "measure.slo", err)
+	return err
 }
 
 // brains returns the bots of the scenario, by player number, and a description of them for reports.

@@ -57,8 +57,8 @@ func TestPlanPrints80Columns(t *testing.T) {
 		s.StageCPUMillis = append(s.StageCPUMillis, measure.Stage{Name: name, Mean: 12345678})
 	}
 	p := report.Plan{Steps: []measure.Step{s}, Units: s.Units(),
-		Knee: search.Knee{Players: 4000, Bound: search.Measured, FirstFail: 4096, Binding: []string{long},
-			Cause: long, Reason: long}}
+		Knee: search.Knee{Players: 4000, Low: 3900, High: 4090, Bound: search.Measured, Term: long, Failed: []string{long},
+			Terms: []search.TermKnee{{Term: long, Low: 3900}, {Term: long, Low: 3900, High: 4090}}, Cause: long, Reason: long}}
 	var out strings.Builder
 	w := &wrapper{w: &out}
 	printPlan(w, p)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/bench/simbench"
@@ -40,11 +41,14 @@ func newPredict() *cobra.Command {
 		Long: `predict plays the scenario in virtual time with the real lobby and real clients,
 all players of all lobbies, and measures the CPU time of its ticks: in the
 opening seconds of a match and in its steady state. Then it exchanges the same
-datagrams over real sockets and adds their cost. Nothing is recorded: the
-prediction is of this machine, now.
+datagrams over real sockets, with as many server processes as a live run has,
+and adds their cost. Nothing is recorded: the prediction is of this machine, now.
+Intervals hold what a live run measures nine times of ten; the error of the model,
+learned on other scenarios, is part of them.
 
 Hosts and money follow from the cores of whole processes, system calls included.
-plan verify tells the error.`,
+Where lobbies grow, they are those of a process of 300 players; --size says
+another number of lobbies. plan verify tells the error.`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return predict(c, f) },
 	}
@@ -99,6 +103,9 @@ func predict(c *cobra.Command, f predictFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.size == 0 {
+		f.s = fillProcess(f.s)
+	}
 	out := newScreen(c.OutOrStdout(), f.json)
 	cfg, err := f.config(c, out)
 	if err != nil {
@@ -112,8 +119,7 @@ func predict(c *cobra.Command, f predictFlags) error {
 	// A core carries lobbies up to the share of a tick's period that the service level allows.
 	level := f.objective.Level()
 	p.Prices = prices
-	hosts, err := p.Usage().Hosts(prices, simbench.Demand{Concurrent: f.concurrent, Headroom: f.headroom,
-		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())})
+	hosts, err := p.HostsFor(prices, f.demand(f.concurrent, f.headroom))
 	// The p99 of the tick is about the mean of the opening times its tail ratio.
 	if tick := p.Windows[0].TickMillis.Mean * max(1, p.Windows[0].Tail); err == nil &&
 		tick > level.TickLimitMillis {
@@ -130,6 +136,27 @@ func predict(c *cobra.Command, f predictFlags) error {
 	}
 	printPrediction(&wrapper{w: c.OutOrStdout()}, p, f.headroom)
 	return nil
+}
+
+// demand is a number of players at a time, with the share of a core that the service level leaves to
+// ticks.
+func (f *scenarioFlags) demand(concurrent int, headroom float64) simbench.Demand {
+	level := f.objective.Level()
+	return simbench.Demand{Concurrent: concurrent, Headroom: headroom,
+		CoreShare: min(1, level.TickLimitMillis/level.PeriodMillis())}
+}
+
+// filledPlayers is the number of players in all lobbies at which a process counts as filled: what it
+// takes beside its lobbies is then a small part of them.
+const filledPlayers = 300
+
+// fillProcess returns a scenario whose lobbies grow with so many that its process is filled: hosts
+// have filled processes, and such a process takes less for a lobby than one of two lobbies.
+func fillProcess(s scenario.Scenario) scenario.Scenario {
+	if s.Lobby.Grow == "lobbies" && s.SharedProcess() {
+		s.Lobby.Lobbies = max(s.Lobby.Lobbies, min(filledPlayers/s.Lobby.Players, s.Lobby.Most))
+	}
+	return s
 }
 
 // readPrices reads a price file and refuses unknown keys. An empty path is a host of the default
@@ -163,7 +190,13 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 	for _, c := range p.Windows {
 		printCost(w, p, c)
 	}
-	fmt.Fprintf(w, "memory: %.0f MB\n", p.MemoryBytes/1e6)
+	in := p.Intervals
+	fmt.Fprintf(w, "intervals of %s for a live run, nine of ten, the error of the model in them: "+
+		"%.3g to %.3g cores, %.0f to %.0f B/s down\n", p.Windows[0].Window, in.Cores.Low, in.Cores.High,
+		in.BytesDown.Low, in.BytesDown.High)
+	fmt.Fprintf(w, "memory: %.0f MB (%.0f to %.0f): %.0f a process, %.1f a lobby; %.0f KB of it a player\n",
+		p.MemoryBytes/1e6, in.MemoryBytes.Low/1e6, in.MemoryBytes.High/1e6, p.Memory.Process/1e6,
+		p.Memory.Lobby/1e6, p.Memory.Player/1e3)
 	if p.Refused != "" {
 		fmt.Fprintf(w, "no hosts: %s\n", p.Refused)
 	}
@@ -176,18 +209,18 @@ func printPrediction(w io.Writer, p simbench.Prediction, headroom float64) {
 // out stages below 2 % of the tick.
 func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	hz := float64(p.Scenario.Rates.TickHz)
-	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f ± %.0f µs CPU, %.1f %% of its period; "+
-		"all lobbies %.2f cores\n",
-		c.Window, 1e3*c.TickMillis.Mean, 1e3*c.TickMillis.StdErr, c.TickMillis.Mean*hz/10, c.ServerCores)
+	fmt.Fprintf(w, "%s: a tick of one lobby takes %.0f µs CPU, %.1f %% of its period; %.3f cores: "+
+		"%.3f for lobbies, %.3f for sockets and the rest of each process\n",
+		c.Window, 1e3*c.TickMillis.Mean, c.TickMillis.Mean*hz/10, c.ServerCores, c.Lobbies, c.Processes)
 	for _, st := range c.Stages {
 		if st.Mean >= 0.02*c.TickMillis.Mean {
-			fmt.Fprintf(w, "  %-11s %8.1f ± %5.1f µs %5.1f %%\n", st.Name, 1e3*st.Mean, 1e3*st.StdErr,
-				100*st.Mean/c.TickMillis.Mean)
+			fmt.Fprintf(w, "  %-11s %8.1f%s µs %5.1f %%\n", st.Name, 1e3*st.Mean,
+				plusMinus(st.Times(1e3)), 100*st.Mean/c.TickMillis.Mean)
 		}
 	}
 	// Costs of sockets are live, since virtual time has no system calls.
 	k := c.Sockets
-	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one lobby:")
+	fmt.Fprintln(w, "  sockets, measured live, CPU time a tick of one process:")
 	fmt.Fprintf(w, "    receive %8.1f µs, %6.1f datagrams in %.1f calls\n",
 		1e3*k.ReceiveMillis, k.DatagramsIn, k.Receives)
 	fmt.Fprintf(w, "    send    %8.1f µs, %6.1f datagrams in %.1f calls, %.0f ns a datagram\n", 1e3*k.SendMillis,
@@ -195,12 +228,20 @@ func printCost(w io.Writer, p simbench.Prediction, c simbench.Cost) {
 	fmt.Fprintf(w, "    beside  %8.1f µs: reading the socket between ticks, wake-ups, the runtime\n",
 		1e3*k.BesideMillis)
 	fmt.Fprintf(w,
-		"  a client: %.0f ± %.0f B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
-		c.BytesDown.Mean, c.BytesDown.StdErr, c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)
+		"  a client: %.0f%s B/s down, %.0f up; all: %.2f Mbit/s out, %.0f datagrams/s in, %.0f out\n",
+		c.BytesDown.Mean, plusMinus(c.BytesDown), c.BytesUp.Mean, c.EgressMbps, c.PacketsIn, c.PacketsOut)
 	if k.Late > 0.01 {
 		fmt.Fprintf(w, "  %.1f %% of the socket ticks were late: the machine is busy with something "+
 			"else, and the numbers are worth less\n", 100*k.Late)
 	}
+}
+
+// plusMinus prints the standard error of an estimate, nothing where there is none.
+func plusMinus(e measure.Estimate) string {
+	if e.StdErr == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" ± %.2g", e.StdErr)
 }
 
 // printHosts prints how many lobbies a host carries, by each of its resources, and the hosts and
@@ -218,10 +259,11 @@ func printHosts(w io.Writer, p simbench.Prediction, headroom float64) {
 		math.Floor(h.PlayersPerCore))
 	money := ""
 	if p.Prices.HostHour > 0 || p.Prices.EgressGB > 0 {
-		money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress, %.5f a player-hour",
-			h.HostsMonth, p.Prices.Currency, h.EgressMonth, h.PlayerHour)
+		money = fmt.Sprintf("; %.0f %s a month for hosts, %.0f for egress (%.0f to %.0f together), "+
+			"%.5f a player-hour", h.HostsMonth, p.Prices.Currency, h.EgressMonth, h.MonthRange.Low,
+			h.MonthRange.High, h.PlayerHour)
 	}
-	fmt.Fprintf(w, "%s at a time: %s, %.0f Mbit/s out at peak, %.0f in the steady state%s\n",
-		several(h.Concurrent, "player"),
-		several(h.Hosts, "host"), h.EgressMbps, h.MeanMbps, money)
+	fmt.Fprintf(w, "%s at a time: %s (%.0f to %.0f), %.0f Mbit/s out at peak, %.0f in the steady state%s\n",
+		several(h.Concurrent, "player"), several(h.Hosts, "host"), h.HostsRange.Low, h.HostsRange.High,
+		h.EgressMbps, h.MeanMbps, money)
 }

@@ -19,7 +19,7 @@ func printPlan(w io.Writer, p report.Plan) {
 	if p.Games != nil {
 		printGames(w, p.Games)
 	} else if len(p.Units) > 0 {
-		printUnits(w, p.Units, p.SLO.SendEvery)
+		printUnits(w, several(p.Nearest(), "player"), p.Units, p.SLO.SendEvery)
 	}
 	printEvents(w, p)
 	if s, ok := p.Accounted(); ok {
@@ -47,53 +47,52 @@ func printReportPath(w io.Writer, dir string, kept bool) {
 	fmt.Fprintf(w, "report: %s\n", at)
 }
 
-// printKnee prints the knee, the terms of the service level that fail beyond it, and how well it
-// repeated.
+// printKnee prints the knee with its interval, the knee of each term, and figures of the steps near it.
 func printKnee(w io.Writer, p report.Plan) {
-	name, bound := "knee", ""
-	if p.Knee.Swarm {
+	k, name := p.Knee, "knee"
+	if k.Swarm {
 		name = "knee of the swarm, not of the server"
-	}
-	if p.Knee.Bound == search.AtLeast {
-		bound = "at least "
-	}
-	if len(p.Sizes) > 0 {
-		name = "largest size that held"
 	}
 	fmt.Fprintln(w)
 	switch {
-	case p.Knee.Players == 0 && p.Knee.Bound == search.Measured:
-		printWrapped(w, fmt.Sprintf("%s: none (%s)", name, p.Knee.Reason))
-	case p.Knee.Players == 0 && p.Knee.Below > 0:
-		printWrapped(w, fmt.Sprintf("%s: not found below %s (%s)", name, p.Growth(p.Knee.Below), p.Knee.Reason))
-	case p.Knee.Players == 0:
-		printWrapped(w, fmt.Sprintf("%s: not found (%s)", name, p.Knee.Reason))
+	case k.Players == 0 && k.Bound == search.Measured:
+		printWrapped(w, fmt.Sprintf("%s: none (%s)", name, k.Reason))
+	case k.Players == 0 && k.Below > 0:
+		printWrapped(w, fmt.Sprintf("%s: not found below %s (%s)", name, p.Growth(k.Below), k.Reason))
+	case k.Players == 0:
+		printWrapped(w, fmt.Sprintf("%s: not found (%s)", name, k.Reason))
+	case k.Bound == search.AtLeast:
+		printWrapped(w, fmt.Sprintf("%s: at least %s (95 %%, %s)", name, p.Growth(k.Players), k.Reason))
 	default:
-		size := p.Growth(p.Knee.Players)
-		printWrapped(w, fmt.Sprintf("%s: %s%s (%s)", name, bound, size, p.Knee.Reason))
+		printWrapped(w, fmt.Sprintf("%s: %s, %s with 90 %% (%s)", name, p.Growth(k.Players), p.KneeInterval(), k.Reason))
+		printWrapped(w, "  limited by "+k.Term)
 	}
-	for _, why := range p.Knee.Binding {
-		printWrapped(w, fmt.Sprintf("  at %s: %s", p.Growth(p.Knee.FirstFail), why))
-	}
-	if p.Knee.Cause != "" {
-		printWrapped(w, "  "+p.Knee.Cause)
-	}
-	// Encryption grows with datagrams, whatever they hold.
-	if s, ok := p.AtKnee(); ok {
-		if _, percent, ok := s.Encryption(); ok {
-			fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %s\n", percent, several(s.Players, "player"))
+	if len(k.Terms) > 1 {
+		for _, t := range k.Terms {
+			printWrapped(w, fmt.Sprintf("  %s: %s", t.Term, p.Interval(t.Low, t.High)))
 		}
 	}
-	r := p.Repeats
-	if r == nil {
+	if k.Bound != search.Measured || k.Players == 0 {
+		for _, why := range k.Failed {
+			printWrapped(w, fmt.Sprintf("  at %s: %s", p.Growth(k.FailedAt), why))
+		}
+	}
+	if p.Floor != nil {
+		printWrapped(w, "  "+p.Floor.Words())
+	}
+	s, ok := p.AtKnee()
+	if !ok {
 		return
 	}
-	printWrapped(w, fmt.Sprintf("  measured %s, held %d: p99 tick %.2f ± %.2f ms, %.2f ± %.2f cores, "+
-		"%.1f ± %.1f kbit/s a client (95 %%)", several(r.Steps, "time"), r.Held,
-		r.TickMillis.Mean, r.TickMillis.HalfWidth, r.Cores.Mean, r.Cores.HalfWidth,
-		r.KbpsDown.Mean, r.KbpsDown.HalfWidth))
-	if doubt := r.Doubt(); doubt != "" {
-		printWrapped(w, "  "+doubt)
+	// Encryption grows with datagrams, whatever they hold.
+	if _, percent, ok := s.Encryption(); ok {
+		fmt.Fprintf(w, "  encryption: %.1f %% of the tick at %s\n", percent, several(s.Players, "player"))
+	}
+	if n := p.Near; n != nil {
+		printWrapped(w, fmt.Sprintf("  %s within the interval, held %d: p99 tick %.2f ± %.2f ms, "+
+			"%.2f ± %.2f cores, %.1f ± %.1f kbit/s a client (95 %%)", several(n.Steps, "step"), n.Held,
+			n.TickMillis.Mean, n.TickMillis.HalfWidth, n.Cores.Mean, n.Cores.HalfWidth,
+			n.KbpsDown.Mean, n.KbpsDown.HalfWidth))
 	}
 }
 
@@ -124,8 +123,8 @@ func printGames(w io.Writer, g *report.Games) {
 
 // printUnits prints the CPU time that the running server spent on each unit of work, such as a
 // datagram or a command. A connection is sent a snapshot once in every ticks.
-func printUnits(w io.Writer, units []measure.UnitCost, every int) {
-	fmt.Fprintln(w, "what the server paid at the knee, CPU time of the live tick:")
+func printUnits(w io.Writer, size string, units []measure.UnitCost, every int) {
+	fmt.Fprintf(w, "what the server paid with %s, CPU time of the live tick:\n", size)
 	for _, u := range units {
 		fmt.Fprintf(w, "  %-8s %8.1f ns per %-25s %8.1f a tick %8.1f µs\n", u.Stage, 1e6*u.Millis, u.Unit,
 			u.Units, 1e3*u.StageMillis)

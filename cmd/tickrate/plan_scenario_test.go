@@ -62,7 +62,7 @@ func TestPlanRefusesFiles(t *testing.T) {
 		{[]string{"predict", "--size", "5000"}, "--size 5000: expected 1 to 4096 players"},
 		{[]string{"predict", "--out", "x"}, "unknown flag: --out"},
 		{[]string{"verify", "--repeats", "0"}, "--repeats 0: expected 1 to 100 matches"},
-		{[]string{"verify", "--prices", "p.toml"}, "unknown flag: --prices"},
+		{[]string{"verify", "--prices", "p.toml"}, "prices: open p.toml: no such file"},
 		{[]string{"--limit", "-1s"}, "--limit -1s: expected a positive duration"},
 	} {
 		code, _, errs := result(t, append([]string{"plan"}, c.args...)...)
@@ -185,12 +185,14 @@ func TestPredictAndVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(p.Windows) != 2 || p.Windows[0].TickMillis.Mean <= 0 || p.Windows[1].ServerCores <= 0 ||
-		p.MemoryBytes <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 {
+		p.MemoryBytes <= 0 || p.Hosts == nil || p.Hosts.Hosts < 1 || p.Windows[0].Processes <= 0 ||
+		p.Memory.Process <= 0 || p.Intervals.Cores.High <= p.Intervals.Cores.Low ||
+		p.Hosts.HostsRange.High <= p.Hosts.HostsRange.Low {
 		t.Errorf("%s", out)
 	}
 	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)
-	if code != 0 || !strings.Contains(out, "CPU time of a tick") || !strings.Contains(out,
-		"payload to a client") {
+	if code != 0 || !strings.Contains(out, "resident memory") || !strings.Contains(out,
+		"payload to a client") || !strings.Contains(out, "hosts") {
 		t.Errorf("code %d, %s\n%s", code, errs, out)
 	}
 }

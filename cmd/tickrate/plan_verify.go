@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,8 +20,9 @@ import (
 // verifyFlags are the flags of plan verify.
 type verifyFlags struct {
 	scenarioFlags
-	size    int // players of a lobby, or lobbies; 0 for the scenario's
-	repeats int // matches to simulate
+	size    int    // players of a lobby, or lobbies; 0 for the scenario's
+	repeats int    // matches to simulate
+	prices  string // TOML file; empty for a free host
 	json    bool
 }
 
@@ -31,17 +33,22 @@ func newVerify() *cobra.Command {
 		Use:   "verify",
 		Short: "Predict a scenario, run it live, and print the error",
 		Long: `verify predicts the opening of a scenario as plan predict does, then runs the
-same scenario live with a server process and a swarm on real sockets, each match
-once with the same seed. It prints means and standard errors of both, and the
-error. A number behind ">" is the error in percent that was missed.`,
+same scenario live with server processes and a swarm on real sockets, each match
+once with the same seed. It prints the prediction with its interval beside what was
+measured, and the error. A number behind ">" is the error in percent that was
+missed; "outside" is a measurement that the interval does not hold.`,
 		Args: assets.MoreTraces(&f.traces),
 		RunE: func(c *cobra.Command, _ []string) error { return verify(c, f) },
 	}
 	f.register(c)
 	sizeFlags(c, &f.size, &f.repeats)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	c.Flags().StringVar(&f.prices, "prices", "", "TOML `file` of a host, as of plan predict; default a free one")
 	return c
 }
+
+// verifiedPlayers is the number of players at a time whose hosts verify compares.
+const verifiedPlayers = 100000
 
 // verify predicts the opening of the scenario, then measures the same matches live. A missed
 // prediction is printed and is no error.
@@ -49,24 +56,21 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	if err := f.sized(c, f.size, f.repeats); err != nil {
 		return usage.Error(err)
 	}
+	prices, err := readPrices(f.prices)
+	if err != nil {
+		return err
+	}
 	out := newScreen(c.OutOrStdout(), f.json)
 	cfg, err := f.config(c, out)
 	if err != nil {
 		return err
 	}
-	// A live step measures the opening of a match, so only that is predicted.
-	p, r, err := runner.Predict(c.Context(), cfg, runner.PredictConfig{Repeats: f.repeats, Opening: true,
-		Commit: version})
-	if err != nil {
-		return err
-	}
-	live := liveRuns{times: f.repeats}
-	live.steps, live.voids, live.why, err = r.Repeat(c.Context(), f.repeats)
+	p, live, err := predictAndRun(c.Context(), cfg, f.repeats)
 	out.clear()
 	if err != nil {
 		return err
 	}
-	verdicts := p.Judge(live.steps)
+	verdicts := p.Judge(live.steps, prices, f.demand(verifiedPlayers, 0.3))
 	if f.json {
 		e := json.NewEncoder(c.OutOrStdout())
 		e.SetIndent("", "  ")
@@ -77,6 +81,20 @@ func verify(c *cobra.Command, f verifyFlags) error {
 	return nil
 }
 
+// predictAndRun predicts the opening of a scenario, which is what a live step measures, and runs the
+// same matches live.
+func predictAndRun(ctx context.Context, cfg runner.Config, repeats int) (p simbench.Prediction,
+	live liveRuns, err error) {
+	p, r, err := runner.Predict(ctx, cfg, runner.PredictConfig{Repeats: repeats, Opening: true,
+		Commit: version})
+	if err != nil {
+		return p, live, err
+	}
+	live.times = repeats
+	live.steps, live.voids, live.why, err = r.Repeat(ctx, repeats)
+	return p, live, err
+}
+
 // liveRuns are the live runs of a verification.
 type liveRuns struct {
 	times int
@@ -85,23 +103,33 @@ type liveRuns struct {
 	why   string         // reason of the last void run
 }
 
-// printVerdicts prints each predicted value beside the measured one and the error, within 80
-// columns, and then the stages that take at least 2 % of a tick. An error beyond its bound has the
+// quantity names what a verdict is about, with its unit.
+func quantity(v simbench.Verdict) string {
+	if v.Unit == "" {
+		return v.Of
+	}
+	return v.Of + ", " + v.Unit
+}
+
+// printVerdicts prints each predicted value beside the measured one and the error, and then the stages that take at least 2 % of a tick. An error beyond its bound has the
 // bound after it.
 func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simbench.Verdict) {
 	s := p.Scenario
 	fmt.Fprintf(w, "%s: %s of %s\npredicted from %s; measured live in %s of %.0f s\n\n", s.Name,
 		several(s.Lobby.Lobbies, "lobby"), several(s.Lobby.Players, "player"), several(p.Repeats, "match"),
 		several(live.times, "run"), live.steps[0].Duration.Seconds())
-	const line = "%-32s %9.4g ± %-6.2g %9.4g ± %-6.2g %+6.1f %%%s\n"
-	fmt.Fprintf(w, "%-32s %18s %18s %8s\n", "", "predicted", "measured", "error")
+	fmt.Fprintf(w, "%-28s %10s %21s %15s %8s\n", "", "predicted", "90 % interval", "measured", "error")
 	for _, v := range all {
-		wanted := fmt.Sprintf(" > %.0f", 100*v.Wanted)
-		if v.Within() {
-			wanted = ""
+		note := ""
+		if !v.Within() {
+			note = fmt.Sprintf(" > %.0f", 100*v.Wanted)
 		}
-		fmt.Fprintf(w, line, v.Of+", "+v.Unit, v.Predicted.Mean, v.Predicted.StdErr, v.Measured.Mean,
-			v.Measured.StdErr, 100*v.Error(), wanted)
+		if !v.Held() {
+			note += " outside"
+		}
+		fmt.Fprintf(w, "%-28s %10.4g %21s %15s %+6.1f %%%s\n", quantity(v), v.Predicted.Mean,
+			fmt.Sprintf("%.4g to %.4g", v.Predicted.Low, v.Predicted.High),
+			fmt.Sprintf("%.4g%s", v.Measured.Mean, plusMinus(v.Measured)), 100*v.Error(), note)
 	}
 	// Stages below 2 % of the tick are noise on both sides.
 	fmt.Fprintln(w, "stages, ms a tick:")
@@ -116,8 +144,8 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 		}
 		m := measure.EstimateOf(values)
 		if m.Mean > 0 && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMillis.Mean {
-			fmt.Fprintf(w, line, "  "+st.Name, st.Mean, st.StdErr, m.Mean, m.StdErr,
-				100*(st.Mean/m.Mean-1), "")
+			fmt.Fprintf(w, "%-28s %10.4g %21s %15s %+6.1f %%\n", "  "+st.Name, st.Mean, "",
+				fmt.Sprintf("%.4g%s", m.Mean, plusMinus(m)), 100*(st.Mean/m.Mean-1))
 		}
 	}
 	switch {

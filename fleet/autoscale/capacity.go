@@ -8,13 +8,13 @@ import (
 
 // Capacity is what a plan says of one host.
 type Capacity struct {
-	Players int    // that it carried at the service level
+	Players int    // lower end of the knee's interval
 	CPU     string // of the machine where that was measured
 	Cores   int
 }
 
 // planVersion is the version of the plan.json that ReadPlan knows.
-const planVersion = 3
+const planVersion = 4
 
 // maxPlan is the longest plan that is read, in bytes.
 const maxPlan = 16 << 20
@@ -30,7 +30,7 @@ func ReadPlan(from io.Reader, build string) (c Capacity, err error) {
 			CPU   string
 			Cores int
 		}
-		Knee struct{ Players int }
+		Knee struct{ Low int }
 	}
 	if err = json.NewDecoder(io.LimitReader(from, maxPlan)).Decode(&plan); err != nil {
 		return c, fmt.Errorf("not a plan.json: %w", err)
@@ -43,8 +43,8 @@ func ReadPlan(from io.Reader, build string) (c Capacity, err error) {
 	case build != "" && plan.Commit != build:
 		return c, fmt.Errorf("a plan of build %.80q: expected %.80q; make one with this build, or take any with "+
 			"--any-build", plan.Commit, build)
-	case plan.Knee.Players < 1:
+	case plan.Knee.Low < 1:
 		return c, fmt.Errorf("a plan in which no players were carried: expected a knee of 1 or more")
 	}
-	return Capacity{plan.Knee.Players, plan.Machine.CPU, plan.Machine.Cores}, nil
+	return Capacity{plan.Knee.Low, plan.Machine.CPU, plan.Machine.Cores}, nil
 }

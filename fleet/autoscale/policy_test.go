@@ -126,7 +126,7 @@ func TestRow79FiguresThatCannotBe(t *testing.T) {
 
 // A plan is read if it is one, of this build, and has a knee.
 func TestReadPlan(t *testing.T) {
-	const plan = `{"type": "plan", "version": 3, "commit": "v1", "machine": {"cpu": "Z", "cores": 8}, "knee": {"players": 640}}`
+	const plan = `{"type": "plan", "version": 4, "commit": "v1", "machine": {"cpu": "Z", "cores": 8}, "knee": {"low": 640}}`
 	c, err := ReadPlan(strings.NewReader(plan), "v1")
 	if err != nil || c != (Capacity{640, "Z", 8}) {
 		t.Errorf("%+v: %v", c, err)
@@ -135,7 +135,7 @@ func TestReadPlan(t *testing.T) {
 		t.Error(err)
 	}
 	for _, c := range []struct{ plan, want string }{
-		{"<html>", "not a plan.json"}, {strings.Replace(plan, "3", "2", 1), "version 2: expected 3"},
+		{"<html>", "not a plan.json"}, {strings.Replace(plan, `: 4`, `: 2`, 1), "version 2: expected 4"},
 		{strings.Replace(plan, `"plan"`, `"step"`, 1), `not a plan.json: it has the type "step"`},
 		{strings.Replace(plan, "v1", "v0", 1), `build "v0": expected "v1"`},
 		{strings.Replace(plan, "640", "0", 1), "no players were carried"},

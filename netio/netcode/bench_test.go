@@ -40,12 +40,13 @@ func benchReceive(b *testing.B, players, size int) {
 func BenchmarkReceive(b *testing.B) {
 	b.Run("64B/players=1", func(b *testing.B) { benchReceive(b, 1, 64) })
 	b.Run("64B/players=1000", func(b *testing.B) { benchReceive(b, 1000, 64) })
-	b.Run("64B/aead-alone", func(b *testing.B) { benchOpen(b, 64, false) })
+	b.Run("64B/aead-alone", func(b *testing.B) { benchOpen(b, 64) })
 	b.Run("1200B/players=1", func(b *testing.B) { benchReceive(b, 1, 1200) })
-	b.Run("1200B/aead-alone", func(b *testing.B) { benchOpen(b, 1200, false) })
+	b.Run("1200B/aead-alone", func(b *testing.B) { benchOpen(b, 1200) })
 }
 
-func benchOpen(b *testing.B, size int, forged bool) {
+// benchOpen measures the cipher alone.
+func benchOpen(b *testing.B, size int) {
 	const batch = 256
 	s := newSealer(testProtocol)
 	aead := packetAEAD(&testKey)
@@ -58,13 +59,10 @@ func benchOpen(b *testing.B, size int, forged bool) {
 		b.StopTimer()
 		for i := range memory {
 			memory[i] = aead.Seal(memory[i][:0], nonce, payload, data)
-			if forged {
-				memory[i][size] ^= 1
-			}
 		}
 		b.StartTimer()
 		for i := range min(batch, b.N-n) {
-			if _, err := aead.Open(memory[i][:0], nonce, memory[i], data); (err != nil) != forged {
+			if _, err := aead.Open(memory[i][:0], nonce, memory[i], data); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -120,19 +118,7 @@ func BenchmarkReject(b *testing.B) {
 	b.Run("unknown-source", func(b *testing.B) { give(b, 2, payload, DropUnknown) })
 	b.Run("replay", func(b *testing.B) { give(b, 1, replayed, DropReplay) })
 	b.Run("forged-64B", func(b *testing.B) { give(b, 1, payload, DropAuth) })
-	b.Run("forged-64B/aead-alone", func(b *testing.B) { benchOpen(b, 64, true) })
 	b.Run("forged-token", func(b *testing.B) { give(b, 2, junk, DropReqToken) })
-	b.Run("forged-token/aead-alone", func(b *testing.B) {
-		aead := privateAEAD(&testKey)
-		data := privateData(nil, testProtocol, testUnix+45)
-		dst := make([]byte, 0, privateSize)
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := aead.Open(dst, junk[30:54], junk[54:], data); err == nil {
-				b.Fatal("opened")
-			}
-		}
-	})
 }
 
 // A tick of a full server in which nothing is due.
@@ -151,16 +137,19 @@ func BenchmarkUpdate(b *testing.B) {
 
 // BenchmarkPing answers pings, and refuses those of a flood from one network.
 func BenchmarkPing(b *testing.B) {
-	for name, every := range map[string]time.Duration{"answered": 10 * time.Millisecond, "refused": 0} {
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		every time.Duration
+	}{{"answered", 10 * time.Millisecond}, {"refused", 0}} {
+		b.Run(c.name, func(b *testing.B) {
 			s := newServer(b, nil)
 			ping, now := appendPing(nil, testProtocol, 7), time.Second
 			var out Outbox
 			b.ReportAllocs()
 			for n := 0; b.Loop(); n++ {
-				now += every
+				now += c.every
 				out.Reset()
-				if _, err := s.Receive(now, testUnix, host(n), ping, &out); err != nil && every > 0 {
+				if _, err := s.Receive(now, testUnix, host(n), ping, &out); err != nil && c.every > 0 {
 					b.Fatal(err)
 				}
 			}

@@ -88,22 +88,28 @@ func TestRow80ClientJoinsTheNearerOfTwoHosts(t *testing.T) {
 	if len(choice.Pings) != 3 {
 		t.Fatalf("%+v", choice)
 	}
-	if p := choice.Pings[2]; p.Best >= 300*time.Millisecond {
-		t.Skipf("this machine has stalled: the near host answers like a far one: %+v", choice)
+	chosen, other, want, lobby := near, far, near.Addr(), 1
+	if far1, near1 := choice.Pings[1], choice.Pings[2]; far1.Answered > 0 &&
+		(near1.Answered == 0 || far1.Best < near1.Best) {
+		// The machine has stalled: the near host has answered like one that is farther.
+		if near1.Answered > 0 && near1.Best < 300*time.Millisecond {
+			t.Fatalf("the far host answers in %v, the near one in %v", far1.Best, near1.Best)
+		}
+		chosen, other, want, lobby = far, near, m.Servers[1], 0
 	}
-	if choice.Server != near.Addr() || choice.Took == 0 {
-		t.Fatalf("%+v", choice)
+	if choice.Server != want || choice.Took == 0 {
+		t.Fatalf("the choice is %+v, want %v", choice, want)
 	}
 	for i, p := range choice.Pings {
 		if p.Address != m.Servers[i] || (p.Answered > 0) != (p.Best > 0) || i == 0 && p.Answered > 0 ||
-			i == 1 && p.Answered > 0 && p.Best < 300*time.Millisecond || i == 2 && p.Answered == 0 {
+			i == 1 && p.Answered > 0 && p.Best < 300*time.Millisecond || i == 2 && p.Answered == 0 && chosen == near {
 			t.Errorf("address %d: %+v", i, p)
 		}
 	}
-	eventually(t, "the nearer host has the player in lobby 1", func() bool {
-		return near.Load().Lobbies[1].Players == 1 && near.Load().Lobbies[0].Players == 0
+	eventually(t, "the nearer host has the player in its lobby", func() bool {
+		return chosen.Load().Lobbies[lobby].Players == 1 && chosen.Load().Lobbies[1-lobby].Players == 0
 	})
-	if l := far.Load(); l.Lobbies[0].Players+l.Lobbies[1].Players != 0 {
-		t.Error("the far host has a player, too")
+	if l := other.Load(); l.Lobbies[0].Players+l.Lobbies[1].Players != 0 {
+		t.Error("the other host has a player, too")
 	}
 }

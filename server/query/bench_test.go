@@ -27,7 +27,7 @@ func BenchmarkAnswer(b *testing.B) {
 				}
 			}
 			c := r.Counters()
-			b.ReportMetric(float64(c.Packets)/float64(c.Received), "pages/op")
+			b.ReportMetric(float64(c.Packets)/float64(c.Received), "packets/op")
 		})
 	}
 	run("refused", DropToken, func(r *Responder) []byte {

@@ -98,7 +98,6 @@ func BenchmarkStepAllSolids(b *testing.B) {
 		stepColumns(c, in, a, 60)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
-	b.ReportMetric(float64(len(a.Solids)), "solids")
 }
 
 // BenchmarkBodies is BenchmarkStep/columns with two bodies and two teams in turn.
@@ -148,5 +147,5 @@ func BenchmarkStepMovers(b *testing.B) {
 		batch.StepBodies(Rows{c, in, who}, bodies, a, now)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
-	b.ReportMetric(100*float64(near)/float64(b.N)/n, "near-%")
+	b.ReportMetric(float64(near)/float64(b.N)/n, "near/player")
 }

@@ -156,7 +156,7 @@ func BenchmarkBlast(b *testing.B) {
 				s.ResolveBlasts()
 				s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 			}
-			b.ReportMetric(float64(len(s.wounds)), "wounds")
+			b.ReportMetric(float64(len(s.wounds)), "wounds/op")
 		})
 		b.Run(name+"-everybody", func(b *testing.B) {
 			view := s.presentView()

@@ -13,7 +13,7 @@ func BenchmarkBuild(b *testing.B) {
 		cell  float32
 	}{
 		{"arena-64/4m", openArena(b, "arena-64"), 4},
-		{"town:500:11/8m", arena.Town(500, 11), 8},
+		{"town:64:11/8m", arena.Town(64, 11), 8},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			c := Fit(row.arena, row.cell)
@@ -27,7 +27,7 @@ func BenchmarkBuild(b *testing.B) {
 }
 
 func BenchmarkVisible(b *testing.B) {
-	a := town(128, 1)
+	a := town(32, 1)
 	c := Fit(a, 4)
 	c.Effort = 1
 	t, err := Build(a, c)
@@ -36,13 +36,15 @@ func BenchmarkVisible(b *testing.B) {
 	}
 	occupancy := NewOccupancy(t)
 	n := t.Cells()
-	queries := map[string]func(from, to int) bool{"table": t.Visible, "occupancy": occupancy.Visible}
-	for name, f := range queries {
-		b.Run(name, func(b *testing.B) {
+	for _, q := range []struct {
+		name    string
+		visible func(from, to int) bool
+	}{{"table", t.Visible}, {"occupancy", occupancy.Visible}} {
+		b.Run(q.name, func(b *testing.B) {
 			seen, at := 0, uint32(1)
 			for range b.N {
 				at = at*1664525 + 1013904223
-				if f(int(at>>8)%n, int(at>>16)%n) {
+				if q.visible(int(at>>8)%n, int(at>>16)%n) {
 					seen++
 				}
 			}

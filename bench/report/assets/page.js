@@ -10,16 +10,18 @@
   const steps = [...bySize.values()].sort((a, b) => a.players - b.players);
   // Where lobbies grow, the axis counts them.
   const each = plan.lobby_players || 1;
-  const sizes = steps.map((s) => s.players / each), knee = plan.knee.players / each, firstFail = plan.knee.first_fail / each;
+  const sizes = steps.map((s) => s.players / each), knee = plan.knee.players / each, beyond = plan.knee.high / each;
   const growing = plan.lobby_players ? "lobbies" : "players";
   const several = steps.some((s) => (s.lobbies ?? 1) > 1);
   const axisName = plan.lobby_players ? `lobbies of ${each}` : several ? "players in all lobbies" : "players in the lobby";
 
+  // What legends show while nobody points: the size nearest to the knee at which a step held.
+  const far = (i) => (steps[i].pass ? Math.abs(Math.log(sizes[i] / knee)) : Infinity);
+  const restIndex = knee > 0 ? sizes.reduce((best, _, i) => (far(i) < far(best) ? i : best), 0) : 0;
   // What a step missed, as functions of figures: p99(tick), lost(input).
   const missed = (s) => (s.pass ? [] : s.failed.flatMap((line) => line.match(/\w+\(\w+\)/g) ?? [line]));
   const tick = (s, q) => Math.max(s.tick_cpu_ms[q], s.tick_wall_ms[q]); // what is judged
 
-  const restIndex = Math.max(sizes.indexOf(knee), 0); // what legends show while nobody points
 
   const { color, whole, number, axis, markers, stroke, text, limit, put } = Plot;
 
@@ -84,7 +86,7 @@
     }
   };
 
-  // Shades the sizes that failed, and marks the limit of the service level and the knee.
+  // Shades the sizes beyond the interval of the knee, and marks the limit of the service level and the knee.
   const marks = (chart) => ({
     hooks: {
       drawAxes: (u) => {
@@ -93,8 +95,8 @@
         ctx.beginPath();
         ctx.rect(box.left, box.top, box.width, box.height);
         ctx.clip();
-        if (plan.knee.first_fail > 0) {
-          const x = u.valToPos(firstFail, "x", true);
+        if (plan.knee.high > 0) {
+          const x = u.valToPos(beyond, "x", true);
           ctx.fillStyle = color("beyond");
           ctx.fillRect(x, box.top, box.left + box.width - x, box.height);
         }
@@ -114,9 +116,9 @@
           stroke(ctx, x, box.top, x, box.top + box.height);
           text(ctx, kneeName, x + (right ? -5 : 5) * px, box.top + 12 * px, right ? "right" : "left");
         }
-        const first = steps.find((s) => !s.pass && s.players === plan.knee.first_fail);
+        const first = steps.find((s) => !s.pass && s.players === plan.knee.failed_at);
         if (first) {
-          const x = u.valToPos(firstFail, "x", true), right = x > box.left + box.width * 0.6;
+          const x = u.valToPos(plan.knee.failed_at / each, "x", true), right = x > box.left + box.width * 0.6;
           ctx.fillStyle = color("limit");
           text(ctx, `failed: ${missed(first).join(", ")}`, x + (right ? -5 : 5) * px, box.top + 28 * px, right ? "right" : "left");
         }

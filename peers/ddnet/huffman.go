@@ -1,0 +1,121 @@
+package ddnet
+
+import (
+	"errors"
+	"slices"
+	"sync"
+)
+
+const end = 256 // symbol that ends a packet
+
+// frequencies of bytes and of the end that the code of packets was made from: ms_aFreqTable in
+// src/engine/shared/huffman.cpp of github.com/ddnet/ddnet, a constant of the wire format, where
+// the end counts as 1.
+var frequencies = [end + 1]int{
+	1 << 30, 4545, 2657, 431, 1950, 919, 444, 482, 2244, 617, 838, 542, 715, 1814, 304, 240, 754, 212, 647, 186,
+	283, 131, 146, 166, 543, 164, 167, 136, 179, 859, 363, 113, 157, 154, 204, 108, 137, 180, 202, 176,
+	872, 404, 168, 134, 151, 111, 113, 109, 120, 126, 129, 100, 41, 20, 16, 22, 18, 18, 17, 19,
+	16, 37, 13, 21, 362, 166, 99, 78, 95, 88, 81, 70, 83, 284, 91, 187, 77, 68, 52, 68,
+	59, 66, 61, 638, 71, 157, 50, 46, 69, 43, 11, 24, 13, 19, 10, 12, 12, 20, 14, 9,
+	20, 20, 10, 10, 15, 15, 12, 12, 7, 19, 15, 14, 13, 18, 35, 19, 17, 14, 8, 5,
+	15, 17, 9, 15, 14, 18, 8, 10, 2173, 134, 157, 68, 188, 60, 170, 60, 194, 62, 175, 71,
+	148, 67, 167, 78, 211, 67, 156, 69, 1674, 90, 174, 53, 147, 89, 181, 51, 174, 63, 163, 80,
+	167, 94, 128, 122, 223, 153, 218, 77, 200, 110, 190, 73, 174, 69, 145, 66, 277, 143, 141, 60,
+	136, 53, 180, 57, 142, 57, 158, 61, 166, 112, 152, 92, 26, 22, 21, 28, 20, 26, 30, 21,
+	32, 27, 20, 17, 23, 21, 30, 22, 22, 21, 27, 25, 17, 27, 23, 18, 39, 26, 15, 21,
+	12, 18, 18, 27, 20, 18, 15, 19, 11, 17, 33, 12, 18, 15, 19, 18, 16, 26, 17, 18,
+	9, 10, 25, 22, 22, 17, 20, 16, 6, 16, 15, 20, 14, 18, 24, 335, 1,
+}
+
+// branch is a node of the code's tree.
+type branch struct {
+	weight, symbol int
+	zero, one      *branch // nil for a symbol
+}
+
+type code struct {
+	root *branch
+	bits [end + 1]struct {
+		value  uint64 // the first bit of the code is the lowest
+		length int
+	}
+}
+
+// fixed is Huffman's code of frequencies. Of equal weights the one that stands later joins first,
+// and a joined pair takes the place of the second lightest.
+var fixed = sync.OnceValue(func() *code {
+	var left []*branch
+	for symbol, weight := range frequencies {
+		left = append(left, &branch{weight: weight, symbol: symbol})
+	}
+	for len(left) > 1 {
+		slices.SortStableFunc(left, func(a, b *branch) int { return b.weight - a.weight })
+		n := len(left)
+		zero, one := left[n-1], left[n-2]
+		left[n-2] = &branch{weight: zero.weight + one.weight, zero: zero, one: one}
+		left = left[:n-1]
+	}
+	c := &code{root: left[0]}
+	c.name(c.root, 0, 0)
+	return c
+})
+
+func (c *code) name(b *branch, value uint64, length int) {
+	if b.zero == nil {
+		c.bits[b.symbol].value, c.bits[b.symbol].length = value, length
+		return
+	}
+	c.name(b.zero, value, length+1)
+	c.name(b.one, value|1<<length, length+1)
+}
+
+// Compress appends the code of src and its end to dst.
+func Compress(dst, src []byte) []byte {
+	c, held, n := fixed(), uint64(0), 0
+	put := func(symbol int) {
+		b := c.bits[symbol]
+		for v, left := b.value, b.length; left > 0; left-- {
+			held |= v & 1 << n
+			v >>= 1
+			if n++; n == 8 {
+				dst = append(dst, byte(held))
+				held, n = 0, 0
+			}
+		}
+	}
+	for _, b := range src {
+		put(int(b))
+	}
+	put(end)
+	return append(dst, byte(held))
+}
+
+var errCompressed = errors.New("ddnet: compressed packet without an end")
+
+// maxPacket is the longest packet in bytes, compressed or not.
+const maxPacket = 1400
+
+// Decompress appends to dst what Compress was given, at most maxPacket bytes.
+func Decompress(dst, src []byte) ([]byte, error) {
+	root, start := fixed().root, len(dst)
+	at := root
+	for i := range len(src) * 8 {
+		if src[i>>3]>>(i&7)&1 == 0 {
+			at = at.zero
+		} else {
+			at = at.one
+		}
+		if at.zero != nil {
+			continue
+		}
+		if at.symbol == end {
+			return dst, nil
+		}
+		if len(dst)-start == maxPacket {
+			break
+		}
+		dst = append(dst, byte(at.symbol))
+		at = root
+	}
+	return dst, errCompressed
+}
