@@ -37,7 +37,7 @@ var rivals = []opponent{
 	{"lagcomp", "Sweep", "plain", "rewind over slices, ball test first"},
 	{"ecs/snapshot", "Pair", "naive", "one delta per client and row"},
 	{"ecs/snapshot", "Relevant", "naive", "one delta per client and row"},
-	{"ecs/interest", "Snapshot", "naive", "distance and sight of every pair"},
+	{"ecs/interest", "Snapshot", "every-pair", "squared distance of every pair"},
 	{"bench/codeceval", "Trace", "zstd", "zstd with a trained dictionary"},
 	{"bench/codeceval/rowtrace", "Player", "zstd", "zstd with a trained dictionary"},
 	{"bench/lobbysim", "Block", "zstd", "zstd with a trained dictionary"},

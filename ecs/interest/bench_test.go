@@ -20,7 +20,8 @@ type crowd struct {
 	grid    *Grid
 	views   []Viewer
 	clients []*Client
-	slow    []*slow
+	rivals  []*rival
+	rows    []rivalRow
 	cost    []uint16
 }
 
@@ -36,7 +37,7 @@ func newCrowd(far int) *crowd {
 		c.views = append(c.views, Viewer{slot, sc.x[slot], sc.z[slot], sc.team[slot], rng.Float32() - 0.5,
 			rng.Float32() - 0.5})
 		c.clients = append(c.clients, NewClient(c.grid))
-		c.slow = append(c.slow, newSlow(c.grid.cfg))
+		c.rivals = append(c.rivals, newRival(c.grid.cfg))
 	}
 	for i := range c.scene.combat {
 		c.scene.combat[i] = rng.Uint64() & rng.Uint64() & rng.Uint64()
@@ -60,9 +61,10 @@ func (c *crowd) look(budget int) (seen int) {
 	return seen
 }
 
-func (c *crowd) naive(n int) {
-	for i, cl := range c.slow[:n] {
-		cl.look(c.grid, c.scene, c.views[i], nil)
+func (c *crowd) everyPair() {
+	c.rows = rivalRows(c.rows, c.grid, c.scene)
+	for i, r := range c.rivals {
+		r.update(c.rows, c.views[i])
 	}
 }
 
@@ -91,7 +93,14 @@ func BenchmarkSnapshot(b *testing.B) {
 		}
 		run("look", crowdClients, func() { c.look(0) })
 		run("look+pick", crowdClients, func() { c.look(1200) })
-		run("naive", 20, func() { c.naive(20) })
+		run("every-pair", crowdClients, c.everyPair)
+		for i, cl := range c.clients {
+			for slot := range crowdRows {
+				if has(cl.Visible(), slot) != (c.rivals[i].weight[slot] > 0) {
+					b.Fatalf("client %d, row %d: the rival differs", i, slot)
+				}
+			}
+		}
 	}
 }
 
