@@ -46,7 +46,6 @@ var rivals = []opponent{
 	{"netio", "Trickle", "net", "package net, one datagram a call"},
 	{"netio", "Send", "net-WriteToUDPAddrPort", "package net, one datagram a call"},
 	{"netio", "Echo", "net-ReadFrom-WriteTo", "package net, one datagram a call"},
-	{"sim/arena", "Raycast", "brute", "a test of every solid"},
 }
 
 // limits are measured parts of the same job: what remains if all code here took no time. A line
