@@ -29,23 +29,23 @@ const mostWords = 6
 // well-kept library, or a plain loop over plain data without avoidable look-ups and allocations. The
 // oracle of a test is no rival, and neither is an earlier version of this code.
 var rivals = []opponent{
-	{"sim/move", "Step", "scalar", "one player after another, no columns"},
+	{"sim/move", "Step", "scalar", "one player after another, in structs"},
 	{"ecs", "Integrate", "arche-query", "arche's query over the same rows"},
 	{"lagcomp/internal/kernel", "Broad", "generic", "the same loop in plain Go"},
 	{"lagcomp", "Cast", "plain", "rewind over slices, ball test first"},
 	{"lagcomp", "Overlap", "plain", "rewind over slices, ball test first"},
 	{"lagcomp", "Sweep", "plain", "rewind over slices, ball test first"},
-	{"ecs/snapshot", "Pair", "naive", "one delta per client and row"},
-	{"ecs/snapshot", "Relevant", "naive", "one delta per client and row"},
+	{"ecs/snapshot", "Pair", "plain", "deltas kept by baseline, plain loops"},
+	{"ecs/snapshot", "Relevant", "plain", "deltas kept by baseline, plain loops"},
 	{"ecs/interest", "Snapshot", "every-pair", "squared distance of every pair"},
-	{"bench/codeceval", "Trace", "zstd", "zstd with a trained dictionary"},
-	{"bench/codeceval/rowtrace", "Player", "zstd", "zstd with a trained dictionary"},
-	{"bench/lobbysim", "Block", "zstd", "zstd with a trained dictionary"},
-	{"bench/lobbysim", "Block", "huff0", "huff0 with a trained table"},
+	{"bench/codeceval", "Trace", "zstd", "zstd on blocks, with trained dictionary"},
+	{"bench/codeceval/rowtrace", "Player", "zstd", "zstd on blocks, with trained dictionary"},
+	{"bench/lobbysim", "Block", "zstd", "zstd on blocks, with trained dictionary"},
+	{"bench/lobbysim", "Block", "huff0", "huff0 on blocks, with trained table"},
 	{"netio", "Receive", "net", "package net, one datagram a call"},
-	{"netio", "Trickle", "net", "package net, one datagram a call"},
-	{"netio", "Send", "net-WriteToUDPAddrPort", "package net, one datagram a call"},
-	{"netio", "Echo", "net-ReadFrom-WriteTo", "package net, one datagram a call"},
+	{"netio", "Trickle", "net", "package net, a goroutine that reads"},
+	{"netio", "Send", "net", "package net, one datagram a call"},
+	{"netio", "Echo", "net", "package net, one datagram a call"},
 }
 
 // limits are measured parts of the same job: what remains if all code here took no time. A line

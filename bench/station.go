@@ -58,7 +58,7 @@ var headlines = []headline{
 	{"a player in a snapshot to a connection", "ecs/snapshot", "Relevant/baselines=4/shared"},
 	{"a datagram of 64 bytes authenticated and opened", "netio/netcode", "Receive/64B/players=1000"},
 	{"a datagram received", "netio", "Receive/gnet-drain"},
-	{"a datagram of 400 bytes sent, four to each client", "netio", "Send/gnet-sendmmsg-gso-of-4"},
+	{"a datagram of 400 bytes sent, four to each client", "netio", "Send/each=4/gnet-sendmmsg"},
 	{"tick of a client that sees 64 players", "client", "Tick/full"},
 }
 

@@ -33,7 +33,7 @@ func BenchmarkEcho(b *testing.B) {
 		}},
 		{"mmsg", func(b *testing.B) (netip.AddrPort, func()) { return ownEcho(b, ListenMmsg) }},
 		{"gnet-plain-Write", plainEcho},
-		{"net-ReadFrom-WriteTo", netEcho},
+		{"net", netEcho},
 	} {
 		b.Run(s.name, func(b *testing.B) {
 			// one is the generator's, which never lets go of it

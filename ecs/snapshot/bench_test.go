@@ -93,51 +93,102 @@ func (c *crowd) shared() (bytes int) {
 	return bytes
 }
 
-// perClient is the same with each client coded by itself: the same kernel, the same bits, nothing
-// remembered.
-func (c *crowd) perClient() (bytes int) {
-	var room [11]fieldBlock
-	var runs []Run
-	var values []fieldBlock
+// plainDeltas is the plain way to the same snapshots: what differs from a set of baselines is coded
+// once a tick and kept, in memory that the next tick uses again. The codec is the Encoder's.
+type plainDeltas struct {
+	kept map[Baselines]*keptDeltas
+	free []*keptDeltas
+	runs []Run
+}
+
+// keptDeltas are the deltas of all groups or rows against a set of baselines, one after the other:
+// that of i takes bits[i] bits from byte from[i] on.
+type keptDeltas struct {
+	buf  []byte
+	from []int
+	bits []int
+}
+
+// begin forgets the tick before.
+func (p *plainDeltas) begin() {
+	for _, d := range p.kept {
+		p.free = append(p.free, d)
+	}
+	clear(p.kept)
+}
+
+// of finds the deltas against a set of baselines, or codes them.
+func (p *plainDeltas) of(base Baselines, code func(Baselines, *keptDeltas)) *keptDeltas {
+	d := p.kept[base]
+	if d == nil {
+		if d = new(keptDeltas); len(p.free) > 0 {
+			d, p.free = p.free[len(p.free)-1], p.free[:len(p.free)-1]
+		}
+		d.buf, d.from, d.bits = d.buf[:0], d.from[:0], d.bits[:0]
+		code(base, d)
+		p.kept[base] = d
+	}
+	return d
+}
+
+// plain is shared by plain code, without the headers of runs.
+func (c *crowd) plain(p *plainDeltas) (bytes int) {
+	p.begin()
 	for _, k := range c.trackers {
-		left := crowdBudget
 		out := c.out[:0]
-		for g := range c.ring.Groups() {
-			baseIDs, ctx, h := &empty, &unknown, baselineFrames{}
-			values = c.now.group(g)
-			if runs = k.Runs(runs[:0], g, g+1); runs[0].Baselines[0] != 0 {
-				h = heldBy(c.ring, runs[0].Baselines)
-				baseIDs = &h.frames[0].ids[g]
-				if h.spacing.Single() {
-					values = h.frames[0].group(g)
-				} else {
-					values, ctx = room[:], &contexts{}
-					c.encoder.codec.predict(&h, g, values, ctx)
+		p.runs = k.Runs(p.runs[:0], 0, c.ring.Groups())
+		for _, run := range p.runs {
+			d := p.of(run.Baselines, c.codeGroups)
+			for first, end := run.First, run.First+run.Count; first < end; {
+				last := first
+				for last < end && len(out)+d.from[last+1]-d.from[first] <= crowdBudget {
+					last++
+				}
+				out = append(out, d.buf[d.from[first]:d.from[last]]...)
+				if first = last; first < end {
+					bytes += len(out)
+					out = c.out[:0]
 				}
 			}
-			next := c.encoder.codec.putBlock(out, &rowGroup{index: g, ids: &c.now.ids[g], was: baseIDs, now: c.now.group(g), base: values, ctx: ctx})
-			if len(next) > left {
-				bytes += len(out)
-				out = append(c.out[:0], next[len(out):]...)
-				continue
-			}
-			out = next
 		}
 		bytes += len(out)
 	}
 	return bytes
 }
 
+// codeGroups codes all groups, with one entry of from behind the last.
+func (c *crowd) codeGroups(base Baselines, d *keptDeltas) {
+	var room [11]fieldBlock
+	var ctx contexts
+	for g := range c.ring.Groups() {
+		d.from = append(d.from, len(d.buf))
+		x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: c.now.group(g), ctx: &unknown}
+		if base[0] != 0 {
+			h := heldBy(c.ring, base)
+			if x.was = &h.frames[0].ids[g]; h.spacing.Single() {
+				x.base = h.frames[0].group(g)
+			} else {
+				ctx, x.base, x.ctx = contexts{}, room[:], &ctx
+				c.encoder.codec.predict(&h, g, x.base, x.ctx)
+			}
+		}
+		d.buf = c.encoder.codec.putBlock(d.buf, &x)
+	}
+	d.from = append(d.from, len(d.buf))
+}
+
 // BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing
 // baselines, packing.
 func BenchmarkPair(b *testing.B) {
-	for _, baselines := range []int{4} {
-		c := newCrowd(baselines, false)
+	for _, lossy := range []bool{false, true} {
+		c := newCrowd(4, lossy)
+		p := plainDeltas{kept: map[Baselines]*keptDeltas{}}
 		for _, way := range []struct {
 			name string
 			send func() int
-		}{{"naive", c.perClient}, {"shared", c.shared}} {
-			b.Run(fmt.Sprintf("baselines=%d/%s", baselines, way.name), func(b *testing.B) {
+		}{{"plain", func() int { return c.plain(&p) }}, {"shared", c.shared}} {
+			name := map[bool]string{false: "baselines=4/", true: "baselines=4+loss/"}[lossy] + way.name
+			b.Run(name, func(b *testing.B) {
 				bytes := 0
 				for b.Loop() {
 					bytes = way.send()
@@ -148,14 +199,6 @@ func BenchmarkPair(b *testing.B) {
 			})
 		}
 	}
-	c := newCrowd(4, true)
-	b.Run("baselines=4+loss/shared", func(b *testing.B) {
-		for b.Loop() {
-			c.shared()
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/crowdClients/crowdSlots, "ns/pair")
-		b.ReportMetric(0, "ns/op")
-	})
 }
 
 // sparse gives each client 64 random slots that it may see, and as many acknowledgements of rows as
@@ -232,47 +275,64 @@ func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 	return bytes
 }
 
-// rowsPerClient is rows with each client's rows coded for itself by the same kernel.
-func (c *crowd) rowsPerClient(sees [][]uint64) (bytes int) {
+// plainRows is rows by plain code, without the headers of runs.
+func (c *crowd) plainRows(p *plainDeltas, sees [][]uint64) (bytes int) {
+	p.begin()
+	var w bitio.Writer
+	for i, k := range c.trackers {
+		var base Baselines
+		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
+			if row := k.row(t); k.sent[row] == t && k.rows.hasAcked>>row&1 != 0 {
+				base = setOf(t)
+				break
+			}
+		}
+		d := p.of(base, c.codeRows)
+		w.Reset(c.out[:0])
+		for word, see := range sees[i] {
+			for ; see != 0; see &= see - 1 {
+				slot := word*64 + mathbits.TrailingZeros64(see)
+				w.AppendBits(d.buf, d.from[slot]*8, d.bits[slot])
+			}
+		}
+		bytes += len(w.Bytes())
+	}
+	return bytes
+}
+
+// codeRows codes all rows, each behind its place in its group. A row that is not there has no bits.
+func (c *crowd) codeRows(base Baselines, d *keptDeltas) {
 	buf := make([]byte, c.encoder.codec.bound+8)
 	var w bitio.Writer
 	var room [11]fieldBlock
 	var signals [schema.MaxFields]uint8
 	var ctx contexts
 	var ends [GroupRows]uint32
-	for i, k := range c.trackers {
-		var h baselineFrames
-		for t := tick.Tick(crowdTicks - 1); t > 0; t-- {
-			if row := k.row(t); k.sent[row] == t && k.rows.hasAcked>>row&1 != 0 {
-				h = heldBy(c.ring, setOf(t))
-				break
-			}
-		}
-		w.Reset(c.out[:0])
-		for word, see := range sees[i] {
-			for ; see != 0; see &= see - 1 {
-				slot := word*64 + mathbits.TrailingZeros64(see)
-				g, r := slot/GroupRows, slot%GroupRows
-				if id := c.now.ids[g][r]; id != 0 {
-					w.Bits(uint64(r), 6)
-					x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
-					var masks [GroupRows]uint16
-					if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &signals); depth > 0 {
-						x.was = &h.frames[0].ids[g]
-						ctx[r] = word
-						if x.was[r] == id {
-							masks[r] = rowMask(r, x.now, x.base)
-						}
-					}
-					sink := bitSink{buf: buf, emptyBits: 1, ends: &ends}
-					putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r)
-					w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
+	h := heldBy(c.ring, base)
+	w.Reset(d.buf)
+	for slot := range c.ring.Groups() * GroupRows {
+		g, r := slot/GroupRows, slot%GroupRows
+		w.Align()
+		at := w.Len()
+		d.from = append(d.from, at/8)
+		if id := c.now.ids[g][r]; id != 0 {
+			w.Bits(uint64(r), 6)
+			x := rowGroup{index: g, ids: &c.now.ids[g], was: &empty, now: c.now.group(g), base: room[:len(playerSchema.Fields)], ctx: &ctx}
+			var masks [GroupRows]uint16
+			if word, depth := c.encoder.codec.predictRow(&h, slot, room[:len(playerSchema.Fields)], &signals); depth > 0 {
+				x.was = &h.frames[0].ids[g]
+				ctx[r] = word
+				if x.was[r] == id {
+					masks[r] = rowMask(r, x.now, x.base)
 				}
 			}
+			sink := bitSink{buf: buf, emptyBits: 1, ends: &ends}
+			putRows[looseRows](&c.encoder.codec, &sink, &x, &masks, 1<<r)
+			w.AppendBits(buf, 0, sink.pos*8+int(sink.n))
 		}
-		bytes += len(w.Bytes())
+		d.bits = append(d.bits, w.Len()-at)
 	}
-	return bytes
+	d.buf = w.Bytes()
 }
 
 // BenchmarkRelevant is the cost of one (entity, client) pair where each client may see 64 random
@@ -283,11 +343,12 @@ func BenchmarkRelevant(b *testing.B) {
 		c := newCrowd(baselines, false)
 		sees := c.sparse(relevant, false)
 		cost := make([]uint16, (crowdSlots+63)/64*64)
+		p := plainDeltas{kept: map[Baselines]*keptDeltas{}}
 		for _, way := range []struct {
 			name string
 			send func() int
 		}{
-			{"naive", func() int { return c.rowsPerClient(sees) }},
+			{"plain", func() int { return c.plainRows(&p, sees) }},
 			{"shared", func() int { return c.rows(sees) }},
 			{"half", func() int { return c.weighed(sees, cost, 64*16/2) }},
 		} {

@@ -56,16 +56,9 @@ func BenchmarkTest(b *testing.B) {
 		rays[i] = shotAt(r, &poses[i])
 		rays[i].Max = 200
 	}
-	for _, c := range []struct {
-		name string
-		test func(geom.Ray, float32, *Pose) (Hit, bool)
-	}{{"test", HeroBodies.Test}, {"slow", slowTest}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				hit, _ := c.test(rays[i&1023], 0, &poses[i&1023])
-				sink += hit.Distance
-			}
-		})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		hit, _ := HeroBodies.Test(rays[i&1023], 0, &poses[i&1023])
+		sink += hit.Distance
 	}
 }

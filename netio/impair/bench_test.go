@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// One datagram of 100 bytes pushed and one popped with 64 on their way, by profile; list is the
-// heap's honest twin under mobile.
+// One datagram of 100 bytes pushed and one popped with 64 on their way, by profile.
 func BenchmarkPushPop(b *testing.B) {
 	data := make([]byte, 100)
 	cases := []Preset{Presets()[0], Presets()[2], {Name: "everything", Profile: everything}}
@@ -23,14 +22,4 @@ func BenchmarkPushPop(b *testing.B) {
 			}
 		})
 	}
-	b.Run("list", func(b *testing.B) {
-		l, now := slowLink{decider: newDecider(Presets()[2].Profile, 1)}, time.Duration(0)
-		b.ReportAllocs()
-		for b.Loop() {
-			now += gap
-			l.push(now, string(data), 0)
-			for _, ok := l.pop(now); ok; _, ok = l.pop(now) {
-			}
-		}
-	})
 }

@@ -175,7 +175,7 @@ func TestPeerAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkPeer measures a packet there and back. The twin keeps the same state in maps.
+// BenchmarkPeer measures a packet there and back.
 func BenchmarkPeer(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -211,33 +211,4 @@ func BenchmarkPeer(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/packet")
 		})
 	}
-	b.Run("map twin", func(b *testing.B) { // one direction's worth of send, acks and receive each, as above
-		type end struct {
-			out slowSendWindow
-			in  slowWindow
-		}
-		fresh := func() *end {
-			return &end{slowSendWindow{at: map[uint64]time.Duration{}, ackTag: map[uint64]uint64{}},
-				slowWindow{seen: map[uint64]bool{}}}
-		}
-		ends := [2]*end{fresh(), fresh()}
-		b.ReportAllocs()
-		for i := range b.N {
-			now := time.Duration(i) * 16 * time.Millisecond
-			for k, from := range ends {
-				to := ends[1-k]
-				from.out.send(now, uint64(i))
-				s := int64(from.out.newest)
-				if to.in.judge(s) == nil {
-					to.in.seen[uint64(s)], to.in.newest = true, uint64(s)
-					delete(to.in.seen, uint64(s)-65)
-				}
-				if from.in.newest != 0 {
-					to.out.take(uint16(from.in.newest), from.in.bits())
-					delete(to.out.at, to.out.newest-100)
-				}
-			}
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/packet")
-	})
 }

@@ -40,23 +40,26 @@ func mix(x uint32) uint32 {
 	return x ^ x>>16
 }
 
-// BenchmarkStep walks bodies one by one, as clients do, and as columns, as the server does, on a
-// map of some 2000 solids.
+// BenchmarkStep walks bodies one by one, as clients do, each a Motion in a slice, and as columns, as
+// the server does, on a map of some 2000 solids.
 func BenchmarkStep(b *testing.B) {
 	const n = 1000
 	a := arena.Generate(1400, 1)
 	b.Run("scalar", func(b *testing.B) {
 		c, in := crowd(a, n)
+		bodies, now := make([]Motion, n), atRate(60)
+		for i := range bodies {
+			bodies[i] = Join(c.Pos[i], c.Vel[i], c.State[i])
+		}
 		tick := uint32(0)
 		b.ReportAllocs()
 		for b.Loop() {
 			tick++
-			for i := range c.Pos {
+			for i := range bodies {
 				if tick%50 == 0 {
 					in[i] = wander(uint32(i), tick)
 				}
-				c.Pos[i], c.Vel[i], c.State[i] = Split(Step(Join(c.Pos[i], c.Vel[i], c.State[i]), in[i], a,
-					60))
+				bodies[i] = standard.Step(bodies[i], in[i], NoTeam, a, now)
 			}
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
@@ -77,27 +80,6 @@ func BenchmarkStep(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 	})
-}
-
-// BenchmarkStepAllSolids is BenchmarkStep/columns, each body looking at all solids of the map
-// first: the naive way.
-func BenchmarkStepAllSolids(b *testing.B) {
-	const n = 200
-	a := arena.Generate(1400, 1)
-	c, in := crowd(a, n)
-	near := make([]arena.Solid, 0, arena.MaxNear)
-	tick := uint32(0)
-	for b.Loop() {
-		tick++
-		for i := range c.Pos {
-			if tick%50 == 0 {
-				in[i] = wander(uint32(i), tick)
-			}
-			near = slowGather(near[:0], standard, c.Pos[i], c.Vel[i].Scale(1./60), a.Solids)
-		}
-		stepColumns(c, in, a, 60)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/player")
 }
 
 // BenchmarkBodies is BenchmarkStep/columns with two bodies and two teams in turn.

@@ -8,7 +8,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/netid"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
-	"github.com/tickrate/tickrate/lagcomp/rig"
 	"github.com/tickrate/tickrate/sim/arena"
 )
 
@@ -78,62 +77,23 @@ func battle(s *stage, projectiles []Projectile, grenades []Grenade) {
 	s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 }
 
-// BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players, beside the brute-force
-// version that tests all players and solids.
+// BenchmarkProjectiles flies 200 projectiles for a tick among 1000 players.
 func BenchmarkProjectiles(b *testing.B) {
 	s, all, _ := skirmish(b, 1000, 200)
 	start := append([]Projectile(nil), all...)
 	s.Now++
 	s.history.Record(s.Now, s.poses)
-	for name, step := range map[string]func(){
-		"squares": func() {
-			copy(all, start)
-			s.StepProjectiles(all)
-		},
-		"everybody": func() {
-			for i := range start {
-				naiveStep(s, &start[i])
-			}
-		},
-	} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				step()
-				s.Blasts.list = s.Blasts.list[:0]
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(all)), "ns/projectile")
-		})
+	b.ReportAllocs()
+	for b.Loop() {
+		copy(all, start)
+		s.StepProjectiles(all)
+		s.Blasts.list = s.Blasts.list[:0]
 	}
-}
-
-// naiveStep tests all players and solids along one projectile's path, with the same tests.
-func naiveStep(s *stage, p *Projectile) (best float32) {
-	r := &s.ProjectileKinds[p.Type]
-	way := r.Travelled(p.age(s.Now - 1))
-	ray := geom.Ray{Origin: p.Start.Mad(p.dir, way), Dir: p.dir, Max: r.Travelled(p.age(s.Now)) - way}
-	box := geom.Vec3{X: r.Ground, Y: r.Ground, Z: r.Ground}
-	for i := range s.Arena.Solids {
-		q := &s.Arena.Solids[i]
-		if t, ok := ray.Box(geom.AABB{Min: q.Min.Sub(box), Max: q.Max.Add(box)}); ok && t < ray.Max {
-			ray.Max = t
-		}
-	}
-	view := s.history.DelayedView(s.Now, p.Delay)
-	for slot := range s.poses {
-		q, ok := s.history.At(view, slot)
-		if !ok || !q.Alive() || q.Team() == p.Team || q.ID == uint32(p.Owner) {
-			continue
-		}
-		if hit, ok := lagcomp.Test(rig.HeroBodies, ray, r.Radius, &q); ok && hit.Distance < ray.Max {
-			ray.Max = hit.Distance
-		}
-	}
-	return ray.Max
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(all)), "ns/projectile")
 }
 
 // BenchmarkBlast lets a grenade explode among 1000 players, all within its reach or spread over the
-// map, beside the twin.
+// map.
 func BenchmarkBlast(b *testing.B) {
 	for name, half := range map[string]float32{"all-near": 4, "spread": 0} {
 		s, _, _ := skirmish(b, 1000, 0)
@@ -157,19 +117,6 @@ func BenchmarkBlast(b *testing.B) {
 				s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
 			}
 			b.ReportMetric(float64(len(s.wounds)), "wounds/op")
-		})
-		b.Run(name+"-everybody", func(b *testing.B) {
-			view := s.presentView()
-			for b.Loop() {
-				for slot := range s.poses {
-					if p, ok := s.history.At(view, slot); ok && p.Alive() &&
-						lagcomp.TestSphere(rig.HeroBodies, geom.Sphere{Center: blast.Center, Radius: blast.Splash.Radius},
-							&p) {
-						s.blastPlayer(&blast, &p)
-					}
-				}
-				s.wounds = s.ResolveDamage(s.find, s.wounds[:0])
-			}
 		})
 	}
 }
