@@ -57,13 +57,16 @@ peers: build ## OpenArena's and DDNet's servers beside ours, same players and ra
 	@.ci/peers
 	$(GO) -C peers run . $(ARGS)
 
-# Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
+# Lists the fuzz targets of every package ("FuzzX" lines, then "ok package") of both modules, then runs one after the other.
+# PKG limits the packages; those of peers are fuzzed where it is the default.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
-	@set -e; list=$$($(GO) test -list '^Fuzz' $(PKG)); \
-	printf '%s\n' "$$list" | awk '/^Fuzz/ { f[n++] = $$1 } /^(ok|\?)/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' | \
-	while read -r pkg target; do \
-		echo "== $$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
+	@set -e; for module in . $(if $(filter ./...,$(PKG)),peers); do \
+		list=$$($(GO) -C $$module test -list '^Fuzz' $(PKG)); \
+		printf '%s\n' "$$list" | awk '/^Fuzz/ { f[n++] = $$1 } /^(ok|\?)/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' | \
+		while read -r pkg target; do \
+			echo "== $$pkg $$target"; \
+			$(GO) -C $$module test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
+		done; \
 	done
 
 blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_BLAST: how many)

@@ -12,6 +12,7 @@ const (
 // own. As src/game/generated/protocol has them, made from datasrc/network.py.
 var itemSizes = [...]int32{0, 10, 6, 5, 4, 3, 8, 4, 15, 22, 5, 17, 3, 2, 2, 2, 2, 3, 3, 3, 3}
 
+// Bounds of a snapshot: items, and numbers in all of them, which are 64 KiB.
 const (
 	maxItems   = 1024
 	maxNumbers = 1 << 14
@@ -73,7 +74,11 @@ func (base items) apply(data []byte) (next items, bytesOfCharacters int, err err
 			bytesOfCharacters += start - len(u.data)
 		}
 	}
-	if u.failed || len(next) > maxItems {
+	total = 0
+	for _, numbers := range next {
+		total += int32(len(numbers))
+	}
+	if u.failed || len(next) > maxItems || total > maxNumbers {
 		return nil, 0, errDelta
 	}
 	return next, bytesOfCharacters, nil
