@@ -245,7 +245,7 @@ var layers = []layer{
 	{pkg: "peers/crowd", shell: "*"},
 	{pkg: "peers/quake3", may: "peers/crowd"},
 	{pkg: "peers/ddnet", may: "peers/crowd"},
-	{pkg: "peers", may: "internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
+	{pkg: "peers", may: "bench/measure internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
 	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
 }
 
