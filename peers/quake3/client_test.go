@@ -157,6 +157,22 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
+// Fragments of a message that never ends are dropped at the bound, and the next message arrives.
+func TestFragmentLimit(t *testing.T) {
+	c := Channel{}
+	for start := 0; start < 2*MaxMessage; start += fragmentSize {
+		d := binary.LittleEndian.AppendUint32(nil, 1|fragmentBit)
+		d = binary.LittleEndian.AppendUint16(d, uint16(start))
+		d = binary.LittleEndian.AppendUint16(d, fragmentSize)
+		if got := c.Receive(append(d, make([]byte, fragmentSize)...)); got != nil || len(c.fragments) > MaxMessage {
+			t.Fatalf("at %d: %d bytes received, %d kept", start, len(got), len(c.fragments))
+		}
+	}
+	if got := c.Receive([]byte("\x02\x00\x00\x00next")); string(got) != "next" {
+		t.Errorf("after that: %q", got)
+	}
+}
+
 // Text of a server has a limit, whatever it sends.
 func TestTextLimit(t *testing.T) {
 	w := NewWriter()
