@@ -152,19 +152,22 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-func (s items) check(t *testing.T) {
-	numbers := 0
-	for _, n := range s {
-		numbers += len(n)
+func (s *items) check(t *testing.T) {
+	numbers := int32(0)
+	for i, item := range s.index {
+		numbers += item.size
+		if i > 0 && s.index[i-1].key >= item.key {
+			t.Fatalf("key %x behind %x", item.key, s.index[i-1].key)
+		}
 	}
-	if len(s) > maxItems || numbers > maxNumbers {
-		t.Fatalf("%d items, %d numbers", len(s), numbers)
+	if len(s.index) > maxItems || len(s.numbers) > maxNumbers || int(numbers) != len(s.numbers) {
+		t.Fatalf("%d items, %d numbers, %d of items", len(s.index), len(s.numbers), numbers)
 	}
 }
 
 // A server that adds the largest items one by one is stopped by the size of a whole snapshot.
 func TestSnapshotLimit(t *testing.T) {
-	base := items(nil)
+	base := items{}
 	for id := range int32(100) {
 		data := AppendInt(AppendInt(AppendInt(nil, 0), 1), 0)
 		data = AppendInt(AppendInt(AppendInt(data, 99), id), 5000)

@@ -41,11 +41,24 @@ type vertex struct {
 	length    int    // of its code
 }
 
+// code is a prefix code and a table that reads several of its bits at once.
+type code struct {
+	vertices [root + 1]vertex
+	peeks    [1 << peek]step // by the next bits
+}
+
+// peek is how many bits a step of the table reads at most; longer codes go on bit by bit.
+const peek = 11
+
+// step is where bits lead from the root, and how many of them.
+type step struct{ at, length int }
+
 // fixed is Huffman's code of frequencies (A method for the construction of minimum-redundancy
 // codes, Proceedings of the IRE 40, 1952): the two lightest vertices become a pair, over and over.
 // Where weights are equal, the wire format takes the vertex of the highest number first.
-var fixed = sync.OnceValue(func() *[root + 1]vertex {
-	t := &[root + 1]vertex{}
+var fixed = sync.OnceValue(func() *code {
+	c := &code{}
+	t := &c.vertices
 	var waiting []int // numbers of vertices that have no parent yet, the lightest first
 	wait := func(number int) {
 		at, _ := slices.BinarySearchFunc(waiting, t[number].weight, func(n, weight int) int { return t[n].weight - weight })
@@ -66,12 +79,27 @@ var fixed = sync.OnceValue(func() *[root + 1]vertex {
 		t[p.zero].bits, t[p.zero].length = p.bits, p.length+1
 		t[p.one].bits, t[p.one].length = p.bits|1<<p.length, p.length+1
 	}
-	return t
+	for bits := range c.peeks {
+		s := step{at: root}
+		for ; s.at >= symbols && s.length < peek; s.length++ {
+			s.at = t[s.at].part(bits >> s.length & 1)
+		}
+		c.peeks[bits] = s
+	}
+	return c
 })
+
+// part is the number of a pair's part by the next bit.
+func (v *vertex) part(bit int) int {
+	if bit == 0 {
+		return v.zero
+	}
+	return v.one
+}
 
 // Compress appends the code of src and its end to dst.
 func Compress(dst, src []byte) []byte {
-	t, held, n := fixed(), uint64(0), 0
+	t, held, n := &fixed().vertices, uint64(0), 0
 	put := func(symbol int) {
 		v := &t[symbol]
 		for i := range v.length {
@@ -96,24 +124,26 @@ const maxPacket = 1400
 
 // Decompress appends to dst what Compress was given, at most maxPacket bytes.
 func Decompress(dst, src []byte) ([]byte, error) {
-	t, start, at := fixed(), len(dst), root
-	for i := range len(src) * 8 {
-		if src[i>>3]>>(i&7)&1 == 0 {
-			at = t[at].zero
-		} else {
-			at = t[at].one
+	c, start := fixed(), len(dst)
+	held, n := uint64(0), 0 // bits that were taken from src, more than the longest code has
+	for {
+		for ; n <= 56 && len(src) > 0; n += 8 {
+			held |= uint64(src[0]) << n
+			src = src[1:]
 		}
-		if at >= symbols {
-			continue
+		s := c.peeks[held&(1<<peek-1)]
+		for s.at >= symbols {
+			s.at = c.vertices[s.at].part(int(held >> s.length & 1))
+			s.length++
 		}
-		if at == end {
+		if s.length > n || s.at != end && len(dst)-start == maxPacket {
+			return dst, errCompressed
+		}
+		if s.at == end {
 			return dst, nil
 		}
-		if len(dst)-start == maxPacket {
-			break
-		}
-		dst = append(dst, byte(at))
-		at = root
+		dst = append(dst, byte(s.at))
+		held >>= s.length
+		n -= s.length
 	}
-	return dst, errCompressed
 }
