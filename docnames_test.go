@@ -15,8 +15,10 @@ var (
 	testName = regexp.MustCompile(`^(Test|Fuzz|Example|Benchmark)[A-Z_]`)
 	// docName is a test that a document names; with an asterisk or an ellipsis, all that begin so.
 	docName = regexp.MustCompile("`((?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]*)([*…]?)`")
-	// docRun is a command within a text, or a line of a block or of the Makefile.
-	docRun  = regexp.MustCompile("(?m)`go test ([^`]+)`|^[^`\\n]*(?:go|\\$\\(GO\\)) test ([^`\\n]*)$")
+	// docRun is a command within a text, whole or from its package on, or a line of a block or of the
+	// Makefile.
+	docRun = regexp.MustCompile("(?m)`go test ([^`]+)`|`(\\./[^`]+ -(?:run|bench) [^`]+|-(?:run|bench) [^`]+ \\./[^`]+)`|" +
+		"^[^`\\n]*(?:go|\\$\\(GO\\)) test ([^`\\n]*)$")
 	argWord = regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`)
 )
 
@@ -48,8 +50,9 @@ func TestDocumentsNameTests(t *testing.T) {
 			}
 		}
 		for _, m := range docRun.FindAllStringSubmatch(string(text), -1) {
-			for _, lost := range unmatched(m[1]+m[2], tests) {
-				t.Errorf("%s runs %s of \"go test %s\", which matches nothing", file, lost, m[1]+m[2])
+			command := m[1] + m[2] + m[3]
+			for _, lost := range unmatched(command, tests) {
+				t.Errorf("%s runs %s of \"go test %s\", which matches nothing", file, lost, command)
 			}
 			runs++
 		}
