@@ -11,15 +11,15 @@ BENCHTIME ?= 1s
 PKG       ?= ./...
 ARGS      ?=
 
-SLOW      ?= snapshot=10%
-ROUNDS    ?= 6
+SLOW      ?= snapshot=3%
+ROUNDS    ?= 16
 
 .DEFAULT_GOAL := help
 .PHONY: arena dist help deadcode gate gate-selftest predict-check build run test race e2e peers fuzz blast oracle exact duels hours dst mutation bench bench-once bench-report gen kernels lint vet nofma same arm64 fleet clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
-	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE and ROUNDS (gate), SLOW, SEED and DRAWS (predict-check)."
+	@echo "Variables: ARGS (run), PKG (what to test), FUZZTIME, BENCH, COUNT, BENCHTIME, BASE, ROUNDS and GATE_LIVE (gate), SLOW, SEED and DRAWS (predict-check)."
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
 build: ## compile bin/tickrate
@@ -57,13 +57,16 @@ peers: build ## OpenArena's and DDNet's servers beside ours, same players and ra
 	@.ci/peers
 	$(GO) -C peers run . $(ARGS)
 
-# Lists the fuzz targets of every package ("FuzzX" lines, then "ok package"), then runs one after the other.
+# Lists the fuzz targets of every package ("FuzzX" lines, then "ok package") of both modules, then runs one after the other.
+# PKG limits the packages; those of peers are fuzzed where it is the default.
 fuzz: ## every fuzz target for FUZZTIME (10s) each
-	@set -e; list=$$($(GO) test -list '^Fuzz' $(PKG)); \
-	printf '%s\n' "$$list" | awk '/^Fuzz/ { f[n++] = $$1 } /^(ok|\?)/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' | \
-	while read -r pkg target; do \
-		echo "== $$pkg $$target"; \
-		$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
+	@set -e; for module in . $(if $(filter ./...,$(PKG)),peers); do \
+		list=$$($(GO) -C $$module test -list '^Fuzz' $(PKG)); \
+		printf '%s\n' "$$list" | awk '/^Fuzz/ { f[n++] = $$1 } /^(ok|\?)/ { for (i = 0; i < n; i++) print $$2, f[i]; n = 0 }' | \
+		while read -r pkg target; do \
+			echo "== $$pkg $$target"; \
+			$(GO) -C $$module test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" || exit 1; \
+		done; \
 	done
 
 blast: ## 10^8 bad datagrams at a server, outside the fuzzer's engine (TICKRATE_BLAST: how many)
@@ -140,25 +143,22 @@ bench-report: build ## the benchmarks of BENCHMARKS.md COUNT (6) times for BENCH
 	@test "$$(git describe --tags --always --dirty)" = "$(VERSION)" || { echo "bench-report: the tree has changed meanwhile" >&2; exit 1; }
 	report/benchreport -in report/bench-go.txt -out BENCHMARKS.md
 
-# Two builds on one machine, a round of each at a time, so that both meet the same disturbances. Builds from before
-# "bench record" have "plan rounds" instead, whose files "bench compare" reads, too.
-gate: build ## compare with another commit (BASE, default HEAD): fails if something takes longer
+# Two builds on one machine, a round of each at a time, so that both meet the same disturbances. With
+# GATE_LIVE=200 a round has a server of 200 players on sockets, too, and takes half a minute.
+gate: build ## compare with another commit (BASE, default HEAD): fails if something takes longer; about five minutes
 	@set -e; base=$$(git rev-parse --verify '$(or $(BASE),HEAD)^{commit}'); dir=$$(mktemp -d); \
 	trap 'git worktree remove --force "$$dir/base" >/dev/null 2>&1 || true; rm -rf "$$dir"' EXIT; trap 'exit 1' INT TERM; \
 	git worktree add --quiet --detach "$$dir/base" "$$base"; \
 	(cd "$$dir/base" && $(GO) build -trimpath -buildvcs=false -ldflags "-X main.version=$$base" -o "$$dir/old" ./cmd/tickrate); \
-	if "$$dir/old" bench record --help 2>&1 | grep -q 'tickrate bench record'; then record="bench record"; \
-	elif "$$dir/old" plan rounds --help 2>&1 | grep -q 'tickrate plan rounds'; then record="plan rounds"; \
-	else echo "$$base has neither bench record nor plan rounds: it cannot be compared" >&2; exit 2; fi; \
+	cp bin/tickrate "$$dir/new"; \
 	i=0; while [ $$i -lt $(ROUNDS) ]; do \
 		if [ $$((i % 2)) = 0 ]; then pair="old new"; else pair="new old"; fi; \
 		for side in $$pair; do \
-			if [ $$side = old ]; then "$$dir/old" $$record --out "$$dir/old.json" >/dev/null; \
-			else bin/tickrate bench record --out "$$dir/new.json" >/dev/null; fi; \
+			"$$dir/$$side" bench record --out "$$dir/$$side.json" $(if $(GATE_LIVE),--live $(GATE_LIVE)) >/dev/null; \
 		done; \
 		i=$$((i + 1)); echo "round $$i of $(ROUNDS)"; \
 	done; \
-	bin/tickrate bench compare "$$dir/old.json" "$$dir/new.json"
+	"$$dir/new" bench compare "$$dir/old.json" "$$dir/new.json"
 
 predict-check: build ## predictions of DRAWS (10) scenarios of SEED (4), and of the built-in ones, beside live runs
 	bin/tickrate plan check --seed $(or $(SEED),4) --count $(or $(DRAWS),10) --prices examples/plan/prices.toml

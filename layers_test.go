@@ -210,7 +210,7 @@ var layers = []layer{
 		shell: "*"},
 	{pkg: "bench/gate",
 		may:   "bench/measure bench/scenario bench/simbench internal/clock internal/perfevent perf server/metrics",
-		shell: "slowdown.go rounds.go"},
+		shell: "slowdown.go play.go"},
 	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/stage internal/webplot perf", shell: "*"},
 	{pkg: "bench/runner",
 		may: "bench/floor bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
@@ -245,7 +245,7 @@ var layers = []layer{
 	{pkg: "peers/crowd", shell: "*"},
 	{pkg: "peers/quake3", may: "peers/crowd"},
 	{pkg: "peers/ddnet", may: "peers/crowd"},
-	{pkg: "peers", may: "internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
+	{pkg: "peers", may: "bench/measure internal/clock peers/crowd peers/ddnet peers/quake3", shell: "*"},
 	{pkg: ".", tests: above}, // documentation, this file, and examples that span stations
 }
 

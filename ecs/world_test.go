@@ -223,7 +223,7 @@ func TestSameCallsGiveSameIDsAndRows(t *testing.T) {
 	}
 }
 
-func TestGenerationsSkipZeroAndRejectStaleHandles(t *testing.T) {
+func TestRow01GenerationsSkipZeroAndRejectStaleHandles(t *testing.T) {
 	w := ecs.New(1)
 	k := w.Kind("player", ecs.Register[life](w))
 	seen := map[netid.ID]bool{}
@@ -248,7 +248,7 @@ func TestGenerationsSkipZeroAndRejectStaleHandles(t *testing.T) {
 	}
 }
 
-func TestFlushAllocatesNothing(t *testing.T) {
+func TestRow01FlushAllocatesNothing(t *testing.T) {
 	w := ecs.New(1 << 15)
 	k := w.Kind("player", ecs.Register[pos](w), ecs.Register[vel](w))
 	churn := func() {

@@ -4,18 +4,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/clock"
 )
 
 // plan is what to measure.
@@ -26,7 +27,7 @@ type plan struct {
 	window  time.Duration // measured, once all play
 	warmup  time.Duration
 	socket  string // of ours
-	only    string // part of the names of the sides to measure; empty: all
+	only    string // part of the labels of the sides to measure; empty: all
 	out     string // folder
 	servers []int  // processors of the servers; nil: not pinned
 }
@@ -35,17 +36,11 @@ type plan struct {
 func init() { runtime.LockOSThread() }
 
 func main() {
-	p := plan{}
-	sizes := flag.String("sizes", "16,32,64", "numbers of players, at most 64 each")
-	flag.IntVar(&p.turns, "turns", 3, "turns of each server at each size, in alternation")
-	flag.DurationVar(&p.window, "window", 6*time.Second, "measured time of a turn")
-	flag.DurationVar(&p.warmup, "warmup", 2*time.Second, "time to play before that, once all players have snapshots")
-	flag.StringVar(&p.socket, "socket", "gnet", "socket back end of ours: gnet or mmsg")
-	flag.StringVar(&p.only, "only", "", "measure only servers whose name has this text")
-	flag.StringVar(&p.binary, "binary", "../bin/tickrate", "our program")
-	flag.StringVar(&p.out, "out", "../report", "folder of peers.md and peers.json")
-	flag.Parse()
-	if err := p.check(*sizes); err != nil {
+	p, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "peers:", err)
 		os.Exit(2)
 	}
@@ -57,16 +52,48 @@ func main() {
 	}
 }
 
+// parse reads the command line. Help goes to usage.
+func parse(args []string, usage io.Writer) (*plan, error) {
+	p := &plan{}
+	f := flag.NewFlagSet("peers", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	sizes := f.String("sizes", "16,32,64", "numbers of players, 2 to 64 each")
+	f.IntVar(&p.turns, "turns", 3, "turns of each server at each size, in alternation")
+	f.DurationVar(&p.window, "window", 6*time.Second, "measured time of a turn, at least 1s")
+	f.DurationVar(&p.warmup, "warmup", 2*time.Second, "time to play before that, once all players have snapshots")
+	f.StringVar(&p.socket, "socket", "gnet", "socket back end of ours: gnet or mmsg")
+	f.StringVar(&p.only, "only", "", "measure only servers whose label has this text: OpenArena, \"tickrate 60\"")
+	f.StringVar(&p.binary, "binary", "../bin/tickrate", "our program")
+	f.StringVar(&p.out, "out", "../report", "folder of peers.md and peers.json")
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		f.SetOutput(usage)
+		f.PrintDefaults()
+		return nil, err
+	} else if err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%q: expected flags alone", f.Arg(0))
+	}
+	return p, p.check(*sizes)
+}
+
 func (p *plan) check(sizes string) (err error) {
 	for s := range strings.SplitSeq(sizes, ",") {
 		n, err := strconv.Atoi(s)
-		if err != nil || n < 2 || n > 64 {
-			return fmt.Errorf("-sizes %q: expected numbers from 2 to 64", sizes)
+		if err != nil || n < 2 || n > 64 || slices.Contains(p.sizes, n) {
+			return fmt.Errorf("-sizes %q: expected different numbers from 2 to 64", sizes)
 		}
 		p.sizes = append(p.sizes, n)
 	}
 	if p.turns < 1 || p.window < time.Second || p.warmup < 0 {
 		return fmt.Errorf("expected -turns of at least 1, -window of at least 1s and no negative -warmup")
+	}
+	if p.socket != "gnet" && p.socket != "mmsg" {
+		return fmt.Errorf("-socket %q: expected gnet or mmsg", p.socket)
+	}
+	if len(p.chosen()) == 0 {
+		return fmt.Errorf("-only %q: expected text of one of %s", p.only, labels(sides))
 	}
 	if p.binary, err = filepath.Abs(p.binary); err != nil {
 		return err
@@ -77,32 +104,22 @@ func (p *plan) check(sizes string) (err error) {
 	return nil
 }
 
-// run measures each side in each turn, and writes what came out.
-func (p *plan) run(ctx context.Context) error {
-	if all := clock.CPUs(); len(all) > 1 {
-		p.servers = all[:1]
-		if err := clock.SetProcessAffinity(all[1:]); err != nil {
-			p.servers = nil
+// chosen are the sides to measure.
+func (p *plan) chosen() (chosen []side) {
+	for _, s := range sides {
+		if strings.Contains(s.label(), p.only) {
+			chosen = append(chosen, s)
 		}
 	}
-	r := newReport(p)
-	for turn := range p.turns {
-		for _, n := range p.sizes {
-			for _, s := range sides {
-				if !strings.Contains(s.name, p.only) {
-					continue
-				}
-				f, err := p.measure(ctx, s, n)
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if err != nil {
-					return fmt.Errorf("%s with %d players: %w", s.name, n, err)
-				}
-				r.add(s, n, f)
-				fmt.Printf("turn %d, %2d players: %-17s %5.1f %% of a core\n", turn+1, n, s.name, 100*f.Cores)
-			}
+	return chosen
+}
+
+func labels(sides []side) string {
+	var all []string
+	for _, s := range sides {
+		if l := s.label(); !slices.Contains(all, l) {
+			all = append(all, l)
 		}
 	}
-	return r.write(os.Stdout, p.out)
+	return strings.Join(all, ", ")
 }

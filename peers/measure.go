@@ -3,19 +3,16 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/tickrate/tickrate/peers/crowd"
 )
 
-// figures are what one turn measured.
+// figures are what one turn measured. A turn is void if its clients did not keep their schedule or
+// were lost: the server had less to do than the table says.
 type figures struct {
 	Cores       float64 `json:"cores"`        // of the server
 	Waited      float64 `json:"waited"`       // its threads' waiting for a processor, in cores
@@ -25,6 +22,7 @@ type figures struct {
 	PlayerBytes float64 `json:"player_bytes"` // UDP payload of a snapshot over that number
 	RSS         float64 `json:"rss_mb"`       // of the server
 	Deltas      float64 `json:"deltas"`       // share of snapshots that were deltas; ours always are
+	Void        string  `json:"void,omitempty"`
 }
 
 // joinTime is the longest time until all players have snapshots.
@@ -44,6 +42,11 @@ func (p *plan) measure(ctx context.Context, s side, n int) (f figures, err error
 	if s.client == nil {
 		return p.measureOurs(ctx, s, n, server, port)
 	}
+	return p.measurePeer(ctx, s, n, server, port)
+}
+
+// measurePeer is measure with clients of this process.
+func (p *plan) measurePeer(ctx context.Context, s side, n int, server *process, port int) (f figures, err error) {
 	clients := make([]crowd.Client, n)
 	for i := range clients {
 		clients[i] = s.client(i)
@@ -53,17 +56,12 @@ func (p *plan) measure(ctx context.Context, s side, n int) (f figures, err error
 		return f, err
 	}
 	defer c.Stop()
-	for deadline := time.Now().Add(joinTime); ; {
+	err = wait(ctx, server, func() (bool, error) {
 		sum, playing := c.Stats()
-		if playing == n {
-			break
-		}
-		if time.Now().After(deadline) {
-			return f, fmt.Errorf("%d have joined after %v (%v); the server said: %s", playing, joinTime, sum.LastError, server.said())
-		}
-		if !sleep(ctx, 50*time.Millisecond) {
-			return f, ctx.Err()
-		}
+		return playing == n, fmt.Errorf("%d of %d clients play (%v)", playing, n, sum.LastError)
+	})
+	if err != nil {
+		return f, err
 	}
 	if !sleep(ctx, p.warmup) {
 		return f, ctx.Err()
@@ -72,20 +70,40 @@ func (p *plan) measure(ctx context.Context, s side, n int) (f figures, err error
 	if f, err = p.cpuAndMemory(ctx, server); err != nil {
 		return f, err
 	}
-	after, _ := c.Stats()
-	got := after.Sub(before)
-	if got.Errors > 0 {
-		return f, fmt.Errorf("%d messages could not be read, the last: %v", got.Errors, after.LastError)
+	after, playing := c.Stats()
+	f.fromCrowd(after.Sub(before), playing, p.window, s, n)
+	return f, nil
+}
+
+// fromCrowd reads what the clients received in the window, and how many of them play at its end.
+func (f *figures) fromCrowd(got crowd.Stats, playing int, window time.Duration, s side, n int) {
+	if f.Void = got.Void(); f.Void == "" && playing < n {
+		f.Void = fmt.Sprintf("%d of %d clients were lost (%v)", n-playing, n, got.LastError)
 	}
 	if got.Snapshots == 0 || got.Players == 0 {
-		return f, fmt.Errorf("no snapshot with players arrived")
+		return
 	}
-	f.Snapshots = float64(got.Snapshots) / p.window.Seconds()
+	f.Snapshots = float64(got.Snapshots) / window.Seconds()
 	f.Arrived = f.Snapshots / float64(n*s.snapshots)
 	f.Players = float64(got.Players) / float64(got.Snapshots)
 	f.PlayerBytes = float64(got.Bytes) / float64(got.Players)
 	f.Deltas = float64(got.Deltas) / float64(got.Snapshots)
-	return f, nil
+}
+
+// wait polls until done says so. Its error says why it did not after joinTime.
+func wait(ctx context.Context, server *process, done func() (bool, error)) error {
+	for deadline := time.Now().Add(joinTime); ; {
+		ok, why := done()
+		if ok {
+			return nil
+		}
+		if time.Now().After(deadline) || server.ended() {
+			return fmt.Errorf("%w; the server said: %s", why, server.said())
+		}
+		if !sleep(ctx, 50*time.Millisecond) {
+			return ctx.Err()
+		}
+	}
 }
 
 // cpuAndMemory measures the server over the window.
@@ -107,94 +125,4 @@ func (p *plan) cpuAndMemory(ctx context.Context, server *process) (f figures, er
 	rss, err := server.rss()
 	f.RSS = float64(rss) / 1e6
 	return f, err
-}
-
-// measureOurs is measure with the swarm's blind bots, which say themselves what arrived.
-func (p *plan) measureOurs(ctx context.Context, s side, n int, server *process, port int) (f figures, err error) {
-	players := func() int {
-		resp, err := http.Get("http://" + loopback(port) + "/stats")
-		if err != nil {
-			return -1
-		}
-		defer func() { _ = resp.Body.Close() }()
-		var stats struct {
-			Players int `json:"players"`
-		}
-		if json.NewDecoder(resp.Body).Decode(&stats) != nil {
-			return -1
-		}
-		return stats.Players
-	}
-	wait := func(want int) error {
-		for deadline := time.Now().Add(joinTime); players() != want; {
-			if time.Now().After(deadline) {
-				return fmt.Errorf("%d have joined after %v; the server said: %s", players(), joinTime, server.said())
-			}
-			if !sleep(ctx, 50*time.Millisecond) {
-				return ctx.Err()
-			}
-		}
-		return nil
-	}
-	if err := wait(0); err != nil {
-		return f, err
-	}
-	var out bytes.Buffer
-	swarm, err := launch([]string{
-		p.binary, "swarm", "--http", loopback(port), "--players", strconv.Itoa(n), "--full", "1", "--decode", "acks",
-		"--warmup", p.warmup.String(), "--duration", (p.window + time.Second).String(), "--json",
-	}, nil, &out)
-	if err != nil {
-		return f, err
-	}
-	ended := false
-	defer func() {
-		if !ended {
-			swarm.stop()
-		}
-	}()
-	if err := wait(n); err != nil {
-		return f, err
-	}
-	if !sleep(ctx, p.warmup) {
-		return f, ctx.Err()
-	}
-	if f, err = p.cpuAndMemory(ctx, server); err != nil {
-		return f, err
-	}
-	select {
-	case <-swarm.done: // it says with its exit code that it was late; the table says so itself
-		swarm.done <- nil
-	case <-ctx.Done():
-		return f, ctx.Err()
-	case <-time.After(joinTime):
-		return f, fmt.Errorf("the swarm did not end")
-	}
-	ended = true
-	swarm.stop()
-	return f, f.fromSwarm(out.Bytes(), s, n)
-}
-
-// fromSwarm reads what the swarm says of the snapshots of its players.
-func (f *figures) fromSwarm(text []byte, s side, n int) error {
-	var got struct {
-		Kbps   float64 `json:"kbps_down_per_client"`
-		Graphs []struct {
-			ElapsedMS float64 `json:"elapsed_ms"`
-			Snapshots float64 `json:"snapshots"`
-		} `json:"netgraphs"`
-	}
-	if err := json.Unmarshal(text, &got); err != nil {
-		return fmt.Errorf("figures of the swarm: %w", err)
-	}
-	if len(got.Graphs) == 0 {
-		return fmt.Errorf("figures of the swarm: no player's snapshots are among them")
-	}
-	for _, g := range got.Graphs { // the swarm tells of its first players alone
-		f.Snapshots += g.Snapshots / g.ElapsedMS * 1000 * float64(n) / float64(len(got.Graphs))
-	}
-	f.Arrived = f.Snapshots / float64(n*s.snapshots)
-	f.Players, f.Deltas = float64(n-1), 1
-	f.PlayerBytes = got.Kbps * 1000 / 8 / (f.Snapshots / float64(n)) / f.Players
-	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,13 +25,19 @@ type process struct {
 	cmd    *exec.Cmd
 	output *tail
 	dir    string
-	done   chan error
+	done   chan struct{} // closed once it has ended
+	err    error         // how it ended
 }
 
 // tail keeps the last bytes that a program wrote.
-type tail struct{ data []byte }
+type tail struct {
+	sync.Mutex
+	data []byte
+}
 
 func (t *tail) Write(b []byte) (int, error) {
+	t.Lock()
+	defer t.Unlock()
 	t.data = append(t.data, b...)
 	if n := len(t.data) - 4096; n > 0 {
 		t.data = t.data[n:]
@@ -41,7 +48,7 @@ func (t *tail) Write(b []byte) (int, error) {
 // launch starts a program on the given processors; nil: on those of this process. What it writes
 // goes to stdout as well, unless that is nil.
 func launch(args []string, on []int, stdout io.Writer) (p *process, err error) {
-	p = &process{output: &tail{}, done: make(chan error, 1)}
+	p = &process{output: &tail{}, done: make(chan struct{})}
 	if p.dir, err = os.MkdirTemp("", "peers"); err != nil {
 		return nil, err
 	}
@@ -62,24 +69,41 @@ func launch(args []string, on []int, stdout io.Writer) (p *process, err error) {
 		_ = os.RemoveAll(p.dir)
 		return nil, fmt.Errorf("start %s: %w", args[0], err)
 	}
-	go func() { p.done <- p.cmd.Wait() }()
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
 	return p, nil
+}
+
+// ended reports whether the program has.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // stop ends the program and removes its folder.
 func (p *process) stop() {
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
-	select {
-	case <-p.done:
-	case <-time.After(2 * time.Second):
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
-		<-p.done
+	if !p.ended() {
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
+		select {
+		case <-p.done:
+		case <-time.After(2 * time.Second):
+			_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+			<-p.done
+		}
 	}
 	_ = os.RemoveAll(p.dir)
 }
 
-// said is the end of what the program wrote.
+// said is the end of what the program wrote, in one line.
 func (p *process) said() string {
+	p.output.Lock()
+	defer p.output.Unlock()
 	lines := bytes.Split(bytes.TrimSpace(p.output.data), []byte("\n"))
 	return string(bytes.Join(lines[max(len(lines)-3, 0):], []byte("; ")))
 }

@@ -22,6 +22,9 @@ type side struct {
 	client    func(n int) crowd.Client
 }
 
+// label names the server with its ticks and snapshots a second.
+func (s side) label() string { return fmt.Sprintf("%s %d/%d", s.name, s.tick, s.snapshots) }
+
 // sides in the order of the table: a peer, then ours as it is compared with it.
 var sides = []side{
 	{"OpenArena", "OpenArena", 20, 20, openArena, func(n int) crowd.Client { return quake3.New(n) }},
@@ -34,7 +37,7 @@ var sides = []side{
 
 func ours(beside string, tick, snapshots int) side {
 	return side{
-		name: fmt.Sprintf("tickrate %d/%d", tick, snapshots), beside: beside, tick: tick, snapshots: snapshots,
+		name: "tickrate", beside: beside, tick: tick, snapshots: snapshots,
 		command: func(p *plan, port, n int) []string {
 			return []string{
 				p.binary, "serve", "--listen", loopback(port), "--http", loopback(port), "--players", strconv.Itoa(n),

@@ -23,6 +23,7 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 		}
 		l := newTestLobby(t, cfg)
 		idler, player, waver := l.namedClient("idle"), l.namedClient("plays"), l.namedClient("wavers")
+		bot := l.lobby.match.Join() // has no connection
 		began := l.now
 		warned, gone := time.Duration(0), time.Duration(0)
 		for n := range 60 * 10 {
@@ -56,6 +57,9 @@ func TestRow10LobbyRemovesTheIdle(t *testing.T) {
 					t.Errorf("gone for %v", why)
 				}
 			}
+		}
+		if l.lobby.match.Vital(bot) == nil {
+			t.Errorf("limits %v: a player without a connection is gone", on)
 		}
 		_, lines := waver.receivedRoster()
 		switch {

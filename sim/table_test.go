@@ -136,9 +136,9 @@ func write[T comparable](h *maphash.Hash, rows []T) {
 	}
 }
 
-// TestSystemsWriteWhatTheySay plays a match and looks at everything between any two systems: what a
+// TestRow11SystemsWriteWhatTheySay plays a match and looks at everything between any two systems: what a
 // system changed is in its row, and what is in its row it changes some time.
-func TestSystemsWriteWhatTheySay(t *testing.T) {
+func TestRow11SystemsWriteWhatTheySay(t *testing.T) {
 	seed := maphash.MakeSeed()
 	wrote := map[string]map[Datum]bool{}
 	for _, s := range Systems() {

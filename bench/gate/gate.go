@@ -11,8 +11,11 @@ import (
 // Limits of the gate.
 const (
 	MaxP      = 0.05 // largest chance that equal builds differ as much
-	MinChange = 0.05 // smallest relative change that counts
-	MinRounds = 6    // of each side: fewer prove nothing about one of a dozen stages
+	MinChange = 0.02 // smallest relative change that counts
+	MinRounds = 6    // of each side: with fewer plays the least time of a tick is still disturbed
+
+	// MinLive is MinChange for steps on sockets, whose matches differ.
+	MinLive = 0.05
 
 	// MinInstructions is MinChange for instructions, which do not shake with what else the machine does.
 	MinInstructions = 0.01
@@ -23,7 +26,7 @@ const (
 // Change is one quantity on both sides; lower is better.
 type Change struct {
 	Scenario string  `json:"scenario"`
-	Of       string  `json:"of"` // "tick", "bytes", Instructions or a stage
+	Of       string  `json:"of"` // "tick", "bytes", Instructions, Floors or a stage
 	Unit     string  `json:"unit"`
 	Old      float64 `json:"old"` // medians
 	New      float64 `json:"new"`
@@ -42,82 +45,115 @@ func (c Change) String() string {
 		c.New, c.Unit, c.Percent(), c.P, c.N[0], c.N[1])
 }
 
-// Compare compares rounds of the same work by two builds on one machine. It refuses other machines,
-// work that only one side did, and too few rounds.
-func Compare(old, now Samples) ([]Change, error) {
+// Compare compares measurements of the same work by two builds on one machine. It refuses other
+// machines, work that only one side did, and too few rounds.
+func Compare(old, now Samples) (all []Change, err error) {
 	if old.Machine.CPU != now.Machine.CPU || old.Machine.Arch != now.Machine.Arch ||
 		old.Machine.Cores != now.Machine.Cores {
 		return nil, fmt.Errorf("samples of one machine: expected %s with %d processors, got %s with %d",
 			now.Machine.CPU, now.Machine.Cores, old.Machine.CPU, old.Machine.Cores)
 	}
-	before, order := byScenario(old)
-	after, _ := byScenario(now)
-	var all []Change
-	for _, key := range order {
-		a, b := before[key], after[key]
-		if len(a) < MinRounds || len(b) < MinRounds {
-			return nil, fmt.Errorf("%w of %s: expected %d on both sides, got %d and %d", errFew, key,
-				MinRounds, len(a), len(b))
+	after := map[string]Lobby{}
+	for _, l := range now.Lobbies {
+		after[l.String()] = l
+	}
+	for _, a := range old.Lobbies {
+		b, ok := after[a.String()]
+		if !ok {
+			return nil, fmt.Errorf("%v: expected it on both sides, got it on the old one only", a)
 		}
-		all = append(all, compareRounds(key, a, b)...)
+		if a.Rounds() != b.Rounds() || a.Rounds() < MinRounds {
+			return nil, fmt.Errorf("%v: expected as many rounds on both sides, %d or more, got %d and %d", a, MinRounds,
+				a.Rounds(), b.Rounds())
+		}
+		all = append(all, compareLobby(a.String(), a.figures(), b.figures())...)
+	}
+	if len(old.Lobbies) != len(now.Lobbies) {
+		return nil, fmt.Errorf("expected the same lobbies on both sides, got %d and %d", len(old.Lobbies), len(now.Lobbies))
+	}
+	live, err := compareLive(old.Live, now.Live)
+	return append(all, live...), err
+}
+
+// compareLive compares steps on sockets.
+func compareLive(a, b []Live) ([]Change, error) {
+	if len(a)+len(b) == 0 {
+		return nil, nil
+	}
+	if len(a) < MinRounds || len(b) < MinRounds {
+		return nil, fmt.Errorf("live steps: expected %d or more on both sides, got %d and %d", MinRounds, len(a), len(b))
+	}
+	key := a[0].String()
+	for _, l := range slices.Concat(a, b) {
+		if l.String() != key {
+			return nil, fmt.Errorf("live steps: expected all of %s, got one of %v", key, l)
+		}
+	}
+	all := []Change{
+		compare(key, Floors, "times the floor", a, b, func(l Live) float64 { return l.Floors }),
+		compare(key, "bytes", "kbit/s a client", a, b, func(l Live) float64 { return l.KbpsDown }),
+	}
+	for i := range all {
+		all[i].judge(MinLive)
 	}
 	return all, nil
 }
 
-// byScenario groups rounds, and returns the names in the order of their first round.
-func byScenario(s Samples) (by map[string][]Round, order []string) {
-	by = map[string][]Round{}
-	for _, r := range s.Rounds {
-		if by[r.Scenario] == nil {
-			order = append(order, r.Scenario)
-		}
-		by[r.Scenario] = append(by[r.Scenario], r)
+// compare compares one quantity of all samples.
+func compare[T any](key, of, unit string, a, b []T, value func(T) float64) Change {
+	x, y := sample(a, value), sample(b, value)
+	c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: middle(x.Values),
+		New: middle(y.Values), P: 1}
+	// Otherwise all are equal.
+	if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] {
+		c.P = benchmath.AssumeNothing.Compare(x, y).P
 	}
-	return by, order
+	return c
 }
 
-// compareRounds compares the tick, the bytes, and every stage that is large enough.
-func compareRounds(key string, a, b []Round) []Change {
-	change := func(of, unit string, value func(Round) float64) Change {
-		x, y := sample(a, value), sample(b, value)
-		c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: x.Values[len(a)/2],
-			New: y.Values[len(b)/2], P: 1}
-		// Otherwise all are equal.
-		if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] {
-			c.P = benchmath.AssumeNothing.Compare(x, y).P
-		}
-		return c
-	}
+// middle is the median of sorted values.
+func middle(sorted []float64) float64 {
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// judge says whether a change is worse: unlikely by chance, and at least of a size.
+func (c *Change) judge(least float64) { c.Worse = c.P < MaxP && c.New >= c.Old*(1+least) }
+
+// compareLobby compares the tick, the bytes, and every stage that is large enough.
+func compareLobby(key string, a, b []figures) []Change {
 	all := []Change{
-		change("tick", "µs", func(s Round) float64 { return s.stages() }),
-		change("bytes", "B/s a client", func(s Round) float64 { return s.BytesPerClient }),
+		compare(key, "tick", "µs", a, b, func(f figures) float64 { return f.tick }),
+		compare(key, "bytes", "B/s a client", a, b, func(f figures) float64 { return f.bytes }),
 	}
 	var stages []Change
-	for _, st := range a[0].Stages {
-		c := change(st.Name, "µs", func(s Round) float64 { return s.stage(st.Name) })
+	for _, st := range a[0].stages {
+		c := compare(key, st.Name, "µs", a, b, func(f figures) float64 { return f.stage(st.Name) })
 		if max(c.Old, c.New) >= smallStage*all[0].Old {
 			stages = append(stages, c)
 		}
 	}
 	all = append(all, holm(stages)...)
 	for i := range all {
-		c := &all[i]
-		c.Worse = c.P < MaxP && c.New >= c.Old*(1+MinChange)
+		all[i].judge(MinChange)
 	}
 	if counted(a) && counted(b) {
-		c := change(Instructions, "a player and tick", func(s Round) float64 { return s.Events.Instructions })
-		c.Worse = c.P < MaxP && c.New >= c.Old*(1+MinInstructions)
+		c := compare(key, Instructions, "a player and tick", a, b, func(f figures) float64 { return f.events.Instructions })
+		c.judge(MinInstructions)
 		all = append(all, c)
 	}
 	return all
 }
 
-// Instructions is what Change.Of says of instructions.
-const Instructions = "instructions"
+// What Change.Of says of instructions, and of ticks on sockets.
+const (
+	Instructions = "instructions"
+	Floors       = "floors"
+)
 
-// counted reports whether all rounds have events of the processor.
-func counted(rounds []Round) bool {
-	return !slices.ContainsFunc(rounds, func(r Round) bool { return r.Events == nil })
+// counted reports whether all samples have events of the processor.
+func counted(all []figures) bool {
+	return !slices.ContainsFunc(all, func(f figures) bool { return f.events == nil })
 }
 
 // By is which changes fail a gate.
@@ -152,10 +188,10 @@ func (b By) Choose(all []Change, old, now Samples) (judged []Change, err error) 
 	return nil, fmt.Errorf("no instructions on both sides to compare: %s", why)
 }
 
-// sample is one quantity of all rounds, sorted.
-func sample(rounds []Round, value func(Round) float64) *benchmath.Sample {
+// sample is one quantity of all samples, sorted.
+func sample[T any](all []T, value func(T) float64) *benchmath.Sample {
 	var values []float64
-	for _, s := range rounds {
+	for _, s := range all {
 		values = append(values, value(s))
 	}
 	return benchmath.NewSample(values, &benchmath.DefaultThresholds) // which sorts them

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tickrate/tickrate/bench/measure"
 	"github.com/tickrate/tickrate/bench/simbench"
 	"github.com/tickrate/tickrate/internal/perfevent"
 )
 
-// counting gives rounds made-up instructions: a number with noise.
+// counting gives samples made-up instructions: a number with noise.
 func counting(s Samples, rng *rand.Rand, mean, noise float64) Samples {
-	for i := range s.Rounds {
-		s.Rounds[i].Events = &measure.Events{Instructions: mean * math.Exp(noise*rng.NormFloat64())}
+	for i := range s.Lobbies[0].Samples {
+		s.Lobbies[0].Samples[i].Events = &perfevent.Counts{
+			perfevent.Instructions: 64 * mean * math.Exp(noise*rng.NormFloat64())}
 	}
 	return s
 }
@@ -26,10 +26,10 @@ func counting(s Samples, rng *rand.Rand, mean, noise float64) Samples {
 func TestGateByInstructions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	rounds := func(mean float64) Samples {
-		return counting(gateRounds(rng, MinRounds, 0.3, "", 1), rng, mean, 0.001)
+		return counting(gateSamples(rng, 0.3, "", 1), rng, mean, 0.001)
 	}
 	old, same, more := rounds(20_000), rounds(20_000), rounds(20_400)
-	without := gateRounds(rng, MinRounds, 0.01, "receive", 1.2)
+	without := gateSamples(rng, 0.01, "receive", 1.2)
 	without.NotCounted = perfevent.ErrNone.Error()
 	for i, c := range []struct {
 		by       By
@@ -40,11 +40,11 @@ func TestGateByInstructions(t *testing.T) {
 		{ByInstructions, old, same, "", ""},
 		{ByInstructions, old, more, "instructions", ""},
 		{ByInstructions, more, old, "", ""},
-		{ByTime, gateRounds(rng, MinRounds, 0.001, "", 1), counting(gateRounds(rng, MinRounds, 0.001, "", 1), rng, 9, 0), "", ""},
-		{ByAll, counting(gateRounds(rng, MinRounds, 0.001, "", 1), rng, 9, 0),
-			counting(gateRounds(rng, MinRounds, 0.001, "receive", 1.2), rng, 10, 0), "tick,receive,instructions", ""},
+		{ByTime, gateSamples(rng, 0.001, "", 1), counting(gateSamples(rng, 0.001, "", 1), rng, 9, 0), "", ""},
+		{ByAll, counting(gateSamples(rng, 0.001, "", 1), rng, 9, 0),
+			counting(gateSamples(rng, 0.001, "receive", 1.2), rng, 10, 0), "tick,receive,instructions", ""},
 		{ByInstructions, old, without, "", "no instructions on both sides to compare: this machine has no hardware counters"},
-		{ByInstructions, gateRounds(rng, MinRounds, 0.01, "", 1), old, "", "an older build has recorded one side"},
+		{ByInstructions, gateSamples(rng, 0.01, "", 1), old, "", "an older build has recorded one side"},
 	} {
 		all, err := Compare(c.old, c.now)
 		if err != nil {
@@ -68,7 +68,7 @@ func TestGateByInstructions(t *testing.T) {
 }
 
 // A round reads the counters before and after each tick of the lobby, and not at other times: half of
-// what a source counts is in ticks. Each event has the least of all plays.
+// what a source counts is in ticks.
 func TestRoundsCountTheLobby(t *testing.T) {
 	reads := 0.
 	fake := func() (perfevent.Counts, error) {
@@ -80,10 +80,10 @@ func TestRoundsCountTheLobby(t *testing.T) {
 		t.Fatal(err)
 	}
 	ticks, players := 3*128., 10.
-	if want := 2 * ticks * roundPlays; reads != want {
+	if want := 2 * ticks * samplesPerLobby; reads != want {
 		t.Errorf("%v readings, want %v: two a tick", reads, want)
 	}
-	e := s.Rounds[0].Events
+	e := s.Lobbies[0].figures()[0].events
 	if e == nil || math.Abs(e.Instructions-1000/players) > 1e-6 || math.Abs(e.Cycles-500/players) > 1e-6 || e.CacheMisses != 0 {
 		t.Errorf("events %+v, want 1000 instructions in each tick of 10 players", e)
 	}

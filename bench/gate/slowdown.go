@@ -54,14 +54,16 @@ func spinRate() float64 {
 }
 
 // burner is for simbench.Probe; nil if nothing is slowed.
-func (s Slowdown) burner() func(stage string, took time.Duration) {
+func (s Slowdown) burner() func(stage string, took time.Duration) bool {
 	if s.share == 0 {
 		return nil
 	}
-	return func(stage string, took time.Duration) {
-		if stage == s.Stage {
-			spin(int(float64(took) * s.share * s.turns)) // without a clock, which takes time itself
+	return func(stage string, took time.Duration) bool {
+		if stage != s.Stage {
+			return false
 		}
+		spin(int(float64(took) * s.share * s.turns)) // without a clock, which takes time itself
+		return true
 	}
 }
 

@@ -106,7 +106,7 @@ func TestCleanLinkIsExact(t *testing.T) {
 }
 
 // The same at the highest rate, where a command is for 7 ms.
-func TestRow10HighestRateIsExact(t *testing.T) {
+func TestRow41HighestRateIsExact(t *testing.T) {
 	skipUnderRace(t)
 	for _, rtt := range []time.Duration{10 * time.Millisecond, 150 * time.Millisecond} {
 		t.Run(rtt.String(), func(t *testing.T) { cleanLink(t, 144, impair.Profile{Delay: rtt / 2}) })

@@ -204,12 +204,14 @@ func (p *planRun) estimateStart(ctx context.Context) int {
 	s := p.Runner.cfg.Scenario
 	s.Lobby.Players, s.Lobby.Spectators, s.Play.Traces, s.Network.Link = 128, 0, nil, "clean"
 	s.Measure.Duration, s.Measure.Warmup = scenario.Duration(time.Second), scenario.Duration(time.Second)
-	lobby, err := simbench.PlayLeast(ctx, s, 1, simbench.Probe{})
-	if err != nil || lobby.TickCPUMillis.P99 <= 0 {
+	var ticks simbench.LeastTicks
+	err := ticks.Play(ctx, s, simbench.Probe{})
+	p99 := ticks.Sum(s.Lobby.Players).TickCPUMillis.P99
+	if err != nil || p99 <= 0 {
 		return search.DefaultStart
 	}
 	// A simulation makes no system calls. They take about as long as the rest of a tick: hence 2.
 	// The load grows a little faster than the number of players: hence the exponent.
-	room := 0.75 * p.plan.SLO.TickLimitMillis / (2 * lobby.TickCPUMillis.P99)
+	room := 0.75 * p.plan.SLO.TickLimitMillis / (2 * p99)
 	return max(16, int(128*math.Pow(room, 0.85))/10*10)
 }

@@ -2,7 +2,6 @@ package simbench
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/tickrate/tickrate/bench/measure"
@@ -21,8 +20,6 @@ const (
 // CompareCodecs plays one lobby with every codec, the scenario's first. It returns nil if it is
 // interrupted.
 func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, error) {
-	runtime.LockOSThread() // for its CPU time
-	defer runtime.UnlockOSThread()
 	first, err := schema.ParseCodec(s.Network.Codec)
 	if err != nil {
 		return nil, err
@@ -31,11 +28,11 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 		s.Network.Link = codecPlayers, 0, 0, 0, "clean"
 	s.Measure.Warmup, s.Measure.Duration, s.Play.Traces = codecWarmup, codecTime, nil
 	all := &measure.Codecs{Players: codecPlayers, Seconds: codecTime.Seconds()}
-	var least [schema.Codecs]leastTicks
+	var least [schema.Codecs]LeastTicks
 	for range codecPlays { // of each codec in turn, so that all meet the same disturbances
 		for i := range least {
 			s.Network.Codec = ((first + schema.Codec(i)) % schema.Codecs).String()
-			err := least[i].play(ctx, s, Probe{})
+			err := least[i].Play(ctx, s, Probe{})
 			if ctx.Err() != nil {
 				return nil, nil
 			}
@@ -45,7 +42,7 @@ func CompareCodecs(ctx context.Context, s scenario.Scenario) (*measure.Codecs, e
 		}
 	}
 	for i := range least {
-		l := least[i].sum(codecPlayers)
+		l := least[i].Sum(codecPlayers)
 		name := ((first + schema.Codec(i)) % schema.Codecs).String()
 		all.Each = append(all.Each, measure.Codec{Name: name, BytesPerSecond: l.BytesPerClient,
 			TickMillis: l.TickCPUMillis.Mean})

@@ -3,6 +3,7 @@ package simbench
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -19,8 +20,7 @@ import (
 // of some age.
 const benchDelay = 40 * time.Millisecond
 
-// Least is what one match costs when the machine disturbs it least: the match is played several
-// times, and of each tick the least time counts, stage by stage.
+// Least is what one match costs when the machine disturbs it least.
 type Least struct {
 	Stages         []measure.Stage // µs a tick
 	BytesPerClient float64         // UDP payload a second
@@ -28,74 +28,73 @@ type Least struct {
 	Events         *perfevent.Counts // of the lobby alone, by player and tick; nil: not counted
 }
 
-// PlayLeast plays a scenario's lobby several times. It binds the calling goroutine to its thread
-// meanwhile, since CPU time is that of a thread.
-func PlayLeast(ctx context.Context, s scenario.Scenario, plays int, p Probe) (Least, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var l leastTicks
-	for range plays {
-		if err := l.play(ctx, s, p); err != nil {
-			return Least{}, err
-		}
-	}
-	return l.sum(float64(s.Lobby.Players)), nil
-}
-
 // Probe is what watches a lobby that is played, or disturbs it. Functions that are nil are not
 // called.
 type Probe struct {
-	// Burn gets the time of each stage, and takes more in some on purpose.
-	Burn func(stage string, took time.Duration)
+	// Burn gets the time of each stage. It takes more in some on purpose, and returns true there.
+	Burn func(stage string, took time.Duration) bool
 	// Count reads counters of the calling thread, before and after each tick of the lobby.
 	Count func() (perfevent.Counts, error)
 }
 
-// leastTicks is the least time of each stage in each tick of a match that is played several times.
-type leastTicks struct {
-	ticks  [][]time.Duration // by tick, by stage
-	bytes  float64           // to a client a second
-	events *perfevent.Counts // of all ticks together, each the least of all plays; nil: not counted
+// LeastTicks is the least time of each stage in each tick of one match that is played several times:
+// all plays do the same work, so what differs is what disturbed them. The zero value has no plays.
+type LeastTicks struct {
+	Plays  int               `json:"plays"`
+	Stages []string          `json:"stages"`           // names
+	Nanos  [][]time.Duration `json:"nanos"`            // by tick, by stage
+	Bytes  float64           `json:"bytes_per_client"` // UDP payload a second
+	// Of all ticks together, each the least of all plays; nil: not counted.
+	Events *perfevent.Counts `json:"events,omitempty"`
 }
 
-// play plays the match once more.
-func (l *leastTicks) play(ctx context.Context, s scenario.Scenario, probe Probe) error {
+// Play plays a scenario's lobby once more. It binds the calling goroutine to its thread meanwhile,
+// since CPU time is that of a thread.
+func (l *LeastTicks) Play(ctx context.Context, s scenario.Scenario, probe Probe) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	p := stagePlay{s: s, probe: probe}
 	if err := p.run(ctx); err != nil {
 		return err
 	}
-	if l.bytes = p.bytes; l.ticks == nil {
-		l.ticks = p.ticks
+	if l.Nanos == nil {
+		l.Nanos = p.ticks
+		for k := range metrics.NumStages {
+			l.Stages = append(l.Stages, metrics.Stage(k).String())
+		}
 	}
-	if probe.Count != nil && l.events == nil {
-		l.events = &p.events
+	if len(l.Nanos) != len(p.ticks) {
+		return fmt.Errorf("plays of one match: expected %d ticks as before, got %d", len(l.Nanos), len(p.ticks))
+	}
+	l.Plays, l.Bytes = l.Plays+1, p.bytes
+	if probe.Count != nil && l.Events == nil {
+		l.Events = &p.events
 	} else if probe.Count != nil {
-		l.events.Least(p.events)
+		l.Events.Least(p.events)
 	}
 	for i, stages := range p.ticks {
 		for k, took := range stages {
-			l.ticks[i][k] = min(l.ticks[i][k], took)
+			l.Nanos[i][k] = min(l.Nanos[i][k], took)
 		}
 	}
 	return nil
 }
 
-// sum is the cost of the match of a number of players.
-func (l *leastTicks) sum(players float64) Least {
-	out := Least{BytesPerClient: l.bytes}
-	if l.events != nil {
-		out.Events = new(l.events.Each(players * float64(len(l.ticks))))
+// Sum is the cost of the match of a number of players.
+func (l *LeastTicks) Sum(players int) Least {
+	out := Least{BytesPerClient: l.Bytes}
+	if l.Events != nil {
+		out.Events = new(l.Events.Each(float64(players * len(l.Nanos))))
 	}
-	whole := make([]float64, len(l.ticks)) // ms
-	for k := range metrics.NumStages {
-		each := make([]float64, len(l.ticks)) // µs
-		for i := range l.ticks {
-			each[i] = float64(l.ticks[i][k]) / 1e3
+	whole := make([]float64, len(l.Nanos)) // ms
+	for k, name := range l.Stages {
+		each := make([]float64, len(l.Nanos)) // µs
+		for i := range l.Nanos {
+			each[i] = float64(l.Nanos[i][k]) / 1e3
 			whole[i] += each[i] / 1e3
 		}
 		q := measure.QuantilesOf(each)
-		stage := measure.Stage{Name: metrics.Stage(k).String(), Mean: q.Mean, P99: q.P99}
-		out.Stages = append(out.Stages, stage)
+		out.Stages = append(out.Stages, measure.Stage{Name: name, Mean: q.Mean, P99: q.P99})
 	}
 	out.TickCPUMillis = measure.QuantilesOf(whole)
 	return out
@@ -153,9 +152,8 @@ func (p *stagePlay) enter(next metrics.Stage) {
 	}
 	now := clock.ThreadCPU()
 	if int(p.stage) < len(p.spent) {
-		if p.probe.Burn != nil {
-			p.probe.Burn(p.stage.String(), now-p.since)
-			now = clock.ThreadCPU()
+		if p.probe.Burn != nil && p.probe.Burn(p.stage.String(), now-p.since) {
+			now = clock.ThreadCPU() // only now: reading it takes time, too
 		}
 		p.spent[p.stage] += now - p.since
 	}

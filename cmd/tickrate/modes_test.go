@@ -13,16 +13,17 @@ func TestRow12OneBinary(t *testing.T) {
 	_, r := readyServer(t, command(t, "serve", "--ready", "--players", "8", "--map",
 		"gen:8:3", "--mode", "assault", "--listen", "127.0.0.1:0",
 		"--http", "127.0.0.1:0", "--journal", "none"))
-	for _, full := range []string{"4", "1"} { // clients that decode all, and thin ones beside one
-		cmd := command(t, "swarm", "--http", r.HTTP, "--players", "4", "--full",
-			full, "--duration", "1s", "--json")
+	// clients that decode all, thin ones beside one, and those that predict nothing
+	for _, decode := range [][]string{{"--full", "4"}, {"--full", "1"}, {"--decode", "acks"}} {
+		cmd := command(t, append([]string{"swarm", "--http", r.HTTP, "--players", "4",
+			"--duration", "1s", "--json"}, decode...)...)
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		cmd.Env = append(cmd.Env, keyVariable+"=")
 		_ = cmd.Run() // a run may be void
 		if code := cmd.ProcessState.ExitCode(); code != 0 && code != exitVoid ||
 			!strings.Contains(out.String(), `"players"`) {
-			t.Fatalf("swarm --full %s: code %d\n%s%s", full, code, &out, &errs)
+			t.Fatalf("swarm %v: code %d\n%s%s", decode, code, &out, &errs)
 		}
 	}
 }

@@ -30,7 +30,12 @@ type member struct {
 	sync.Mutex
 	client Client
 	conn   *net.UDPConn
+	pace   schedule
+	heard  time.Time // when the newest snapshot came
 }
+
+// quiet is how long a client that plays is without a snapshot at most.
+const quiet = time.Second
 
 // arrival is the time between two clients that begin to connect.
 const arrival = 20 * time.Millisecond
@@ -47,20 +52,21 @@ func Start(server netip.AddrPort, clients []Client) (*Crowd, error) {
 			c.Stop()
 			return nil, fmt.Errorf("open a client's socket: %w", err)
 		}
-		c.members = append(c.members, &member{client: client, conn: conn})
+		pace := schedule{due: time.Duration(i) * arrival}
+		c.members = append(c.members, &member{client: client, conn: conn, pace: pace})
 	}
 	start := time.Now()
-	for i, m := range c.members {
-		c.done.Go(func() { m.play(ctx, start, time.Duration(i)*arrival) })
+	for _, m := range c.members {
+		c.done.Go(func() { m.play(ctx, start) })
 	}
 	return c, nil
 }
 
 // play receives until an update is due, over and over.
-func (m *member) play(ctx context.Context, start time.Time, due time.Duration) {
+func (m *member) play(ctx context.Context, start time.Time) {
 	in, out := make([]byte, 2048), make([]byte, 0, 2048)
 	for ctx.Err() == nil {
-		_ = m.conn.SetReadDeadline(start.Add(due))
+		_ = m.conn.SetReadDeadline(start.Add(m.pace.due))
 		for {
 			n, err := m.conn.Read(in)
 			if err != nil {
@@ -70,36 +76,38 @@ func (m *member) play(ctx context.Context, start time.Time, due time.Duration) {
 				if ctx.Err() != nil {
 					return
 				}
-				if time.Since(start) >= due { // refused: the server is not there yet
+				if time.Since(start) >= m.pace.due { // refused: the server is not there yet
 					break
 				}
 				continue
 			}
 			m.Lock()
-			m.client.Receive(in[:n], time.Since(start))
+			before := m.client.Stats().Snapshots
+			if m.client.Receive(in[:n], time.Since(start)); m.client.Stats().Snapshots > before {
+				m.heard = time.Now()
+			}
 			m.Unlock()
 		}
 		now := time.Since(start)
 		m.Lock()
 		out = m.client.Update(out[:0], now)
-		period := m.client.Period()
+		m.pace.next(now, m.client.Period())
 		m.Unlock()
 		if len(out) > 0 {
 			_, _ = m.conn.Write(out) // a lost datagram is the protocol's matter
 		}
-		if due += period; due < now-4*period {
-			due = now // far behind: do not catch up
-		}
 	}
 }
 
-// Stats is the sum over all clients, and how many of them have snapshots.
+// Stats is the sum over all clients, and how many of them play: a snapshot came in the last second.
 func (c *Crowd) Stats() (sum Stats, playing int) {
 	for _, m := range c.members {
 		m.Lock()
 		s := m.client.Stats()
+		s.Updates, s.Late = m.pace.updates, m.pace.late
+		heard := m.heard
 		m.Unlock()
-		if s.Snapshots > 0 {
+		if s.Snapshots > 0 && time.Since(heard) < quiet {
 			playing++
 		}
 		sum = sum.Add(s)

@@ -8,24 +8,32 @@ import (
 	"time"
 )
 
-// Replay gives a client what a server once sent: of each line of a file the milliseconds since the
-// start and the datagram, by base64.
-func Replay(file string, c Client) error {
+// Datagram is one that a server sent, and when it arrived.
+type Datagram struct {
+	At   time.Duration // since the start
+	Data []byte
+}
+
+// ReadRecording reads datagrams from a file: in each line the milliseconds since the start and the
+// datagram, by base64.
+func ReadRecording(file string) (all []Datagram, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	number := 0
 	for line := range strings.Lines(string(text)) {
+		number++
 		var ms int
 		var coded string
 		if _, err := fmt.Sscan(line, &ms, &coded); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s:%d: expected milliseconds and base64: %w", file, number, err)
 		}
-		datagram, err := base64.StdEncoding.DecodeString(coded)
+		data, err := base64.StdEncoding.DecodeString(coded)
 		if err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s:%d: %w", file, number, err)
 		}
-		c.Receive(datagram, time.Duration(ms)*time.Millisecond)
+		all = append(all, Datagram{time.Duration(ms) * time.Millisecond, data})
 	}
-	return nil
+	return all, nil
 }

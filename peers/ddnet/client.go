@@ -1,6 +1,7 @@
 package ddnet
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -32,6 +33,14 @@ const (
 	clientVersionUUID = "\x8c\x00\x13\x04\x84\x61\x3e\x47\x87\x87\xf6\x72\xb3\x83\x5b\xd4"
 )
 
+// Bounds of what a client keeps for its server. Chunks of both fit a packet.
+const (
+	maxUnacked = 8
+	maxQueue   = 32
+)
+
+var errUnacked = errors.New("ddnet: server acknowledges no vital chunks")
+
 // Client is one headless player.
 type Client struct {
 	n         int
@@ -41,9 +50,9 @@ type Client struct {
 	ack       int // of the newest vital chunk received
 	resend    bool
 	unacked   []chunk
-	resendAt  time.Duration
-	queue     []chunk // for the next packet
-	accepting bool    // the server waits for an accept
+	resendAt  time.Duration // when all unacked chunks were last sent again
+	queue     []chunk       // for the next packet
+	accepting bool          // the server waits for an accept
 	joined    bool
 	snapshots snapshots
 	walker    crowd.Walker
@@ -81,7 +90,7 @@ func (c *Client) Receive(datagram []byte, now time.Duration) {
 	c.stats.Bytes += len(datagram)
 	c.acked(p.ack)
 	if p.flags&flagResend != 0 {
-		c.queue = append(c.queue, c.unacked...)
+		c.resendAt = -time.Hour
 	}
 	rest := p.data[:len(p.data)-tokenSize]
 	for range p.count {
@@ -136,7 +145,12 @@ func (c *Client) acked(ack int) {
 	}
 }
 
+// vital queues a chunk that is sent until the server acknowledges it.
 func (c *Client) vital(data []byte) {
+	if len(c.unacked) == maxUnacked || len(c.queue) >= maxQueue+maxUnacked {
+		c.fail(errUnacked)
+		return
+	}
 	c.sequence = (c.sequence + 1) % sequences
 	k := chunk{vital: true, sequence: c.sequence, data: data}
 	c.unacked, c.queue = append(c.unacked, k), append(c.queue, k)
@@ -161,7 +175,9 @@ func (c *Client) message(data []byte, now time.Duration) error {
 			m = appendText(AppendInt(m, -1), "default")
 			c.vital(AppendInt(AppendInt(AppendInt(m, 0), 0), 0))
 		case systemPing:
-			c.queue = append(c.queue, chunk{data: AppendInt(nil, systemPingReply<<1|1)})
+			if len(c.queue) < maxQueue {
+				c.queue = append(c.queue, chunk{data: AppendInt(nil, systemPingReply<<1|1)})
+			}
 		case systemSnap, systemSnapEmpty, systemSnapSingle:
 			return c.snapshots.receive(id, &u, now, &c.stats)
 		}
@@ -183,9 +199,8 @@ func (c *Client) Update(dst []byte, now time.Duration) []byte {
 		return appendPacket(dst, flagControl, 0, 0, append([]byte{controlAccept}, c.token...))
 	}
 	if len(c.unacked) > 0 && now-c.resendAt > time.Second {
-		if c.resendAt = now; c.unacked[0].sequence != c.sequence {
-			c.queue = append(c.queue[:0], c.unacked...)
-		}
+		c.resendAt = now
+		c.queue = append(c.queue[:0], c.unacked...)
 	}
 	if c.joined {
 		c.queue = append(c.queue, chunk{data: c.input(now)})

@@ -2,6 +2,8 @@ package ddnet
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"slices"
 	"testing"
 	"time"
@@ -9,12 +11,20 @@ import (
 	"github.com/tickrate/tickrate/peers/crowd"
 )
 
-// What Debian's server sent to one of four players: the handshake, then snapshots, each with a
-// checksum.
+// recorded returns what a server sent to one of four players: the handshake, then snapshots,
+// each with a checksum.
+func recorded(t testing.TB) []crowd.Datagram {
+	all, err := crowd.ReadRecording("testdata/server.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestRecordedServer(t *testing.T) {
 	c := New(3)
-	if err := crowd.Replay("testdata/server.txt", c); err != nil {
-		t.Fatal(err)
+	for _, d := range recorded(t) {
+		c.Receive(d.Data, d.At)
 	}
 	s := c.Stats()
 	if s.Errors > 0 || s.LastError != nil {
@@ -97,22 +107,114 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// No datagram of a server makes a client panic or keep more than its bounds.
+// No datagrams of a server make a client panic or keep more than its bounds. Datagrams of the
+// input, each behind its length in two bytes, arrive as they are, as packets of one message, and as
+// snapshots.
 func FuzzClient(f *testing.F) {
-	f.Add([]byte{0, 0, 1, 0, 2, 3, 1}, []byte{0, 0, 0, 0})
-	f.Fuzz(func(t *testing.T, message, delta []byte) {
+	var seed []byte
+	for _, d := range recorded(f) {
+		seed = append(binary.LittleEndian.AppendUint16(seed, uint16(len(d.Data))), d.Data...)
+	}
+	f.Add(seed)
+	f.Add(append([]byte{5, 0}, AppendInt(AppendInt(nil, systemMapChange<<1|1), 1000)...))
+	f.Add([]byte{7, 0, 1, 0, 1, 9, 5, 7, 1})
+	f.Fuzz(func(t *testing.T, input []byte) {
 		c := New(0)
-		c.token = []byte("abcd")
-		c.Receive(message, 0)
-		c.Receive(appendPacket(nil, 0, 0, 3, append(message, c.token...)), 0)
-		c.Receive(appendPacket(nil, 0, 0, 1, append(chunk{data: message}.append(nil), c.token...)), 0)
-		c.Update(nil, time.Second)
-		if next, _, err := (items{itemCharacter << 16: make([]int32, 22)}).apply(delta); err == nil {
-			next.sum()
-			next.others()
-			if len(next) > maxItems {
-				t.Fatalf("%d items", len(next))
+		var base items
+		for n := 1; len(input) >= 2; n++ {
+			size := min(int(binary.LittleEndian.Uint16(input)), len(input)-2)
+			data := input[2 : 2+size]
+			input = input[2+size:]
+			now := time.Duration(n) * 20 * time.Millisecond
+			c.Receive(data, now)
+			if c.token != nil {
+				k := chunk{vital: n%2 > 0, sequence: (c.ack + 1) % sequences, data: data[:min(size, 1023)]}
+				c.Receive(appendPacket(nil, flagResend, 0, 1, append(k.append(nil), c.token...)), now)
+			}
+			if next, _, err := base.apply(data); err == nil {
+				base = next
+				base.sum()
+				base.others()
+				base.check(t)
+			}
+			for _, k := range c.snapshots.ring {
+				k.items.check(t)
+			}
+			if len(c.unacked) > maxUnacked || len(c.queue) > maxQueue+maxUnacked {
+				t.Fatalf("%d chunks unacked, %d queued", len(c.unacked), len(c.queue))
+			}
+			if n%3 == 0 {
+				if sent := c.Update(nil, now); len(sent) > maxPacket {
+					t.Fatalf("a packet of %d bytes to send", len(sent))
+				}
 			}
 		}
 	})
+}
+
+func (s *items) check(t *testing.T) {
+	numbers := int32(0)
+	for i, item := range s.index {
+		numbers += item.size
+		if i > 0 && s.index[i-1].key >= item.key {
+			t.Fatalf("key %x behind %x", item.key, s.index[i-1].key)
+		}
+	}
+	if len(s.index) > maxItems || len(s.numbers) > maxNumbers || int(numbers) != len(s.numbers) {
+		t.Fatalf("%d items, %d numbers, %d of items", len(s.index), len(s.numbers), numbers)
+	}
+}
+
+// A server that adds the largest items one by one is stopped by the size of a whole snapshot.
+func TestSnapshotLimit(t *testing.T) {
+	base := items{}
+	for id := range int32(100) {
+		data := AppendInt(AppendInt(AppendInt(nil, 0), 1), 0)
+		data = AppendInt(AppendInt(AppendInt(data, 99), id), 5000)
+		data = append(data, make([]byte, 5000)...)
+		next, _, err := base.apply(data)
+		if (err != nil) != (id >= maxNumbers/5000) {
+			t.Fatalf("after %d items: %v", id, err)
+		}
+		if err == nil {
+			base = next
+		}
+	}
+}
+
+// A server that never acknowledges gets no more than the bound of vital chunks.
+func TestVitalLimit(t *testing.T) {
+	c := New(0)
+	for range 3 * maxUnacked {
+		c.vital([]byte{1})
+	}
+	if len(c.unacked) != maxUnacked || c.stats.LastError == nil {
+		t.Errorf("%d unacked chunks, error %v", len(c.unacked), c.stats.LastError)
+	}
+}
+
+// The only vital chunk that is out is sent again until the server has it.
+func TestResend(t *testing.T) {
+	c := New(0)
+	c.token = []byte("abcd")
+	c.vital([]byte("hello"))
+	holds := func(now time.Duration) bool {
+		p, err := parsePacket(c.Update(nil, now), make([]byte, maxPacket))
+		return err == nil && bytes.Contains(p.data, []byte("hello"))
+	}
+	if !holds(0) || holds(500*time.Millisecond) || !holds(1600*time.Millisecond) {
+		t.Error("expected the chunk at once and again after a second")
+	}
+	c.acked(c.sequence)
+	if holds(4 * time.Second) {
+		t.Error("the chunk is sent though the server has it")
+	}
+}
+
+// The code is the wire format's: checksums of snapshots in testdata hold by it.
+func TestCode(t *testing.T) {
+	const want = "1cc5dab573141d71026dd6a3a4e206"
+	if got := hex.EncodeToString(Compress(nil, []byte("a name, \x00\x00\x01\xff"))); got != want {
+		t.Errorf("compressed: %s, want %s", got, want)
+	}
 }

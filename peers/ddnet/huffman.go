@@ -6,12 +6,17 @@ import (
 	"sync"
 )
 
-const end = 256 // symbol that ends a packet
+// Numbers in the code's tree.
+const (
+	end     = 256     // symbol that ends a packet
+	symbols = end + 1 // how many symbols there are
+	root    = 2*symbols - 2
+)
 
 // frequencies of bytes and of the end that the code of packets was made from: ms_aFreqTable in
 // src/engine/shared/huffman.cpp of github.com/ddnet/ddnet, a constant of the wire format, where
 // the end counts as 1.
-var frequencies = [end + 1]int{
+var frequencies = [symbols]int{
 	1 << 30, 4545, 2657, 431, 1950, 919, 444, 482, 2244, 617, 838, 542, 715, 1814, 304, 240, 754, 212, 647, 186,
 	283, 131, 146, 166, 543, 164, 167, 136, 179, 859, 363, 113, 157, 154, 204, 108, 137, 180, 202, 176,
 	872, 404, 168, 134, 151, 111, 113, 109, 120, 126, 129, 100, 41, 20, 16, 22, 18, 18, 17, 19,
@@ -27,56 +32,78 @@ var frequencies = [end + 1]int{
 	9, 10, 25, 22, 22, 17, 20, 16, 6, 16, 15, 20, 14, 18, 24, 335, 1,
 }
 
-// branch is a node of the code's tree.
-type branch struct {
-	weight, symbol int
-	zero, one      *branch // nil for a symbol
+// vertex is a symbol or a pair of the code's tree. Symbols have the numbers of their own, pairs
+// those that follow, in the order in which they were made.
+type vertex struct {
+	weight    int
+	zero, one int    // numbers of a pair's parts
+	bits      uint64 // its code; the first bit is the lowest
+	length    int    // of its code
 }
 
+// code is a prefix code and a table that reads several of its bits at once.
 type code struct {
-	root *branch
-	bits [end + 1]struct {
-		value  uint64 // the first bit of the code is the lowest
-		length int
-	}
+	vertices [root + 1]vertex
+	peeks    [1 << peek]step // by the next bits
 }
 
-// fixed is Huffman's code of frequencies. Of equal weights the one that stands later joins first,
-// and a joined pair takes the place of the second lightest.
+// peek is how many bits a step of the table reads at most; longer codes go on bit by bit.
+const peek = 11
+
+// step is where bits lead from the root, and how many of them.
+type step struct{ at, length int }
+
+// fixed is Huffman's code of frequencies (A method for the construction of minimum-redundancy
+// codes, Proceedings of the IRE 40, 1952): the two lightest vertices become a pair, over and over.
+// Where weights are equal, the wire format takes the vertex of the highest number first.
 var fixed = sync.OnceValue(func() *code {
-	var left []*branch
+	c := &code{}
+	t := &c.vertices
+	var waiting []int // numbers of vertices that have no parent yet, the lightest first
+	wait := func(number int) {
+		at, _ := slices.BinarySearchFunc(waiting, t[number].weight, func(n, weight int) int { return t[n].weight - weight })
+		waiting = slices.Insert(waiting, at, number)
+	}
 	for symbol, weight := range frequencies {
-		left = append(left, &branch{weight: weight, symbol: symbol})
+		t[symbol].weight = weight
+		wait(symbol)
 	}
-	for len(left) > 1 {
-		slices.SortStableFunc(left, func(a, b *branch) int { return b.weight - a.weight })
-		n := len(left)
-		zero, one := left[n-1], left[n-2]
-		left[n-2] = &branch{weight: zero.weight + one.weight, zero: zero, one: one}
-		left = left[:n-1]
+	for pair := symbols; pair <= root; pair++ {
+		zero, one := waiting[0], waiting[1]
+		waiting = waiting[2:]
+		t[pair] = vertex{weight: t[zero].weight + t[one].weight, zero: zero, one: one}
+		wait(pair)
 	}
-	c := &code{root: left[0]}
-	c.name(c.root, 0, 0)
+	for pair := root; pair >= symbols; pair-- { // a pair is newer than its parts
+		p := t[pair]
+		t[p.zero].bits, t[p.zero].length = p.bits, p.length+1
+		t[p.one].bits, t[p.one].length = p.bits|1<<p.length, p.length+1
+	}
+	for bits := range c.peeks {
+		s := step{at: root}
+		for ; s.at >= symbols && s.length < peek; s.length++ {
+			s.at = t[s.at].part(bits >> s.length & 1)
+		}
+		c.peeks[bits] = s
+	}
 	return c
 })
 
-func (c *code) name(b *branch, value uint64, length int) {
-	if b.zero == nil {
-		c.bits[b.symbol].value, c.bits[b.symbol].length = value, length
-		return
+// part is the number of a pair's part by the next bit.
+func (v *vertex) part(bit int) int {
+	if bit == 0 {
+		return v.zero
 	}
-	c.name(b.zero, value, length+1)
-	c.name(b.one, value|1<<length, length+1)
+	return v.one
 }
 
 // Compress appends the code of src and its end to dst.
 func Compress(dst, src []byte) []byte {
-	c, held, n := fixed(), uint64(0), 0
+	t, held, n := &fixed().vertices, uint64(0), 0
 	put := func(symbol int) {
-		b := c.bits[symbol]
-		for v, left := b.value, b.length; left > 0; left-- {
-			held |= v & 1 << n
-			v >>= 1
+		v := &t[symbol]
+		for i := range v.length {
+			held |= v.bits >> i & 1 << n
 			if n++; n == 8 {
 				dst = append(dst, byte(held))
 				held, n = 0, 0
@@ -97,25 +124,26 @@ const maxPacket = 1400
 
 // Decompress appends to dst what Compress was given, at most maxPacket bytes.
 func Decompress(dst, src []byte) ([]byte, error) {
-	root, start := fixed().root, len(dst)
-	at := root
-	for i := range len(src) * 8 {
-		if src[i>>3]>>(i&7)&1 == 0 {
-			at = at.zero
-		} else {
-			at = at.one
+	c, start := fixed(), len(dst)
+	held, n := uint64(0), 0 // bits that were taken from src, more than the longest code has
+	for {
+		for ; n <= 56 && len(src) > 0; n += 8 {
+			held |= uint64(src[0]) << n
+			src = src[1:]
 		}
-		if at.zero != nil {
-			continue
+		s := c.peeks[held&(1<<peek-1)]
+		for s.at >= symbols {
+			s.at = c.vertices[s.at].part(int(held >> s.length & 1))
+			s.length++
 		}
-		if at.symbol == end {
+		if s.length > n || s.at != end && len(dst)-start == maxPacket {
+			return dst, errCompressed
+		}
+		if s.at == end {
 			return dst, nil
 		}
-		if len(dst)-start == maxPacket {
-			break
-		}
-		dst = append(dst, byte(at.symbol))
-		at = root
+		dst = append(dst, byte(s.at))
+		held >>= s.length
+		n -= s.length
 	}
-	return dst, errCompressed
 }

@@ -15,11 +15,17 @@ type snapshots struct {
 }
 
 type kept struct {
-	tick  int32
+	tick  int32 // -1: none
 	items items
 }
 
-func newSnapshots() snapshots { return snapshots{acked: -1, joiner: &parts{}} }
+func newSnapshots() snapshots {
+	s := snapshots{acked: -1, joiner: &parts{}}
+	for i := range s.ring {
+		s.ring[i].tick = -1
+	}
+	return s
+}
 
 // tick is the server's tick at a time.
 func (s *snapshots) tick(now time.Duration) int32 {
@@ -45,13 +51,13 @@ func (s *snapshots) receive(id int32, u *unpacker, now time.Duration, stats *cro
 			return nil
 		}
 	}
-	base := items(nil)
+	base := &items{}
 	if from := tick - back; from >= 0 {
-		k := s.ring[from%int32(len(s.ring))]
-		if k.tick != from || k.items == nil {
+		k := &s.ring[from%int32(len(s.ring))]
+		if k.tick != from {
 			return errDelta
 		}
-		base = k.items
+		base = &k.items
 		stats.Deltas++
 	}
 	next, size, err := base.apply(data)

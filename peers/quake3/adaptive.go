@@ -1,21 +1,34 @@
 package quake3
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
+
+// The algorithm is dynamic Huffman coding, also called FGK: Gallager, Variations on a theme by
+// Huffman (IEEE Transactions on Information Theory 24, 1978); Knuth, Dynamic Huffman coding
+// (Journal of Algorithms 6, 1985). "Leader" and "interchange" are words of Vitter, Design and
+// analysis of dynamic Huffman codes (Journal of the ACM 34, 1987).
+//
+// The wire format departs from the textbooks in one rule. They never interchange a node with its
+// parent. Here, a node whose parent is its leader trades its number with the parent before both
+// gain weight, and trades back after the whole path has gained it. Bits of later symbols depend on
+// that, so the rule is a fact of the format.
 
 // escape is the leaf of all symbols that have not been seen yet.
 const escape = 256
 
 // node is a node of an adaptive Huffman tree.
 type node struct {
-	weight    int
+	weight    int // occurrences of the symbols below it
 	parent    *node
 	zero, one *node // children; nil for a leaf
-	rank      int   // place in order
+	number    int   // index in adaptive.order
 	symbol    int   // of a leaf
 }
 
-// adaptive is a Huffman tree that counts symbols while they pass. All nodes stand in one order,
-// along which weights never fall and siblings are neighbours; the escape is first.
+// adaptive is a Huffman tree that counts symbols while they pass. Its nodes are numbered from the
+// escape, which is 0, to the root; weights never fall from a number to the next.
 type adaptive struct {
 	order  []*node
 	leaves [escape + 1]*node
@@ -32,89 +45,77 @@ func (a *adaptive) root() *node { return a.order[len(a.order)-1] }
 
 // count adds one occurrence of a symbol, 0 to 255.
 func (a *adaptive) count(symbol int) {
-	if leaf := a.leaves[symbol]; leaf != nil {
-		a.increment(leaf)
-		return
+	lowest := a.leaves[symbol]
+	if lowest == nil {
+		lowest = a.split(symbol)
 	}
-	// The escape becomes a node with the escape below 0 and the symbol below 1.
+	var room [escape]*node
+	path := room[:0] // nodes that gain weight, from the lowest to the root
+	for n := lowest; n != nil; n = n.parent {
+		if l := a.leader(n); l == n.parent {
+			a.trade(l, n)
+		} else if l != n {
+			interchange(l, n)
+			a.trade(l, n)
+		}
+		n.weight++
+		path = append(path, n)
+	}
+	for _, n := range slices.Backward(path) {
+		if p := n.parent; p != nil && p.number == n.number-1 {
+			a.trade(p, n)
+		}
+	}
+}
+
+// split makes the escape a node with the escape below 0 and a new symbol, seen once, below 1. It
+// returns that node's parent, whose weight lacks the symbol; nil at the root.
+func (a *adaptive) split(symbol int) *node {
 	old := a.leaves[escape]
 	inner := &node{weight: 1, parent: old.parent, zero: old}
 	leaf := &node{weight: 1, parent: inner, symbol: symbol}
 	inner.one = leaf
 	if old.parent != nil {
-		old.parent.replace(old, inner)
+		*old.edge() = inner
 	}
-	old.parent = inner
-	a.leaves[symbol] = leaf
-	a.order = append([]*node{old, leaf, inner}, a.order[1:]...)
+	old.parent, a.leaves[symbol] = inner, leaf
+	a.order = slices.Insert(a.order, 1, leaf, inner)
 	for i, n := range a.order {
-		n.rank = i
+		n.number = i
 	}
-	a.increment(inner.parent)
+	return inner.parent
 }
 
-func (n *node) replace(child, by *node) {
-	if n.zero == child {
-		n.zero = by
-	} else {
-		n.one = by
-	}
-}
-
-// increment raises the weights from a node to the root. A node first takes the last place among
-// those of its weight; where that is its parent's, the two change places in the order alone, and
-// again once both weights are raised.
-func (a *adaptive) increment(n *node) {
-	for n != nil {
-		leader := a.leader(n)
-		if leader != n {
-			if leader != n.parent {
-				swapBranches(leader, n)
-			}
-			a.swapRanks(leader, n)
-		}
-		n.weight++
-		if n.parent != nil {
-			defer a.below(n, n.parent) // from the root down, once all weights are raised
-		}
-		n = n.parent
-	}
-}
-
-// below puts a node before its parent, as the order wants it.
-func (a *adaptive) below(n, parent *node) {
-	if parent.rank == n.rank-1 {
-		a.swapRanks(n, parent)
-	}
-}
-
-// leader is the last node of the order with the weight of n.
+// leader is the node of the highest number among those with the weight of n.
 func (a *adaptive) leader(n *node) *node {
-	i := n.rank
-	for i+1 < len(a.order) && a.order[i+1].weight == n.weight {
-		i++
+	for _, next := range a.order[n.number+1:] {
+		if next.weight != n.weight {
+			break
+		}
+		n = next
 	}
-	return a.order[i]
+	return n
 }
 
-func swapBranches(a, b *node) {
-	pa, pb := a.parent, b.parent
-	if pa == pb && pa != nil {
-		pa.zero, pa.one = pa.one, pa.zero
-		return
+// edge is the pointer of a node's parent to it.
+func (n *node) edge() **node {
+	if n.parent.zero == n {
+		return &n.parent.zero
 	}
-	if pa != nil {
-		pa.replace(a, b)
-	}
-	if pb != nil {
-		pb.replace(b, a)
-	}
-	a.parent, b.parent = pb, pa
+	return &n.parent.one
 }
 
-func (a *adaptive) swapRanks(x, y *node) {
-	x.rank, y.rank = y.rank, x.rank
-	a.order[x.rank], a.order[y.rank] = x, y
+// interchange lets two nodes, neither of them above the other, change places in the tree.
+func interchange(a, b *node) {
+	toA, toB := a.edge(), b.edge()
+	*toA, *toB = b, a
+	a.parent, b.parent = b.parent, a.parent
+}
+
+// trade lets two nodes change numbers.
+func (a *adaptive) trade(x, y *node) {
+	x.number, y.number = y.number, x.number
+	a.order[x.number], a.order[y.number] = x, y
 }
 
 // appendCode appends the bits from the root to a leaf.

@@ -1,17 +1,28 @@
 package quake3
 
 import (
+	"encoding/binary"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/tickrate/tickrate/peers/crowd"
 )
 
-// What Debian's server sent to one of four players: gamestate in fragments, then snapshots.
+// recorded returns what a server sent to one of four players: gamestate in fragments, then
+// snapshots.
+func recorded(t testing.TB) []crowd.Datagram {
+	all, err := crowd.ReadRecording("testdata/server.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 func TestRecordedServer(t *testing.T) {
 	c := New(3)
-	if err := crowd.Replay("testdata/server.txt", c); err != nil {
-		t.Fatal(err)
+	for _, d := range recorded(t) {
+		c.Receive(d.Data, d.At)
 	}
 	s := c.Stats()
 	if s.Errors > 0 || s.LastError != nil {
@@ -105,21 +116,68 @@ func TestScrambleTwice(t *testing.T) {
 	}
 }
 
-// No datagram of a server makes a client panic or keep more than its bounds.
+// No datagrams of a server make a client panic or keep more than its bounds. Messages of the input,
+// each behind its length in two bytes, arrive as they are and as the client uncovers them.
 func FuzzClient(f *testing.F) {
-	f.Add([]byte("\xff\xff\xff\xffchallengeResponse 5 0 71"), []byte{1, 0, 0, 0, 2, 3})
-	f.Add([]byte("\xff\xff\xff\xffprint\n"), []byte{1, 0, 0, 0x80, 0, 0, 2, 0, 9, 9})
-	f.Fuzz(func(t *testing.T, first, second []byte) {
-		c := New(0)
-		c.connected = true
-		for i, d := range [][]byte{first, second} {
-			c.Receive(append([]byte(nil), d...), time.Duration(i)*time.Second)
-			c.Update(nil, time.Duration(i)*time.Second)
+	seed, text := []byte(nil), New(3)
+	for _, d := range recorded(f) {
+		before := text.channel.Sequence
+		message := append([]byte(nil), d.Data...)
+		text.Receive(d.Data, d.At)
+		if len(message) > 4 && text.channel.Sequence != before && message[3]&0x80 == 0 {
+			message = message[4:]
+			scramble(message, serverClear, text.key^int32(text.channel.Sequence), "")
 		}
-		r := State{}
-		_, _ = r.Parse(7, first, func(int32, string) {})
-		if len(c.channel.fragments) > MaxMessage {
-			t.Fatalf("%d bytes of fragments", len(c.channel.fragments))
+		seed = append(binary.LittleEndian.AppendUint16(seed, uint16(len(message))), message...)
+	}
+	f.Add(seed)
+	f.Add([]byte("\x1a\x00\xff\xff\xff\xffchallengeResponse 5 0 71"))
+	f.Add([]byte("\x0a\x00\x01\x00\x00\x80\x00\x00\x02\x00\x09\x09"))
+	f.Fuzz(func(t *testing.T, input []byte) {
+		raw, plain := New(0), New(1)
+		raw.connected, plain.connected = true, true
+		for n := uint32(1); len(input) >= 2; n++ {
+			size := min(int(binary.LittleEndian.Uint16(input)), len(input)-2)
+			message := input[2 : 2+size]
+			input = input[2+size:]
+			now := time.Duration(n) * time.Millisecond
+			raw.Receive(append([]byte(nil), message...), now)
+			covered := append([]byte(nil), message...)
+			scramble(covered, serverClear, plain.key^int32(n), "")
+			plain.Receive(append(binary.LittleEndian.AppendUint32(nil, n), covered...), now)
+			for _, c := range []*Client{raw, plain} {
+				if sent := c.Update(nil, now); len(sent) > 4096 {
+					t.Fatalf("a datagram of %d bytes to send", len(sent))
+				}
+				if len(c.channel.fragments) > MaxMessage {
+					t.Fatalf("%d bytes of fragments", len(c.channel.fragments))
+				}
+			}
 		}
 	})
+}
+
+// Fragments of a message that never ends are dropped at the bound, and the next message arrives.
+func TestFragmentLimit(t *testing.T) {
+	c := Channel{}
+	for start := 0; start < 2*MaxMessage; start += fragmentSize {
+		d := binary.LittleEndian.AppendUint32(nil, 1|fragmentBit)
+		d = binary.LittleEndian.AppendUint16(d, uint16(start))
+		d = binary.LittleEndian.AppendUint16(d, fragmentSize)
+		if got := c.Receive(append(d, make([]byte, fragmentSize)...)); got != nil || len(c.fragments) > MaxMessage {
+			t.Fatalf("at %d: %d bytes received, %d kept", start, len(got), len(c.fragments))
+		}
+	}
+	if got := c.Receive([]byte("\x02\x00\x00\x00next")); string(got) != "next" {
+		t.Errorf("after that: %q", got)
+	}
+}
+
+// Text of a server has a limit, whatever it sends.
+func TestTextLimit(t *testing.T) {
+	w := NewWriter()
+	w.Text(strings.Repeat("x", 5000))
+	if got := NewReader(w.Bytes()).Text(1024); len(got) != 1024 {
+		t.Errorf("%d bytes of a text whose limit is 1024", len(got))
+	}
 }

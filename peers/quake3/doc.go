@@ -5,6 +5,5 @@
 // The protocol was written down from its facts: the order of fields, their widths and the byte
 // frequencies that seed the Huffman code are those of id Software's released game, as the files
 // msg.c, net_chan.c, cl_parse.c and sv_client.c of github.com/ioquake/ioq3 show them. The
-// adaptive Huffman code is that of the textbooks (Gallager 1978, Knuth 1985; Sayood,
-// Introduction to Data Compression, chapter 3.4).
+// adaptive Huffman code is that of the textbooks, see adaptive.go.
 package quake3
