@@ -177,12 +177,21 @@ func (c *crowd) codeGroups(base Baselines, d *keptDeltas) {
 	d.from = append(d.from, len(d.buf))
 }
 
+// sameBut fails unless a rival sends as many bytes as the snapshots, but for the headers of runs and
+// neighbours at rest that share a byte.
+func sameBut(b *testing.B, rival, snapshots int) {
+	if d := snapshots - rival; d < -snapshots/20 || d > snapshots/20 {
+		b.Fatalf("rival: %d bytes, expected %d within 5 %%", rival, snapshots)
+	}
+}
+
 // BenchmarkPair is the cost of one (entity, client) pair, everything included: coding, choosing
 // baselines, packing.
 func BenchmarkPair(b *testing.B) {
 	for _, lossy := range []bool{false, true} {
 		c := newCrowd(4, lossy)
 		p := plainDeltas{kept: map[Baselines]*keptDeltas{}}
+		sameBut(b, c.plain(&p), c.shared())
 		for _, way := range []struct {
 			name string
 			send func() int
@@ -344,6 +353,7 @@ func BenchmarkRelevant(b *testing.B) {
 		sees := c.sparse(relevant, false)
 		cost := make([]uint16, (crowdSlots+63)/64*64)
 		p := plainDeltas{kept: map[Baselines]*keptDeltas{}}
+		sameBut(b, c.plainRows(&p, sees), c.rows(sees))
 		for _, way := range []struct {
 			name string
 			send func() int
