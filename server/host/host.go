@@ -92,7 +92,7 @@ func (h *Host) open() (err error) {
 	if err = h.makeAhead(); err != nil {
 		return err
 	}
-	// Compression of the map took a hundred megabytes that nothing else will need.
+	// Maps and content are made with garbage that nothing else will need.
 	debug.FreeOSMemory()
 	if cfg.Prefault != nil {
 		cfg.Prefault()
