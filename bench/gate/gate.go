@@ -20,6 +20,10 @@ const (
 	// MinInstructions is MinChange for instructions, which do not shake with what else the machine does.
 	MinInstructions = 0.01
 
+	// MinOfTick is the smallest change of a stage that counts, as a part of its tick. Where the linker
+	// places the code changes small stages by some percent.
+	MinOfTick = 0.005
+
 	smallStage = 0.01 // a stage below this part of its tick is not judged by itself
 )
 
@@ -134,8 +138,11 @@ func compareLobby(key string, a, b []figures) []Change {
 		}
 	}
 	all = append(all, holm(stages)...)
-	for i := range all {
-		all[i].judge(MinChange)
+	all[0].judge(MinChange)
+	all[1].judge(MinChange)
+	for i := range all[2:] {
+		st := &all[2+i]
+		st.judge(max(MinChange, MinOfTick*all[0].Old/st.Old))
 	}
 	if counted(a) && counted(b) {
 		c := compare(key, Instructions, "a player and tick", a, b, func(f figures) float64 { return f.events.Instructions })
