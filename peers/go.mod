@@ -6,4 +6,4 @@ replace github.com/tickrate/tickrate => ../
 
 require github.com/tickrate/tickrate v0.0.0-00010101000000-000000000000
 
-require golang.org/x/sys v0.49.0 // indirect
+require golang.org/x/sys v0.50.0 // indirect
