@@ -126,6 +126,12 @@ bench-report: build ## the benchmarks of BENCHMARKS.md COUNT (6) times for BENCH
 	   echo "cores: $$(getconf _NPROCESSORS_ONLN)"; \
 	   echo "benchtime: $(BENCHTIME)"; \
 	 } > report/bench-go.txt
+	@set -e; for s in $(LIVE); do \
+		echo "plan $$s"; rc=0; \
+		bin/tickrate plan --scenario "$${s%%:*}" --sizes "$${s##*:}" --repeat $$(($(COUNT) - 1)) --out "report/$${s%%:*}" >/dev/null || rc=$$?; \
+		[ $$rc = 0 ] || [ $$rc = 3 ] || exit $$rc; \
+		grep -v '^BenchmarkPlan' "report/$${s%%:*}/bench.txt" >> report/bench-go.txt; \
+	done
 	@set -e; $(GO) build -o report/benchreport ./bench/benchreport; report/benchreport -list > report/bench-jobs.txt; \
 	round=1; while [ $$round -le $(COUNT) ]; do \
 		while read -r pkg names; do \
@@ -133,12 +139,6 @@ bench-report: build ## the benchmarks of BENCHMARKS.md COUNT (6) times for BENCH
 			$(GO) test -vet=off -run '^$$' -bench "$$names" -benchmem -benchtime $(BENCHTIME) -timeout 10m "$$pkg" \
 				>> report/bench-go.txt || { grep -n -e FAIL -e panic report/bench-go.txt; exit 1; }; \
 		done < report/bench-jobs.txt; round=$$((round + 1)); \
-	done; \
-	for s in $(LIVE); do \
-		echo "plan $$s"; rc=0; \
-		bin/tickrate plan --scenario "$${s%%:*}" --sizes "$${s##*:}" --repeat $$(($(COUNT) - 1)) --out "report/$${s%%:*}" >/dev/null || rc=$$?; \
-		[ $$rc = 0 ] || [ $$rc = 3 ] || exit $$rc; \
-		grep -v '^BenchmarkPlan' "report/$${s%%:*}/bench.txt" >> report/bench-go.txt; \
 	done
 	@test "$$(git describe --tags --always --dirty)" = "$(VERSION)" || { echo "bench-report: the tree has changed meanwhile" >&2; exit 1; }
 	report/benchreport -in report/bench-go.txt -out BENCHMARKS.md
