@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -83,11 +82,11 @@ func exitCode(err error) int {
 	return exitFailed
 }
 
-// flagError says what was expected of a flag with a whole number, in place of what strconv says.
-// Other errors are returned as they are.
+// flagError says in this program's form what was expected of a flag of a usual type. Errors of other
+// flags are returned as they are.
 func flagError(err error) error {
 	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) || !errors.Is(err, strconv.ErrSyntax) {
+	if !errors.As(err, &invalid) {
 		return err
 	}
 	expected := ""
@@ -102,6 +101,8 @@ func flagError(err error) error {
 		expected = "a number"
 	case kind == "bool":
 		expected = "true or false"
+	case kind == "duration":
+		expected = "a time with its unit, such as 30s or 5m"
 	default:
 		return err
 	}

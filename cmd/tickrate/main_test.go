@@ -137,7 +137,7 @@ func TestExitCodes(t *testing.T) {
 		30: {"plan --start 9 --max 8", 2, "--max 8: expected at least the size to begin with"},
 		31: {"plan --max 5000", 2, "--max 5000: expected at most 4096 players"},
 		32: {"plan --duration 100ms", 2, "--duration 100ms: expected 0.5s to 1h"},
-		33: {"plan --duration 6", 2, "missing unit in duration"},
+		33: {"plan --duration 6", 2, `--duration "6": expected a time with its unit, such as 30s or 5m`},
 		34: {"plan --warmup -1s", 2, "--warmup -1s: expected 0s to 1h"},
 		35: {"plan --limit -5s", 2, "--limit -5s: expected a positive duration"},
 		36: {"plan --interval 61", 2, "--interval 61: expected 1 to 20 ticks"},
