@@ -10,7 +10,7 @@ import (
 )
 
 // ErrLimit is an *InputError's cause: a line was faster than its limit by more than the interval.
-var ErrLimit = errors.New("a limit that was beaten is none")
+var ErrLimit = errors.New("a benchmark is faster than its limit")
 
 // errUnits is an *InputError's cause: a line and its opponent count different things.
 var errUnits = errors.New("a line and its opponent have different units")
@@ -18,9 +18,9 @@ var errUnits = errors.New("a line and its opponent have different units")
 // leastRuns is the number of runs from which a median of them has a 95 % interval.
 const leastRuns = 6
 
-// paired is the ratio of the lines a and b, round by round, by the unit of both: what disturbs a round
-// disturbs both. ok is false if they have fewer than leastRuns rounds or not equally many. It returns
-// an error if they count different things.
+// paired is the ratio of the times of the lines a and b, round by round: what disturbs a round disturbs
+// both. ok is false if they have fewer than leastRuns rounds, not equally many, or a time of 0. It returns
+// an error if they do not have one unit of time.
 func paired(a, b *series) (ratio benchmath.Summary, ok bool, err error) {
 	unit := a.main()
 	if other := b.main(); other != unit || !isTime(unit) {
@@ -41,10 +41,10 @@ func paired(a, b *series) (ratio benchmath.Summary, ok bool, err error) {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(rounds, &benchmath.DefaultThresholds), 0.95), true, nil
 }
 
-// opponents are the tables that lines are compared by.
+// opponents are the rivals and the limits of all benchmarks.
 type opponents struct{ rivals, limits []opponent }
 
-// check returns an error if one of the opponents does not say what it is.
+// check returns an error if the description of an opponent is missing or too long.
 func (t opponents) check() error {
 	for _, table := range [][]opponent{t.rivals, t.limits} {
 		for i := range table {
@@ -56,8 +56,8 @@ func (t opponents) check() error {
 	return nil
 }
 
-// against tells how a line compares with its opponents and with the tick's period. A rival and a
-// limit say what they are.
+// against tells how a line compares with its opponents and with the tick's period. The line of a rival or
+// a limit has its description.
 func (t opponents) against(s *series, all []*series) (string, error) {
 	var texts []string
 	for i := range t.rivals {
@@ -115,7 +115,7 @@ func (o *opponent) bound(s *series, all []*series) (string, error) {
 		return "", err
 	case r.Hi < 1:
 		return "", &InputError{0, fmt.Sprintf("%s/%s to take at least as long as its limit %s, got %s of it "+
-			"(%s to %s): mend the limit, or measure without a disturbance", s.pkg, s.name(), o.variant,
+			"(%s to %s): mend the limit, or measure on a quiet machine", s.pkg, s.name(), o.variant,
 			number(r.Center), number(r.Lo), number(r.Hi)), ErrLimit}
 	}
 	if unsteady(r) {
@@ -124,11 +124,10 @@ func (o *opponent) bound(s *series, all []*series) (string, error) {
 	return number(r.Center) + " ±" + r.PctRangeString() + " of the limit " + cell(o.what), nil
 }
 
-// unsteady reports whether a ratio shakes so much that it says nothing: its interval ends at more than
-// twice of where it begins.
+// unsteady reports whether the upper end of a ratio's interval is more than twice the lower end.
 func unsteady(r benchmath.Summary) bool { return r.Hi > 2*r.Lo }
 
-// within is how often a tick fits into its period, for a benchmark that reports its part of a core.
+// within is how often a tick fits into its period, for a benchmark with a unit cores@RATE.
 func within(s *series) string {
 	for _, u := range s.units {
 		if what, rate, ok := strings.Cut(u, "@"); ok && what == "cores" {

@@ -13,8 +13,8 @@ import (
 	"github.com/tickrate/tickrate/sim/netstate"
 )
 
-// Over good and bad links, with damaged datagrams, resyncs and a client with DecodeOwn, the
-// account equals each datagram to the bit.
+// A meter has eight bits for each byte received, datagram by datagram: over good and bad links, with
+// damaged datagrams, resyncs and a client with DecodeOwn.
 func TestMeterAddsUp(t *testing.T) {
 	seen := map[string]bool{}
 	for i, path := range []link{
@@ -33,7 +33,7 @@ func TestMeterAddsUp(t *testing.T) {
 			s.brain = aimBot(s.client, s.brain)
 			a, was, size := NewMeter(), uint64(0), uint64(0)
 			s.client.Meter = a
-			s.onDatagram = func(_ time.Duration, data []byte) { // before the client gets it
+			s.onDatagram = func(_ time.Duration, data []byte) { // runs before Receive: it checks the datagram before
 				if a.Bytes != was+size || a.Bytes != s.client.Stats().BytesIn || a.Total() != 8*a.Bytes {
 					t.Fatalf("path %d: %d bits in the account of %d bytes, %d of %d the last",
 						i, a.Total(), a.Bytes, a.Bytes-was, size)
@@ -68,13 +68,13 @@ func TestMeterAddsUp(t *testing.T) {
 		"player baseline", "player head", "player align", "session handshake",
 		"refused undecoded", "refused drop_auth"} {
 		if !seen[want] {
-			t.Errorf("no cell %q: the test does not test it", want)
+			t.Errorf("no datagram had a cell %q", want)
 		}
 	}
 }
 
-// On a clean link the client's account equals the server's account of the same packets.
-func TestAccountIsTheServers(t *testing.T) {
+// On a clean link the client's meter equals meters that read the packets as the server sent them.
+func TestMeterMatchesServer(t *testing.T) {
 	l := newTestServer(t, testServerConfig{rules: sim.Rules{Rate: 60, RespawnMillis: 500, Game: damage(60)},
 		players: 40, seed: 5, extras: 30})
 	s := l.addClient(l.config(), link{})
@@ -150,8 +150,8 @@ func TestAccountOfPadding(t *testing.T) {
 	}
 }
 
-// Rows against a baseline that the client does not hold are undecoded: the owner's, and all behind
-// it.
+// If the client lacks the baseline of a snapshot, the owner's row and all that follows it count as
+// undecoded.
 func TestMeterOfNoBaseline(t *testing.T) {
 	rec := record(t, 16, full, 3*time.Second, link{delay: 10 * time.Millisecond})
 	p, a := rec.player(t), NewMeter()
@@ -160,7 +160,7 @@ func TestMeterOfNoBaseline(t *testing.T) {
 	c.Meter = a
 	h := packet.Header{Sequence: 2000, SentAt: 1}
 	now := c.Newest() + 3
-	age := byte(now/3 - 1) // back to tick 3 or so, before it joined
+	age := byte(now/3 - 1) // in steps of 3 ticks: the baseline is of tick 3 to 5, before the client joined
 	pkt := append(h.Append(nil), byte(packet.SectionSnapshot))
 	pkt = append(netstate.Header{Tick: now, Owner: true}.Append(pkt), age, 0, 0, 0, 0, 0, 0)
 	data := rec.sealed(t, pkt)
@@ -172,7 +172,7 @@ func TestMeterOfNoBaseline(t *testing.T) {
 	}
 }
 
-// The account of a client that plays allocates nothing and has eight bits for each byte.
+// The meter of a client that plays allocates nothing and has eight bits for each byte.
 func TestMeterAllocatesNothing(t *testing.T) {
 	rec := record(t, 32, full, 6*time.Second, link{delay: 20 * time.Millisecond, loss: 0.02})
 	p, a := rec.player(t), NewMeter()
@@ -186,7 +186,7 @@ func TestMeterAllocatesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkMeter is the full client of BenchmarkTick, with and without an account.
+// BenchmarkMeter plays BenchmarkTick's client that decodes all, with and without a meter.
 func BenchmarkMeter(b *testing.B) {
 	rec := record(b, 64, full, 12*time.Second, link{delay: 20 * time.Millisecond})
 	for _, meter := range []*Meter{nil, NewMeter()} {

@@ -8,16 +8,16 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// Limits of the gate.
+// These are the limits of the gate.
 const (
-	MaxP      = 0.05 // largest chance that equal builds differ as much
+	MaxP      = 0.05 // significance level: p of a change must be below it
 	MinChange = 0.02 // smallest relative change that counts
-	MinRounds = 6    // of each side: with fewer plays the least time of a tick is still disturbed
+	MinRounds = 6    // of each side: with fewer, the least time of a tick is still a disturbed one
 
-	// MinLive is MinChange for steps on sockets, whose matches differ.
+	// MinLive is MinChange for servers on sockets, each of which plays another match.
 	MinLive = 0.05
 
-	// MinInstructions is MinChange for instructions, which do not shake with what else the machine does.
+	// MinInstructions is MinChange for instructions, which do not vary with the load of the machine.
 	MinInstructions = 0.01
 
 	// MinOfTick is the smallest change of a stage that counts, as a part of its tick. Where the linker
@@ -32,9 +32,9 @@ type Change struct {
 	Scenario string  `json:"scenario"`
 	Of       string  `json:"of"` // "tick", "bytes", Instructions, Floors or a stage
 	Unit     string  `json:"unit"`
-	Old      float64 `json:"old"` // medians
+	Old      float64 `json:"old"` // median of the old build's samples
 	New      float64 `json:"new"`
-	// Two-sided Mann-Whitney; of stages, corrected for their number (Holm).
+	// P is that of a two-sided Mann-Whitney test. Those of stages are corrected for their number (Holm).
 	P     float64 `json:"p"`
 	N     [2]int  `json:"n"`
 	Worse bool    `json:"worse"`
@@ -49,8 +49,8 @@ func (c Change) String() string {
 		c.New, c.Unit, c.Percent(), c.P, c.N[0], c.N[1])
 }
 
-// Compare compares measurements of the same work by two builds on one machine. It refuses other
-// machines, work that only one side did, and too few rounds.
+// Compare compares measurements of the same work by two builds on one machine. It refuses measurements
+// of two machines, a lobby that only one side played, and rounds that are too few or not equally many.
 func Compare(old, now Samples) (all []Change, err error) {
 	if old.Machine.CPU != now.Machine.CPU || old.Machine.Arch != now.Machine.Arch ||
 		old.Machine.Cores != now.Machine.Cores {
@@ -108,7 +108,7 @@ func compare[T any](key, of, unit string, a, b []T, value func(T) float64) Chang
 	x, y := sample(a, value), sample(b, value)
 	c := Change{Scenario: key, Of: of, Unit: unit, N: [2]int{len(a), len(b)}, Old: middle(x.Values),
 		New: middle(y.Values), P: 1}
-	// Otherwise all are equal.
+	// Equal values have no test: P stays 1.
 	if x.Values[0] != y.Values[len(b)-1] || x.Values[len(a)-1] != y.Values[0] {
 		c.P = benchmath.AssumeNothing.Compare(x, y).P
 	}
@@ -121,10 +121,10 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// judge says whether a change is worse: unlikely by chance, and at least of a size.
-func (c *Change) judge(least float64) { c.Worse = c.P < MaxP && c.New >= c.Old*(1+least) }
+// judge marks a change as worse if it is significant and at least minChange.
+func (c *Change) judge(minChange float64) { c.Worse = c.P < MaxP && c.New >= c.Old*(1+minChange) }
 
-// compareLobby compares the tick, the bytes, and every stage that is large enough.
+// compareLobby compares the tick, the bytes, every stage that is large enough, and instructions.
 func compareLobby(key string, a, b []figures) []Change {
 	all := []Change{
 		compare(key, "tick", "µs", a, b, func(f figures) float64 { return f.tick }),
@@ -152,25 +152,25 @@ func compareLobby(key string, a, b []figures) []Change {
 	return all
 }
 
-// What Change.Of says of instructions, and of ticks on sockets.
+// These values of Change.Of are no stages.
 const (
 	Instructions = "instructions"
-	Floors       = "floors"
+	Floors       = "floors" // CPU time of a tick, as a multiple of what its datagrams cost alone
 )
 
-// counted reports whether all samples have events of the processor.
+// counted reports whether all samples have the counters of the processor.
 func counted(all []figures) bool {
 	return !slices.ContainsFunc(all, func(f figures) bool { return f.events == nil })
 }
 
-// By is which changes fail a gate.
+// By selects the changes that can fail a gate.
 type By string
 
-// The values of By.
+// These are the values of By.
 const (
-	ByAll          By = "all"          // those of time, and of instructions where both sides have them
-	ByTime         By = "time"         // those of ticks, stages and bytes
-	ByInstructions By = "instructions" // those of instructions alone
+	ByAll          By = "all"          // selects all changes
+	ByTime         By = "time"         // selects all but those of instructions
+	ByInstructions By = "instructions" // selects those of instructions alone
 )
 
 // ParseBy reads a By.
@@ -181,7 +181,7 @@ func ParseBy(text string) (By, error) {
 	return "", fmt.Errorf("%q: expected all, time or instructions", text)
 }
 
-// Choose returns the changes that are judged. It refuses a gate by instructions without any.
+// Choose returns the changes that b selects. ByInstructions without any is an error.
 func (b By) Choose(all []Change, old, now Samples) (judged []Change, err error) {
 	for _, c := range all {
 		if instructions := c.Of == Instructions; b == ByAll || instructions == (b == ByInstructions) {
@@ -227,7 +227,7 @@ func holm(all []Change) []Change {
 	return all
 }
 
-// Regressed are the changes for the worse.
+// Regressed returns the changes that are marked as worse.
 func Regressed(all []Change) (worse []Change) {
 	for _, c := range all {
 		if c.Worse {

@@ -32,11 +32,11 @@ func TestRecordedServer(t *testing.T) {
 		t.Errorf("%d snapshots, %d deltas, server id %d, feed %d", s.Snapshots, s.Deltas, c.state.ServerID, c.state.Feed)
 	}
 	if mean := float64(s.Players) / float64(s.Snapshots); mean < 2 || mean > 3 {
-		t.Errorf("%.1f other players in a snapshot, expected up to three", mean)
+		t.Errorf("%.1f other players in a snapshot, expected 2 to 3", mean)
 	}
 }
 
-// A server reads a client's commands: a slow reader of the same layout has them back.
+// A command that was written comes back from a plain reader of the same layout.
 func TestCommandDelta(t *testing.T) {
 	from := UserCommand{Time: 1000, Angles: [3]uint16{1, 2, 3}, Weapon: 2}
 	for _, to := range []UserCommand{
@@ -104,29 +104,31 @@ func FuzzBits(f *testing.F) {
 	})
 }
 
+// Scrambled twice, a message is as before.
 func TestScrambleTwice(t *testing.T) {
-	m := []byte("a message that is covered")
+	m := []byte("a message that is hidden")
 	scramble(m, clientClear, 77, "print %x")
-	if string(m) == "a message that is covered" || string(m[:clientClear]) != "a message th" {
-		t.Errorf("covered: %q", m)
+	if string(m) == "a message that is hidden" || string(m[:clientClear]) != "a message th" {
+		t.Errorf("scrambled: %q", m)
 	}
 	scramble(m, clientClear, 77, "print %x")
-	if string(m) != "a message that is covered" {
-		t.Errorf("uncovered: %q", m)
+	if string(m) != "a message that is hidden" {
+		t.Errorf("scrambled twice: %q", m)
 	}
 }
 
-// No datagrams of a server make a client panic or keep more than its bounds. Messages of the input,
-// each behind its length in two bytes, arrive as they are and as the client uncovers them.
+// No datagrams of a server make a client panic, keep more fragments than MaxMessage, or send more than a
+// datagram. The input is messages, each behind its length in two bytes. One client gets them as they
+// are, another one scrambled, as a server sends them.
 func FuzzClient(f *testing.F) {
-	seed, text := []byte(nil), New(3)
+	seed, reader := []byte(nil), New(3)
 	for _, d := range recorded(f) {
-		before := text.channel.Sequence
+		before := reader.channel.Sequence
 		message := append([]byte(nil), d.Data...)
-		text.Receive(d.Data, d.At)
-		if len(message) > 4 && text.channel.Sequence != before && message[3]&0x80 == 0 {
+		reader.Receive(d.Data, d.At)
+		if len(message) > 4 && reader.channel.Sequence != before && message[3]&0x80 == 0 {
 			message = message[4:]
-			scramble(message, serverClear, text.key^int32(text.channel.Sequence), "")
+			scramble(message, serverClear, reader.key^int32(reader.channel.Sequence), "")
 		}
 		seed = append(binary.LittleEndian.AppendUint16(seed, uint16(len(message))), message...)
 	}
@@ -134,18 +136,18 @@ func FuzzClient(f *testing.F) {
 	f.Add([]byte("\x1a\x00\xff\xff\xff\xffchallengeResponse 5 0 71"))
 	f.Add([]byte("\x0a\x00\x01\x00\x00\x80\x00\x00\x02\x00\x09\x09"))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		raw, plain := New(0), New(1)
-		raw.connected, plain.connected = true, true
+		raw, second := New(0), New(1)
+		raw.connected, second.connected = true, true
 		for n := uint32(1); len(input) >= 2; n++ {
 			size := min(int(binary.LittleEndian.Uint16(input)), len(input)-2)
 			message := input[2 : 2+size]
 			input = input[2+size:]
 			now := time.Duration(n) * time.Millisecond
 			raw.Receive(append([]byte(nil), message...), now)
-			covered := append([]byte(nil), message...)
-			scramble(covered, serverClear, plain.key^int32(n), "")
-			plain.Receive(append(binary.LittleEndian.AppendUint32(nil, n), covered...), now)
-			for _, c := range []*Client{raw, plain} {
+			scrambled := append([]byte(nil), message...)
+			scramble(scrambled, serverClear, second.key^int32(n), "")
+			second.Receive(append(binary.LittleEndian.AppendUint32(nil, n), scrambled...), now)
+			for _, c := range []*Client{raw, second} {
 				if sent := c.Update(nil, now); len(sent) > 4096 {
 					t.Fatalf("a datagram of %d bytes to send", len(sent))
 				}
@@ -157,7 +159,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// Fragments of a message that never ends are dropped at the bound, and the next message arrives.
+// A message whose fragments pass MaxMessage is dropped, and the next message arrives.
 func TestFragmentLimit(t *testing.T) {
 	c := Channel{}
 	for start := 0; start < 2*MaxMessage; start += fragmentSize {
@@ -173,7 +175,7 @@ func TestFragmentLimit(t *testing.T) {
 	}
 }
 
-// Text of a server has a limit, whatever it sends.
+// Text ends at its limit, however long the text of a server is.
 func TestTextLimit(t *testing.T) {
 	w := NewWriter()
 	w.Text(strings.Repeat("x", 5000))

@@ -2,9 +2,9 @@ package quake3
 
 import "sync"
 
-// code is the fixed prefix code of messages.
+// code is the Huffman code of messages, the same for all.
 type code struct {
-	bits [256][]byte // of a byte, in the order in which they are sent, each 0 or 1
+	bits [256][]byte // bits[b] is the code of byte b, one bit an element, the first sent first
 	tree *node
 }
 
@@ -24,8 +24,8 @@ var fixed = sync.OnceValue(func() *code {
 	return c
 })
 
-// Writer writes a message: of each value the bits beyond a multiple of eight raw, then its bytes
-// by the code, lowest first.
+// Writer writes a message. A value of n bits is written as its lowest n%8 bits as they are, then as
+// whole bytes by the code, the lowest first.
 type Writer struct {
 	data []byte
 	bit  int
@@ -35,7 +35,7 @@ type Writer struct {
 // NewWriter returns a writer of an empty message.
 func NewWriter() *Writer { return &Writer{code: fixed()} }
 
-// Bytes is what was written. It has one byte more than whole bytes, as the game's.
+// Bytes is what was written, bits/8+1 bytes: a zero byte follows a message of whole bytes, as in the game.
 func (w *Writer) Bytes() []byte {
 	for len(w.data) < w.bit/8+1 {
 		w.data = append(w.data, 0)
@@ -86,7 +86,7 @@ type Reader struct {
 	tree *node
 }
 
-// NewReader returns a reader, which keeps data.
+// NewReader returns a reader of data, which it does not copy.
 func NewReader(data []byte) *Reader { return &Reader{data: data, tree: fixed().tree} }
 
 // Over reports whether more was read than there is.
@@ -105,7 +105,7 @@ func (r *Reader) raw() uint32 {
 	return uint32(b)
 }
 
-// Bits reads n bits, at most 32.
+// Bits reads a value of n bits, at most 32.
 func (r *Reader) Bits(n int) (v uint32) {
 	low := n & 7
 	for i := range low {
@@ -137,7 +137,7 @@ func (r *Reader) Short() int { return int(r.Bits(16)) }
 // Long reads 32 bits.
 func (r *Reader) Long() int32 { return int32(r.Bits(32)) }
 
-// Text reads a text of at most limit bytes and the zero that ends it.
+// Text reads a text up to its zero, or limit bytes and no zero.
 func (r *Reader) Text(limit int) string {
 	var s []byte
 	for len(s) < limit {
