@@ -20,10 +20,11 @@ type Floor struct {
 	NotMeasured string           `json:"not_measured,omitempty"`
 }
 
-// floor sums up the steps at the knee's size or, where no size held, at the size that was measured
-// last; nil if no step has a floor.
+// floor sums up the steps at the size that held nearest to the knee or, where no size held, at the
+// size that was measured last; nil if no step has a floor.
 func (p Plan) floor() *Floor {
-	players := p.Knee.Players
+	at, _ := p.AtKnee()
+	players := at.Players
 	for i := len(p.Steps) - 1; i >= 0 && players == 0; i-- {
 		if s := p.Steps[i]; s.Floor != nil {
 			players = s.Players
@@ -59,9 +60,9 @@ func (f *Floor) Words() string {
 	if f.Steps == 0 {
 		return "the floor was not measured: " + f.NotMeasured
 	}
-	return fmt.Sprintf("%s µs of CPU a player and tick; a tick takes %s times what its datagrams alone do "+
-		"(%s µs), the whole process %s times", number(1e3*f.PlayerMillis), times(f.Tick), number(1e3*f.Millis),
-		times(f.Process))
+	return fmt.Sprintf("with %d players %s µs of CPU a player and tick; a tick takes %s times what its datagrams "+
+		"alone do (%s µs), the whole process %s times", f.Players, number(1e3*f.PlayerMillis), times(f.Tick),
+		number(1e3*f.Millis), times(f.Process))
 }
 
 // times writes a multiple with its interval, if that is known.
