@@ -52,7 +52,7 @@ e2e: ## the report and the live page in a headless Chromium, at both widths, dar
 	TICKRATE_E2E=1 $(GO) -C e2e test . -count 1 -timeout 10m $(if $(SHOTS),-shots $(abspath $(SHOTS)))
 
 # A module of its own. Needs Debian's openarena-server and ddnet-server; .ci/peers finds or installs them where it may, or says how.
-# About twelve minutes; two: ARGS='-turns 1 -sizes 16,64 -window 4s'.
+# About nine minutes; two: ARGS='-turns 1 -sizes 16,64 -window 4s'.
 peers: build ## OpenArena's and DDNet's servers beside ours, same players and rates: report/peers.md
 	@.ci/peers
 	$(GO) -C peers run . $(ARGS)

@@ -186,6 +186,8 @@ func TestJobs(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	const in = "commit: abc\ncpu: small\ncores: 2\nbenchtime: 1s\npkg: github.com/tickrate/tickrate/bench\n" +
 		"BenchmarkLive/one-lobby/players=200/receive 360 2400 ns/datagram 750 datagrams/tick\n" +
+		"BenchmarkLive/duels/players=200/receive 360 2400 ns/datagram 750 datagrams/tick\n" +
+		"BenchmarkLive/duels/players=200/game 360 2400 ns/tick 20 games\n" +
 		"pkg: github.com/tickrate/tickrate/ecs\nBenchmarkPair/a-2 1 5 ns/op\nBenchmarkEntity/a-2 1 5 ns/op\n"
 	var out bytes.Buffer
 	if err := write(&out, strings.NewReader(in), []station{{"Live", "bench:Live"}, {"Delta", "ecs:Entity,Pair"}},
@@ -195,7 +197,7 @@ func TestRepeat(t *testing.T) {
 	for _, want := range []string{
 		"| a pair | 5.00 ns/op |  |  |",
 		"## Live\n\nsmall, 2 cores, not recorded, not recorded, commit `abc`, not recorded, 1 run: " +
-			"`tickrate plan --repeat 5 --scenario one-lobby --sizes 200`",
+			"`tickrate plan --repeat 5 --scenario one-lobby --sizes 200 | --scenario duels --sizes 20`",
 		"| Live/one-lobby/players=200/receive |  | 2400 ns/datagram |",
 		"## Delta\n\nsmall, 2 cores, not recorded, not recorded, commit `abc`, not recorded, 1 run: " +
 			"`go test -run '^$' -bench '^Benchmark(Entity|Pair)$' -benchmem -benchtime 1s -count 6 ./ecs`",

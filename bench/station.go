@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,8 +49,6 @@ func (s *station) benchmarks() (all []benchmark) {
 var headlines = []headline{
 	{"whole tick, 1000 players that all see each other", "bench/lobbysim", "Tick/players=1000"},
 	{"whole tick, 500 players in a town", "bench/lobbysim", "Relevance/town/grid"},
-	{"whole tick, 10 players, one of 32 lobbies on a core", "bench/lobbysim",
-		"Lobbies/players=10/32-together"},
 	{"movement, abilities and combat of 1000 players", "sim", "Tick/players=1000/mix=true"},
 	{"movement of one of 1000 players", "sim/move", "Step/columns"},
 	{"a shot among 1000 players, at the shooter's own view", "lagcomp", "Cast/distinct-views-40-pairs/sweeper"},
@@ -108,6 +107,17 @@ func (s *station) collect(all []*series) (of []*series) {
 	return of
 }
 
+// games is the number of lobbies of the plan of a line; "" for a plan that counts players. One of the
+// plan's lines reports it.
+func games(line *series, of []*series) string {
+	for _, s := range of {
+		if s.parts[0] == line.parts[0] && s.parts[1] == line.parts[1] && slices.Contains(s.units, "games") {
+			return fmt.Sprint(summary(s, "games").Center)
+		}
+	}
+	return ""
+}
+
 // repeat is the command that measures the lines of a table again.
 func repeat(of []*series, m *meta) string {
 	var packages, names []string
@@ -115,7 +125,7 @@ func repeat(of []*series, m *meta) string {
 		for _, s := range of {
 			plan := "--scenario " + s.parts[0]
 			if size, ok := strings.CutPrefix(s.parts[1], "players="); ok {
-				plan += " --sizes " + size
+				plan += " --sizes " + cmp.Or(games(s, of), size)
 			}
 			if !slices.Contains(names, plan) {
 				names = append(names, plan)
