@@ -298,7 +298,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 					continue
 				}
 				if _, hit := testPose(rig.HeroBodies, ray, 0, &p); hit {
-					if hits++; !slices.Contains(near, int32(slot)) &&
+					if hits++; p.Team() != s.Team && !slices.Contains(near, int32(slot)) &&
 						!slices.Contains(fastMovers, int32(slot)) {
 						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near,
 							fastMovers)

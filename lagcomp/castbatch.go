@@ -2,8 +2,10 @@ package lagcomp
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/tickrate/tickrate/ecs/geom"
+	"github.com/tickrate/tickrate/ecs/tick"
 )
 
 // Implementation constants of castBatch.
@@ -84,6 +86,17 @@ func (s *Sweeper) batch(i int, sweeps []Sweep, hits []Hit) bool {
 		}
 	}
 	return true
+}
+
+// replacesIndex reports whether a query about a view may build an index in the place of one that the
+// batch has cells of.
+func (s *Sweeper) replacesIndex(v tick.View) bool {
+	f, _ := s.h.viewFrames(v)
+	if f == nil || len(s.castBatch.cells) == 0 {
+		return false
+	}
+	in := &s.indices[int(f.tick)%maxIndices]
+	return in.tick != f.tick && slices.ContainsFunc(s.castBatch.cells, func(c batchCell) bool { return c.in == in })
 }
 
 // runBatch answers the sweeps of the batch, and empties it.

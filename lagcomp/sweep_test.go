@@ -197,3 +197,39 @@ func BenchmarkIndex(b *testing.B) {
 		s.indices[150%maxIndices].build(h.frame(150))
 	}
 }
+
+// One batch has sweeps of ticks whose indices share a place (64 apart): each is answered from the index
+// of its own tick.
+func TestBatchOfTicksThatShareAnIndex(t *testing.T) {
+	const players, ticks = 150, 256
+	c := newCrowd(9, players, 30)
+	h, slow := NewHistory(players, ticks), newSlowHistory(ticks)
+	for now := tick.Tick(1); now <= 250; now++ {
+		poses := c.step(1.0 / 60)
+		h.Record(now, poses)
+		slow.Record(now, poses)
+	}
+	s := NewSweeper(h)
+	s.buildIndexAfter(0)
+	sweeps, hits, hit := make([]Sweep, 48), make([]Hit, 48), 0
+	for round := range 50 {
+		for i := range sweeps {
+			from := tick.Tick(20+c.rng.IntN(3)) + maxIndices*tick.Tick(c.rng.IntN(3))
+			sweeps[i] = c.shot(slow.At, from, from+20)
+			sweeps[i].View = tick.View{From: from, To: from + 6, Frac: sweeps[i].View.Frac}
+			sweeps[i].Radius, sweeps[i].Ray.Max = 1, c.between(0, 3)
+		}
+		s.Cast(sweeps, hits)
+		for i := range sweeps {
+			if want := slow.castOne(&sweeps[i]); hits[i] != want {
+				t.Fatalf("round %d, sweep %d at tick %d: %+v, want %+v", round, i, sweeps[i].View.From, hits[i], want)
+			}
+			if hits[i].ID != 0 {
+				hit++
+			}
+		}
+	}
+	if hit < 100 {
+		t.Fatalf("%d hits: the cases prove little", hit)
+	}
+}

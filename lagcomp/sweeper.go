@@ -85,9 +85,13 @@ func (s *Sweeper) CastFiltered(sweeps []Sweep, hits []Hit, visible func(i int, i
 	}
 	batched := visible == nil && s.stats == nil
 	cast := func(i int) {
-		if !batched || !s.batch(i, sweeps, hits) {
-			s.castOne(i, &sweeps[i], visible, &hits[i])
+		if batched && s.batch(i, sweeps, hits) {
+			return
 		}
+		if s.replacesIndex(sweeps[i].View) {
+			s.runBatch(sweeps, hits) // its cells are of the index that is built anew
+		}
+		s.castOne(i, &sweeps[i], visible, &hits[i])
 	}
 	// a fork may not use the history's memory for grouping
 	if s.bounds.fork || s.h.answerInOrder(len(sweeps)) {
