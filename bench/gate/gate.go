@@ -14,14 +14,15 @@ const (
 	MinChange = 0.02 // smallest relative change that counts
 	MinRounds = 6    // of each side: with fewer, the least time of a tick is still a disturbed one
 
-	// MinLive is MinChange for servers on sockets, each of which plays another match.
+	// MinLive is MinChange for a server on sockets: no two of its runs play the same match.
 	MinLive = 0.05
 
 	// MinInstructions is MinChange for instructions, which do not vary with the load of the machine.
 	MinInstructions = 0.01
 
-	// MinOfTick is the smallest change of a stage that counts, as a part of its tick. Where the linker
-	// places the code changes small stages by some percent.
+	// MinSmall is MinChange for a small stage, one whose change is less than MinOfTick of its tick: the
+	// linker's order of functions changes such stages by 2 to 3 %.
+	MinSmall  = 0.05
 	MinOfTick = 0.005
 
 	smallStage = 0.01 // a stage below this part of its tick is not judged by itself
@@ -98,7 +99,7 @@ func compareLive(a, b []Live) ([]Change, error) {
 		compare(key, "bytes", "kbit/s a client", a, b, func(l Live) float64 { return l.KbpsDown }),
 	}
 	for i := range all {
-		all[i].judge(MinLive)
+		all[i].judge(MinLive * all[i].Old)
 	}
 	return all, nil
 }
@@ -121,8 +122,8 @@ func middle(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// judge marks a change as worse if it is significant and at least minChange.
-func (c *Change) judge(minChange float64) { c.Worse = c.P < MaxP && c.New >= c.Old*(1+minChange) }
+// judge marks a change as worse if it is significant and the quantity has grown by least or more.
+func (c *Change) judge(least float64) { c.Worse = c.P < MaxP && c.New-c.Old >= least }
 
 // compareLobby compares the tick, the bytes, every stage that is large enough, and instructions.
 func compareLobby(key string, a, b []figures) []Change {
@@ -138,15 +139,16 @@ func compareLobby(key string, a, b []figures) []Change {
 		}
 	}
 	all = append(all, holm(stages)...)
-	all[0].judge(MinChange)
-	all[1].judge(MinChange)
-	for i := range all[2:] {
-		st := &all[2+i]
-		st.judge(max(MinChange, MinOfTick*all[0].Old/st.Old))
+	for i := range all {
+		least := MinChange * all[i].Old
+		if i >= 2 { // a stage
+			least = max(least, min(MinSmall*all[i].Old, MinOfTick*all[0].Old))
+		}
+		all[i].judge(least)
 	}
 	if counted(a) && counted(b) {
 		c := compare(key, Instructions, "a player and tick", a, b, func(f figures) float64 { return f.events.Instructions })
-		c.judge(MinInstructions)
+		c.judge(MinInstructions * c.Old)
 		all = append(all, c)
 	}
 	return all

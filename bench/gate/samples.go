@@ -37,7 +37,7 @@ type Lobby struct {
 	Samples []simbench.LeastTicks `json:"samples"`
 }
 
-// String says which match it is. Lobbies of equal strings do equal work.
+// String names the match. Lobbies of equal names do equal work.
 func (l Lobby) String() string { return fmt.Sprintf("%s with %d players", l.Name, l.Players) }
 
 // Rounds is the number of plays of each sample.
@@ -51,7 +51,7 @@ type Live struct {
 	KbpsDown float64 `json:"kbps_down"` // to a client, UDP payload
 }
 
-// String says of which work it is.
+// String names the work: the scenario and the number of players.
 func (l Live) String() string {
 	return fmt.Sprintf("%s with %d players on sockets", l.Scenario, l.Players)
 }
