@@ -91,8 +91,11 @@ func (s *Sweeper) batch(i int, sweeps []Sweep, hits []Hit) bool {
 // replacesIndex reports whether a query about a view may build an index in the place of one that the
 // batch has cells of.
 func (s *Sweeper) replacesIndex(v tick.View) bool {
+	if len(s.castBatch.cells) == 0 {
+		return false
+	}
 	f, _ := s.h.viewFrames(v)
-	if f == nil || len(s.castBatch.cells) == 0 {
+	if f == nil {
 		return false
 	}
 	in := &s.indices[int(f.tick)%maxIndices]
