@@ -69,6 +69,10 @@ func newBenchRecord() *cobra.Command {
 				return usage.Errorf("--live %d: expected 2 to %d players, or 0 for no server on sockets", live,
 					scenario.MaxPlayers)
 			}
+			if live != 0 && count > 1 {
+				return usage.Errorf("--live %d --count %d: expected one round, as a server on sockets leaves this "+
+					"process on fewer processors", live, count)
+			}
 			return recordRounds(c, out, count, func(samples *gate.Samples) error {
 				if err := playRound(c, samples, only, s); err != nil || live == 0 {
 					return err

@@ -202,6 +202,8 @@ func TestExitCodes(t *testing.T) {
 		97: {"serve --echo --lobbies 8 --players 1251", 2, "--players 1251: expected 1 to 1250"},
 		98: {"swarm --lobby -2", 2, "--lobby -2: expected a number of a lobby"},
 
+		106: {"bench record --live 200 --count 2", 2, "--live 200 --count 2: expected one round"},
+		107: {"bench record --live 1", 2, "--live 1: expected 2 to 4096 players"},
 		100: {"bench compare --gate cycles a b", 2, `--gate "cycles": expected all, time or instructions`},
 		101: {"swarm --link nonsense", 2, `--link: impair: profile "nonsense"`},
 		102: {"client --link mobile,rebind=1s", 2, "--link mobile,rebind=1s: rebind needs"},
