@@ -28,7 +28,7 @@ func TestPackGivesBack(t *testing.T) {
 	for i, c := range []struct {
 		blob []byte
 		want Method
-	}{{random(1), Stored}, {random(1 << 16), Stored}, {zeros, Zstd},
+	}{{random(1), Stored}, {random(1 << 16), Stored}, {zeros, Zstd}, {letters(3, 1)[0], Maps},
 		{[]byte("{\"format\": \"tickrate arena\", \"version\": 1,\n\"bounds\": [-20"), Maps}} {
 		m, packed := Pack(c.blob)
 		got, err := Unpack(m, packed, len(c.blob))
