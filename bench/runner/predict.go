@@ -62,29 +62,23 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	return p, r, nil
 }
 
-// Starts of one server differ by a fifth in memory, by when the collector happens to run. Each is measured
-// when its memory is in huge pages, which it asks for in the second after it is ready.
-const (
-	memoryStarts = 2
-	memoryAfter  = 1500 * time.Millisecond
-)
+// memoryAfter is when the memory of a server that is ready is measured: it moves into huge pages in the
+// second before.
+const memoryAfter = 1500 * time.Millisecond
 
 // emptyServer returns the resident memory, in bytes, of a server process of a scenario that has its
-// lobbies and no player yet: the mean of some starts. All of a lobby's memory is there from its start.
-func (r *Runner) emptyServer(ctx context.Context, sc scenario.Scenario) (mean float64, err error) {
-	for range memoryStarts {
-		p, err := r.serve(sc)
-		if err != nil {
-			return 0, err
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(memoryAfter):
-		}
-		mean += float64(ResidentBytes(p.cmd.Process.Pid)) / memoryStarts
-		p.stop()
+// lobbies and no player yet. All of a lobby's memory is there from its start.
+func (r *Runner) emptyServer(ctx context.Context, sc scenario.Scenario) (float64, error) {
+	p, err := r.serve(sc)
+	if err != nil {
+		return 0, err
 	}
-	return mean, ctx.Err()
+	defer p.stop()
+	select {
+	case <-ctx.Done():
+	case <-time.After(memoryAfter):
+	}
+	return float64(ResidentBytes(p.cmd.Process.Pid)), ctx.Err()
 }
 
 // Sockets exchanges the traffic of server processes over real sockets: each is a process on the
