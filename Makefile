@@ -114,7 +114,7 @@ bench-once: ## each benchmark for one iteration, at most 3 minutes: none fails, 
 
 # Rounds of all benchmarks of the page, so that both lines of a ratio meet the same disturbances. The
 # first lines are file configuration in Go's benchmark format: the results carry their own machine and
-# commit. Stages of the running server come from plans of the sizes in LIVE (scenario:players).
+# commit. Stages of the running server come from plans of the sizes in LIVE (scenario:size, as of --sizes).
 LIVE ?= one-lobby:200 wide:200 mobile:100 duels:20
 bench-report: BENCHTIME = 300ms
 bench-report: build ## the benchmarks of BENCHMARKS.md COUNT (6) times for BENCHTIME (300 ms); at most 40 minutes

@@ -197,10 +197,10 @@ func TestRepeat(t *testing.T) {
 	for _, want := range []string{
 		"| a pair | 5.00 ns/op |  |  |",
 		"## Live\n\nsmall, 2 cores, not recorded, not recorded, commit `abc`, not recorded, 1 run: " +
-			"`tickrate plan --repeat 5 --scenario one-lobby --sizes 200 | --scenario duels --sizes 20`",
+			"`tickrate plan --repeat 5 --scenario one-lobby --sizes 200`, `tickrate plan --repeat 5 --scenario duels --sizes 20`",
 		"| Live/one-lobby/players=200/receive |  | 2400 ns/datagram |",
 		"## Delta\n\nsmall, 2 cores, not recorded, not recorded, commit `abc`, not recorded, 1 run: " +
-			"`go test -run '^$' -bench '^Benchmark(Entity|Pair)$' -benchmem -benchtime 1s -count 6 ./ecs`",
+			"`go test -run '^$' -bench '^Benchmark(Entity|Pair)$' -benchmem -benchtime 1s ./ecs`",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the page lacks %q:\n%s", want, out.String())

@@ -131,8 +131,12 @@ func unsteady(r benchmath.Summary) bool { return r.Hi > 2*r.Lo }
 func within(s *series) string {
 	for _, u := range s.units {
 		if what, rate, ok := strings.Cut(u, "@"); ok && what == "cores" {
-			if v := summary(s, u).Center; v > 0 {
-				return number(1/v) + "x within the period at " + rate
+			if v := summary(s, u); v.Center > 0 {
+				text := number(1/v.Center) + "x "
+				if half := spread(v); half != "" {
+					text += "±" + half + " "
+				}
+				return text + "within the period at " + rate
 			}
 		}
 	}

@@ -118,12 +118,12 @@ func games(line *series, of []*series) string {
 	return ""
 }
 
-// repeat is the command that measures the lines of a table again.
+// repeat is the command that measures one round of the lines of a table again, or all rounds of a plan.
 func repeat(of []*series, m *meta) string {
 	var packages, names []string
 	if of[0].pkg == livePkg { // Live/one-lobby/players=200/receive
 		for _, s := range of {
-			plan := "--scenario " + s.parts[0]
+			plan := fmt.Sprintf("tickrate plan --repeat %d --scenario %s", leastRuns-1, s.parts[0])
 			if size, ok := strings.CutPrefix(s.parts[1], "players="); ok {
 				plan += " --sizes " + cmp.Or(games(s, of), size)
 			}
@@ -131,7 +131,7 @@ func repeat(of []*series, m *meta) string {
 				names = append(names, plan)
 			}
 		}
-		return fmt.Sprintf("tickrate plan --repeat %d %s", leastRuns-1, strings.Join(names, " | "))
+		return strings.Join(names, "`, `") // the caller puts it between backquotes
 	}
 	for _, s := range of {
 		if at := "./" + s.pkg; !slices.Contains(packages, at) {
@@ -145,6 +145,6 @@ func repeat(of []*series, m *meta) string {
 	if m.benchTime != "" {
 		time = "-benchtime " + m.benchTime + " "
 	}
-	return fmt.Sprintf("go test -run '^$' -bench '%s' -benchmem %s-count %d %s", pattern(names), time, leastRuns,
+	return fmt.Sprintf("go test -run '^$' -bench '%s' -benchmem %s%s", pattern(names), time,
 		strings.Join(packages, " "))
 }

@@ -45,13 +45,16 @@ func write(out io.Writer, in io.Reader, tables []station, first []headline, by o
 		"", "# Benchmarks", "", m.String()+".", "")
 	p.firstPage(first)
 	p.line(
-		"A time is the median of six runs, ± its 95 % interval; fewer runs have no interval. The unit names",
-		"what is counted: ns/pair is the time of one pair. A ratio is the median of the ratios of six rounds,",
-		"± its 95 % interval, and stands before what the line is compared with:",
+		"A round runs the command of each table once, so both lines of a ratio meet the same hour. A time is the",
+		"median of six rounds, ± its 95 % interval; fewer have no interval. The unit names what is counted:",
+		"ns/pair is the time of one pair. A ratio is the median of the ratios of six rounds, ± its 95 % interval,",
+		"and stands before what the line is compared with:",
 		"",
-		"* \"2.00x ±3% package net\": half the time of a rival, the best straightforward code for the job.",
+		"* \"2.00x ±3% package net\": half the time of a rival, the best straightforward code for the job;",
+		"  \"0.500x\" is twice its time, and \"no difference\" an interval that holds 1.",
 		"* \"1.50 ±3% of the limit the cipher alone\": 1.5 times as long as a part of the same work.",
-		"* \"20x within the period at 60Hz\": a whole tick fits 20 times into the tick's period.",
+		"* \"20x ±5% within the period at 60Hz\": a whole tick fits 20 times into the tick's period. It is no",
+		"  ratio of two lines, so it varies with the hour, as times do.",
 		"",
 		"benchstat compares two commits: [docs/guide/profile.md](docs/guide/profile.md).")
 	for i := range tables {

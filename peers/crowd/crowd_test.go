@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// echo is a client to whom each datagram of the server is a snapshot.
+// echo is a client that counts each datagram of the server as a snapshot.
 type echo struct {
 	stats Stats
 	last  time.Duration
