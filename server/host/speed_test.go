@@ -49,7 +49,7 @@ func TestHostReportsItsSpeed(t *testing.T) {
 		r = figures(t, "http://"+h.HTTPAddr())
 		return r.TickFullSpeed != nil && r.TickFullSpeed.Max > 0 && r.Slowdown != nil && r.Slowdown.Max > 0
 	})
-	if r.Slowdown.P50 < 1 {
-		t.Errorf("slowdown %+v, expected 1 or more", r.Slowdown)
+	if r.Slowdown.Mean < 1 { // exact, where a quantile is the middle of a bucket
+		t.Errorf("slowdown %+v, expected a mean of 1 or more", r.Slowdown)
 	}
 }
