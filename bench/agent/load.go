@@ -58,7 +58,7 @@ func join(ctx context.Context, s *swarm.Swarm, o *order) error {
 	if err := runner.EnlargePages(ctx, s); err != nil || !sc.SharedProcess() {
 		return err
 	}
-	return runner.Settle(ctx, s, 2*time.Duration(sc.Every())*tick.Rate(sc.Rates.TickHz).Period())
+	return runner.Settle(ctx, s)
 }
 
 // token makes the connect token of client n of all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"runtime"
 	"slices"
@@ -260,31 +261,37 @@ func blameStall(s *measure.Step, tickHz int) {
 		"while the server used %.2f cores", late, s.ServerCores)
 }
 
-// settleTime is the most time that clients' clocks get beyond the warm-up.
-const settleTime = 6 * time.Second
-
 // settle plays on, where lobbies share a process, until the clients' clocks have settled.
 func (r *stepRun) settle(ctx context.Context) error {
 	if !r.sc.SharedProcess() {
 		return nil
 	}
-	limit := time.Duration(r.cfg.Objective.Level().AgeLimitMillis * float64(time.Millisecond))
-	return Settle(ctx, r.swarm, limit)
+	return Settle(ctx, r.swarm)
 }
 
-// Settle runs a swarm until p99 of the age of snapshots is below a limit, for six seconds at most:
-// all players join at once, which makes the server's loop give ticks up, and a clock makes up a
-// twentieth of a second in one.
-func Settle(ctx context.Context, s *swarm.Swarm, limit time.Duration) error {
-	const window = 250 * time.Millisecond
-	for spent := time.Duration(0); spent < settleTime; spent += window {
+// Bounds of Settle.
+const (
+	settleTime   = 6 * time.Second
+	settleWindow = 250 * time.Millisecond
+	settledFall  = time.Millisecond // a clock that is still behind makes up 12.5 ms in a window
+)
+
+// Settle runs a swarm until the mean age of snapshots falls no more, for six seconds at most. All
+// players join at once, which makes the server's loop give ticks up, and a clock makes up a twentieth
+// of a second in one. No level of the age would do: a link's delay is part of it, and clocks that have
+// settled at once would be played with for all of the time.
+func Settle(ctx context.Context, s *swarm.Swarm) error {
+	before := math.Inf(1)
+	for spent := time.Duration(0); spent < settleTime; spent += settleWindow {
 		s.Reset()
-		if err := s.Run(ctx, window, nil); err != nil || ctx.Err() != nil {
+		if err := s.Run(ctx, settleWindow, nil); err != nil || ctx.Err() != nil {
 			return err
 		}
-		if s.Figures.Age.Quantile(0.99) <= int64(limit) {
+		age := s.Figures.Age.Mean()
+		if age > before-float64(settledFall) {
 			return nil
 		}
+		before = age
 	}
 	return nil
 }
