@@ -166,8 +166,8 @@ gate: ## compare with another commit (BASE, default HEAD): fails if something ta
 	done; \
 	"$$dir/new0" bench compare "$$dir/old.json" "$$dir/new.json"
 
-predict-check: build ## predictions of DRAWS (10) scenarios of SEED (4), and of the built-in ones, beside live runs
-	bin/tickrate plan check --seed $(or $(SEED),4) --count $(or $(DRAWS),10) --prices examples/plan/prices.toml
+predict-check: build ## predictions of DRAWS (10) scenarios of SEED (6), and of the built-in ones, beside live runs
+	bin/tickrate plan check --seed $(or $(SEED),6) --count $(or $(DRAWS),10) --repeats 3 --prices examples/plan/prices.toml
 
 gate-selftest: build ## prove the gate here: an equal pair passes, a slowdown on purpose (SLOW) does not
 	bin/tickrate bench selftest --slow $(SLOW)

@@ -43,6 +43,7 @@ var layers = []layer{
 	{pkg: "internal/stage"},               // names of the stages of a tick
 	{pkg: "internal/footprint"},           // bytes of memory by owner
 	{pkg: "internal/ratelimit"},           // the one token bucket
+	{pkg: "internal/web", shell: "*"},     // the one HTTP server
 	{pkg: "internal/ringbuf"},             // the one ring of newest items
 	{pkg: "internal/prefetch"},            // memory ahead of its use
 	{pkg: "internal/alloctest"},           // allocations of many calls, for tests
@@ -170,7 +171,7 @@ var layers = []layer{
 	{pkg: "fleet/handoff", may: "fleet/announce fleet/bus internal/meter protocol server/host server/httpapi nats klauspost", tests: "server",
 		shell: "*"},
 	{pkg: "fleet/director",
-		may:   "fleet/announce fleet/bus internal/meter netio/netcode protocol server/httpapi nats",
+		may:   "fleet/announce fleet/bus internal/meter internal/web netio/netcode protocol server/httpapi nats",
 		tests: "client server server/host sim/arena internal/textlog", shell: "*"},
 
 	// Measuring.

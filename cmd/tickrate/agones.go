@@ -3,10 +3,7 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/fleet/agones"
 	"github.com/tickrate/tickrate/fleet/agones/fake"
+	"github.com/tickrate/tickrate/internal/web"
 )
 
 // newAgones returns the command agones.
@@ -56,12 +54,12 @@ which you are the cluster:
 			if err := notURL("--listen", listen); err != nil {
 				return err
 			}
-			l, err := net.Listen("tcp", listen)
+			port, err := web.Listen(listen)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "SDK server: http://%v\n", l.Addr())
-			return serveUntil(c.Context(), l, fakeCluster(fake.New(cfg)))
+			fmt.Fprintf(c.OutOrStdout(), "SDK server: http://%v\n", port.Addr())
+			return port.ServeUntil(c.Context(), fakeCluster(fake.New(cfg)))
 		},
 	}
 	fl := c.Flags()
@@ -100,14 +98,4 @@ func fakeCluster(s *fake.Server) http.Handler {
 		s.Label(key, r.URL.Query().Get("value"))
 	})
 	return mux
-}
-
-// serveUntil serves HTTP until ctx ends.
-func serveUntil(ctx context.Context, l net.Listener, h http.Handler) error {
-	web := http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
-	defer context.AfterFunc(ctx, func() { _ = web.Close() })()
-	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"text/tabwriter"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/fleet/autoscale"
+	"github.com/tickrate/tickrate/internal/web"
 )
 
 // scaleFlags are the flags of a policy.
@@ -100,13 +100,13 @@ While no director answers, the fleet stays as it is.`,
 			if err != nil {
 				return usage.Error(err)
 			}
-			l, err := net.Listen("tcp", listen)
+			port, err := web.Listen(listen)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "webhook: POST http://%v/, figures on /stats\n", l.Addr())
+			fmt.Fprintf(c.OutOrStdout(), "webhook: POST http://%v/, figures on /stats\n", port.Addr())
 			go w.Watch(c.Context())
-			return serveUntil(c.Context(), l, w)
+			return port.ServeUntil(c.Context(), w)
 		},
 	}
 	f.register(c)

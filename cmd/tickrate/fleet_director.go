@@ -21,6 +21,7 @@ import (
 	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
 	"github.com/tickrate/tickrate/fleet/director"
+	"github.com/tickrate/tickrate/internal/web"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
@@ -167,15 +168,15 @@ func (f *directorFlags) run(c *cobra.Command) error {
 		return err
 	}
 	defer d.Close()
-	web, err := httpapi.Listen(f.http)
+	port, err := web.Listen(f.http)
 	if err != nil {
 		return err
 	}
-	web.Serve(httpapi.Guard(d.Pages(), httpapi.Access{Loopback: web.Loopback(), Secret: secret}, nil))
+	port.Serve(httpapi.Guard(d.Pages(), httpapi.Access{Loopback: port.Loopback(), Secret: secret}, nil))
 	if at := cfg.Bus.URL(); at != "" {
 		fmt.Fprintf(c.OutOrStdout(), "hosts: serve --fleet %s\n", at)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "matches: POST http://%s/v1/match\n", web.Addr())
+	fmt.Fprintf(c.OutOrStdout(), "matches: POST http://%s/v1/match\n", port.Addr())
 	<-c.Context().Done()
-	return web.Close()
+	return port.Close()
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/web"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
 
@@ -90,7 +91,7 @@ func (d *Director) Pages() *http.ServeMux {
 // serveMatch answers 200 and an Answer, 400 for a request that makes no sense, 409 for a request_id of
 // another request, 503 if there is no room now.
 func (d *Director) serveMatch(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(5 * time.Second)) // recorders have none
+	web.MayTake(w, matchTimeout)
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	decoder.DisallowUnknownFields()
 	var ask Ask

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/web"
 	"github.com/tickrate/tickrate/netio"
 	"github.com/tickrate/tickrate/netio/netcode"
 	"github.com/tickrate/tickrate/protocol"
@@ -24,7 +25,7 @@ type endpoint struct {
 	socks    []netio.Conn         // of the workers, on one port
 	sessions netcode.ServerConfig // complete
 	journal  *journal             // nil: none
-	web      *httpapi.Server      // nil: none
+	web      *web.Server          // nil: none
 	connect  string               // URL that gives out tokens; "": none
 	log      *rateLog
 	start    time.Time
@@ -130,7 +131,7 @@ type webPages struct {
 
 // openHTTP opens the HTTP port with pages and with /v1/connect, which gives out tokens.
 func (e *endpoint) openHTTP(cfg *Config, pages webPages) (err error) {
-	if e.web, err = httpapi.Listen(cfg.HTTP.Listen); err != nil {
+	if e.web, err = web.Listen(cfg.HTTP.Listen); err != nil {
 		return err
 	}
 	access := httpapi.Access{Loopback: e.web.Loopback(), Secret: cfg.HTTP.Secret}

@@ -151,7 +151,6 @@ type tokenRequest struct {
 // read parses a request; without a client id it draws a random one.
 func (c *Connect) read(w http.ResponseWriter, r *http.Request) (req tokenRequest, no *refusal) {
 	// A body that never ends holds nothing up. The recorder of a test has no deadline.
-	_ = http.NewResponseController(w).SetReadDeadline(c.cfg.Now().Add(5 * time.Second))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxConnectBody))
 	var long *http.MaxBytesError
 	switch {

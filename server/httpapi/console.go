@@ -20,7 +20,6 @@ type ConsoleReply struct {
 // serveConsole runs the line in the body with the rank of an admin. It answers 200 if the line
 // succeeds, else 400.
 func (a *api) serveConsole(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, console.MaxLine+2))
 	if err != nil {
 		http.Error(w, console.ErrLineLong.Error(), http.StatusRequestEntityTooLarge)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/web"
 	"github.com/tickrate/tickrate/server/dash"
 )
 
@@ -91,7 +92,7 @@ func NewHostMux(dir Directory, secret string) (*http.ServeMux, error) {
 	mux := NewMux(d.serveHealth, dir.Stages.serveProfile)
 	mux.HandleFunc("GET /healthz/ready", d.serveReady)
 	mux.Handle("GET /metrics", limitScrapes(d.metrics(metricsHandler(registry))))
-	mux.Handle("GET /v1/lobbies", withDeadline(d.serveList))
+	mux.HandleFunc("GET /v1/lobbies", d.serveList)
 	mux.HandleFunc("POST /v1/lobbies", requireSecret(secret, d.serveCreate))
 	mux.HandleFunc("DELETE /v1/lobbies/{id}", requireSecret(secret, d.serveEnd))
 	if d.Drain != nil {
@@ -253,7 +254,7 @@ func (d *directory) serveCreate(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this server has one lobby alone: start it with --lobbies", http.StatusConflict)
 		return
 	}
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tickTimeout))
+	web.MayTake(w, createTimeout)
 	spec, err := readLobbySpec(http.MaxBytesReader(w, r.Body, maxLobbySpec))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

@@ -43,7 +43,6 @@ func (d *directory) serveAll(w http.ResponseWriter, r *http.Request) (served boo
 	}
 	switch r.Method + " " + r.URL.Path {
 	case "GET /stats":
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 		writeJSON(w, d.report())
 	case "POST /stats/reset":
 		d.reset()

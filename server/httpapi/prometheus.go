@@ -231,7 +231,7 @@ func newRegistry(lobbies collector) (*prometheus.Registry, error) {
 // metricsHandler answers Prometheus.
 func metricsHandler(r *prometheus.Registry) http.Handler {
 	opts := promhttp.HandlerOpts{ErrorLog: log.New(io.Discard, "", 0)}
-	return withDeadline(promhttp.HandlerFor(r, opts).ServeHTTP)
+	return promhttp.HandlerFor(r, opts)
 }
 
 // limitScrapes answers 503 to a request beyond the maxScrapes that run.

@@ -10,9 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
 	"net/http/pprof"
 	"time"
@@ -73,52 +70,6 @@ var (
 	ErrEnded = errors.New("the lobby has ended")
 )
 
-// Server is an HTTP port.
-type Server struct {
-	listener net.Listener
-	http     http.Server
-}
-
-// Listen opens the TCP port addr, host:port; Serve begins to answer. The caller must call Close.
-func Listen(addr string) (*Server, error) {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("http port: %w", err)
-	}
-	return &Server{listener: l}, nil
-}
-
-// Addr is the address of the port.
-func (s *Server) Addr() string { return s.listener.Addr().String() }
-
-// Loopback reports whether only this machine can reach the port.
-func (s *Server) Loopback() bool {
-	at, ok := s.listener.Addr().(*net.TCPAddr)
-	return ok && at.IP.IsLoopback()
-}
-
-// Serve answers requests on a goroutine of its own until Close.
-func (s *Server) Serve(h http.Handler) {
-	s.http = http.Server{
-		Handler: h, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
-		MaxHeaderBytes: 16 << 10,
-		ErrorLog:       log.New(io.Discard, "", 0), // errors of clients are for the clients to read
-	}
-	go func() { _ = s.http.Serve(s.listener) }() // ends with Close
-}
-
-// Close stops the port. Requests that are still running after a second are cut off.
-func (s *Server) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	// a server that has hardly begun may not know its listener yet; closing twice is harmless
-	defer s.listener.Close()
-	if err := s.http.Shutdown(ctx); err != nil {
-		return s.http.Close()
-	}
-	return nil
-}
-
 // NewMux returns the pages that every host has. /debug/pprof/cmdline is left out: a command line
 // may hold the private key.
 func NewMux(health, profile http.HandlerFunc) *http.ServeMux {
@@ -152,12 +103,12 @@ func NewLobbyPages(src Source, secret string) *LobbyPages {
 	a.stats.src = &a.Source
 	if src.Dash != nil {
 		src.Dash.page.Routes(mux)
-		mux.Handle("GET "+dash.Prefix+"entities", withDeadline(a.serveEntities))
-		mux.Handle("GET "+dash.Prefix+"entity", withDeadline(a.serveEntity))
+		mux.HandleFunc("GET "+dash.Prefix+"entities", a.serveEntities)
+		mux.HandleFunc("GET "+dash.Prefix+"entity", a.serveEntity)
 	}
-	mux.Handle("GET /stats", withDeadline(a.stats.serve))
-	mux.Handle("GET /v1/bandwidth", withDeadline(a.serveBandwidth))
-	mux.Handle("GET /v1/explain", withDeadline(requireSecret(secret, a.serveExplain)))
+	mux.HandleFunc("GET /stats", a.stats.serve)
+	mux.HandleFunc("GET /v1/bandwidth", a.serveBandwidth)
+	mux.HandleFunc("GET /v1/explain", requireSecret(secret, a.serveExplain))
 	mux.HandleFunc("POST /stats/reset", a.stats.serveReset)
 	mux.HandleFunc("POST /v1/console", requireSecret(secret, a.serveConsole))
 	mux.HandleFunc("GET /v1/shots", requireSecret(secret, a.serveShots))
@@ -178,18 +129,6 @@ func (a *api) do(w http.ResponseWriter, r *http.Request, f func(now time.Duratio
 
 // tickTimeout is how long a request waits for a tick.
 const tickTimeout = 5 * time.Second
-
-// writeTimeout is how long a reader may take for an answer.
-const writeTimeout = 10 * time.Second
-
-// withDeadline closes the connection of a reader that takes longer than writeTimeout.
-func withDeadline(h http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// the recorders of tests have none
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
-		h(w, r)
-	})
-}
 
 // writeJSON answers v as JSON with status 200.
 func writeJSON(w http.ResponseWriter, v any) {

@@ -149,6 +149,9 @@ func fail(w http.ResponseWriter, status, code int, message string) {
 // maxBody is the longest request that is read, in bytes.
 const maxBody = 1 << 16
 
+// writeTimeout is how long a client may take for a record of the stream.
+const writeTimeout = 10 * time.Second
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
@@ -332,6 +335,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) {
 		}
 		broken := s.cfg.Faults && s.random.IntN(6) == 0
 		s.mu.Unlock()
+		_ = flush.SetWriteDeadline(time.Now().Add(writeTimeout)) // a test's recorder has none
 		for i := range records {
 			if out.Encode(map[string]any{"result": &records[i]}) != nil {
 				return

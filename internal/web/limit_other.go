@@ -1,0 +1,6 @@
+//go:build !unix
+
+package web
+
+// maxConns is the most connections of a port.
+func maxConns() int { return mostConns }
