@@ -30,7 +30,7 @@ func TestTrackerCountsSlots(t *testing.T) {
 		var p Packer
 		p.Begin(e, k, 0, ring.Groups())
 		for !p.Done() {
-			payload, _, _ := p.Next(nil, 1200)
+			payload, _, _, _ := p.Next(nil, 1200)
 			if err := d.Section(1, payload); err != nil {
 				t.Fatal(err)
 			}
