@@ -24,11 +24,11 @@ func Example_ownShapes() {
 	h := lagcomp.NewHistoryOf(bodies, 2, 60)
 	for now := tick.Tick(1); now <= 60; now++ { // it drives by at 30 m/s, twenty metres away
 		h.Record(now, []rig.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 2, Z: 20}, Yaw: geom.Degrees(90),
-			Flags: rig.Flags(true, 1, 1), Form: rig.FormOf(0, rig.Stand)}})
+			Form: rig.FormOf(0, rig.Stand)}})
 	}
 	seen := tick.View{From: 30, To: 33, Frac: 128} // the shooter saw it at x = 15.75
 	shot := func(x, y float32) lagcomp.Sweep {
-		s := lagcomp.Sweep{View: seen, Except: 3, Team: lagcomp.NoTeam}
+		s := lagcomp.Sweep{View: seen, Except: 3}
 		s.Ray = geom.Ray{Origin: geom.Vec3{X: x, Y: y}, Dir: geom.Vec3{Z: 1}, Max: 100}
 		return s
 	}

@@ -123,11 +123,8 @@ func (s *server) send(i int, p *player) error {
 		s.packer.Begin(s.encoder, p.tracker, 0, s.ring.Groups())
 		pkt = binary.LittleEndian.AppendUint32(append(pkt, byte(packet.SectionSnapshot)), uint32(s.now))
 		out, first, count, err := s.packer.Next(pkt, packet.MaxPacketSize-len(pkt))
-		if err != nil {
-			return err
-		}
 		p.peer.SetAckTag(seq, uint64(s.now)<<32|uint64(first)<<16|uint64(count))
-		pkt = out
+		return errors.Join(err, s.Send(i, out))
 	}
 	return s.Send(i, pkt)
 }

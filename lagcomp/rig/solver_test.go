@@ -292,7 +292,7 @@ func TestBob(t *testing.T) {
 }
 
 func TestShapeAllocatesNothing(t *testing.T) {
-	p := Pose{Aim: 255, Gait: 200, Phase: 999, ID: 1, Flags: FlagAlive}
+	p := Pose{Aim: 255, Gait: 200, Phase: 999, ID: 1}
 	q := p
 	q.Pos.X = 1
 	ray := geom.Ray{Origin: geom.Vec3{Y: 1.2, Z: -20}, Dir: geom.Vec3{Z: 1}, Max: 100}
