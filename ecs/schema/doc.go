@@ -11,7 +11,11 @@
 //
 // A replicated component is a Go struct whose fields have net tags. Reflect reads them and returns
 // a ReflectCodec, which turns components into rows and back by reflection; structgen (package
-// schema/gen) writes the same as plain code. A tag is a name, by default the field's in lower case,
+// schema/gen) writes the same as plain code, by a line in a file of the component's package:
+//
+//	//go:generate go run github.com/tickrate/tickrate/ecs/schema/gen/structgen
+//
+// A tag is a name, by default the field's in lower case,
 // and options:
 //
 //	Pos geom.Vec3 `net:",inline,quant=128,min=-2048,max=2048,interp=linear,often=70/20/70"`

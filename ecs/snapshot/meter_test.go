@@ -479,8 +479,8 @@ func TestMeterOnDamage(t *testing.T) {
 	k.Acked(5, 0, 4)
 	var p Packer
 	taken, refused := 0, 0
+	k.Advance(6)
 	for _, rows := range []bool{false, true} {
-		k.Advance(6)
 		if p.Begin(e, k, 0, 4); rows {
 			p.BeginRows(e, k, []uint64{0x0f0ff00f1fff7bf1})
 		}

@@ -104,13 +104,15 @@ func (p *Packer) order(c *encodeCache, first, count int) bool {
 
 func (p *Packer) start(e *Encoder, k *Tracker) {
 	if e.Tick() != k.now {
-		panic("snapshot: packer's tracker and encoder are at different ticks")
+		panic(fmt.Sprintf("snapshot: packer begun with an encoder at tick %d and a tracker at tick %d, want one tick",
+			e.Tick(), k.now))
 	}
 	if e.ring.Span() < MaxAge*k.interval {
-		panic("snapshot: ring too short for the baselines that a tracker names")
+		panic(fmt.Sprintf("snapshot: ring reaches %d ticks back, want %d: a tracker names baselines of that age",
+			e.ring.Span(), MaxAge*k.interval))
 	}
 	if slots := k.groups * GroupRows; e.frame.Slots() > slots {
-		panic(fmt.Sprintf("snapshot: frame of %d slots, tracker has room for %d", e.frame.Slots(), slots))
+		panic(fmt.Sprintf("snapshot: frame of %d slots, want at most those of the tracker, %d", e.frame.Slots(), slots))
 	}
 	p.encoder, p.interval, p.next = e, k.interval, 0
 	p.first, p.end = 0, e.inUse
