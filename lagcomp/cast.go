@@ -30,7 +30,7 @@ func (r Refusal) String() string {
 type Hit struct {
 	ID       uint32
 	Slot     int
-	Bone     rig.Bone  // or the number of a shape in its build, see rig.Build
+	Bone     rig.Bone  // a number: rig.Bodies.BoneName of the history names it
 	Part     rig.Part  // of Bone
 	Refused  Refusal   // of a miss: the sweep was not judged
 	Distance float32   // metres along the ray

@@ -26,7 +26,7 @@ func ExampleSweeper() {
 		Max: 100}, Radius: 0.1, View: view}
 	hits := make([]lagcomp.Hit, 1)
 	s.Cast([]lagcomp.Sweep{rocket}, hits)
-	fmt.Printf("%d at the %s after %.2f m\n", hits[0].ID, hits[0].Bone, hits[0].Distance)
+	fmt.Printf("%d at the %s after %.2f m\n", hits[0].ID, rig.HeroBodies.BoneName(0, hits[0].Bone), hits[0].Distance)
 
 	blast := lagcomp.OverlapQuery{Capsule: geom.Capsule{A: hits[0].Point, B: hits[0].Point, Radius: 3},
 		View: view}

@@ -25,7 +25,7 @@ func TestRow69GoldenPoses(t *testing.T) {
 		Capsules(&n.pose, &body)
 		fmt.Fprintf(&b, "%s %#016x\n", n.name, hash(&body))
 		for i, c := range body {
-			fmt.Fprintf(&b, "\t%-15s %7.4f %7.4f %7.4f  %7.4f %7.4f %7.4f  %.3f\n", Bone(i), c.A.X, c.A.Y,
+			fmt.Fprintf(&b, "\t%-15s %7.4f %7.4f %7.4f  %7.4f %7.4f %7.4f  %.3f\n", boneNames[i], c.A.X, c.A.Y,
 				c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius)
 		}
 	}
