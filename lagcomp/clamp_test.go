@@ -153,3 +153,25 @@ func TestHonestPeersAreNeverClamped(t *testing.T) {
 		}
 	}
 }
+
+// TestEachLimitOfThePastHolds: each of ClampView's limits is the earliest instant where it is the
+// tightest.
+func TestEachLimitOfThePastHolds(t *testing.T) {
+	const now = 1000
+	know := ClampLimits{Rate: 60, RTTTicks: 60, InterpTicks: 6, SlackTicks: 2, CapTicks: 100, Newest: 999, Oldest: 1}
+	for want, limit := range map[tick.Tick]func(*ClampLimits){
+		now - 68:  func(*ClampLimits) {}, // RTT + interp + slack
+		990 - 8:   func(k *ClampLimits) { k.NewestAcked = 990 },
+		now - 45:  func(k *ClampLimits) { k.CapTicks = 45 },
+		now - 30:  func(k *ClampLimits) { k.Oldest = now - 30 },
+		960:       func(k *ClampLimits) { k.LastInstant = 961 << 8 },
+		999:       func(k *ClampLimits) { k.NewestAcked = 2000 }, // never later than Newest
+		now - 100: func(k *ClampLimits) { k.RTTTicks = 500 },
+	} {
+		k := know
+		limit(&k)
+		if used, moved := ClampView(tick.View{From: 5, To: 5}, now, k); !moved || used != (tick.View{From: want, To: want}) {
+			t.Errorf("%+v: %+v, %v, want tick %d", k, used, moved, want)
+		}
+	}
+}

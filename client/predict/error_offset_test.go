@@ -22,3 +22,13 @@ func TestFarErrorsAreNotSmoothed(t *testing.T) {
 		t.Errorf("%v m left of 1 after the time of one half-life", got)
 	}
 }
+
+// TestErrorOffsetEndsAtATenthOfAMillimetre: below that the picture is where the player is.
+func TestErrorOffsetEndsAtATenthOfAMillimetre(t *testing.T) {
+	for metres, stays := range map[float32]bool{1.01e-4: true, 0.99e-4: false, 0.5e-4: false, 1e-3: true} {
+		e := ErrorOffset{Offset: geom.Vec3{Y: metres}}
+		if e.Decay(0); (e.Offset != geom.Vec3{}) != stays {
+			t.Errorf("%g m: %+v", metres, e)
+		}
+	}
+}

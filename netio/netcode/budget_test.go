@@ -230,3 +230,23 @@ func TestSketch(t *testing.T) {
 		t.Errorf("later %d", n)
 	}
 }
+
+// TestProvenHostsAreForgotten: a host stays proven through the half in which it answered and the
+// next, and no longer, also if nobody asked in between.
+func TestProvenHostsAreForgotten(t *testing.T) {
+	host := addressKey(netip.MustParseAddrPort("192.0.2.1:9"))
+	for _, asked := range [][]time.Duration{{2*provenFor - 1}, {2 * provenFor}, {provenFor, 2*provenFor - 1}, {provenFor, 2 * provenFor}} {
+		b := newBudget(1000, 100, [2]uint64{1, 2})
+		b.markProven(0, host)
+		for i, now := range asked {
+			if want := now < 2*provenFor; b.isProven(now, host) != want {
+				t.Errorf("asked at %v: proven %v at %v", asked[:i+1], !want, now)
+			}
+		}
+	}
+	b := newBudget(1000, 100, [2]uint64{1, 2})
+	b.markProven(provenFor, host) // at the edge it belongs to the newer half
+	if !b.isProven(2*provenFor, host) || !b.isProven(3*provenFor-1, host) {
+		t.Error("a host of the newer half is forgotten early")
+	}
+}

@@ -1,63 +1,31 @@
 package packet
 
-import (
-	"testing"
+import "testing"
 
-	"pgregory.net/rapid"
-)
-
-// slowWindow is the slow twin of the window: a map of all sequences received.
-type slowWindow struct {
-	seen   map[uint64]bool
-	newest uint64
-}
-
-func (w *slowWindow) judge(s int64) error {
-	switch {
-	case s > int64(w.newest)+maxAhead:
-		return DropFuture
-	case s < 1 || s < int64(w.newest)-64:
-		return DropStale
-	case w.seen[uint64(s)]:
-		return DropDuplicate
-	}
-	return nil
-}
-
-func (w *slowWindow) bits() (mask uint64) {
-	for n := range uint64(64) {
-		if w.newest > n+1 && w.seen[w.newest-1-n] {
-			mask |= 1 << n
-		}
-	}
-	return mask
-}
-
-// The window equals the twin in result, wide sequence and mask, for any order of arrivals and
-// across wraps of 16 bits.
-func TestRow18PacketHeaderSequencesAgreeWithMap(t *testing.T) {
-	step := rapid.OneOf(rapid.IntRange(-70, 70), rapid.IntRange(-70, 3), rapid.IntRange(-20000, 20000),
-		rapid.Just(maxAhead), rapid.Just(maxAhead+1))
-	rapid.Check(t, func(t *rapid.T) {
-		fast, slow := receiveWindow{}, slowWindow{seen: map[uint64]bool{}}
-		for range rapid.IntRange(1, 60).Draw(t, "steps") {
-			s := int64(slow.newest) + int64(step.Draw(t, "step"))
-			got, err := fast.expand(uint16(s))
-			if want := slow.judge(s); err != want {
-				t.Fatalf("sequence %d after %d: %v, want %v", s, slow.newest, err, want)
-			}
-			if err != nil {
-				continue
-			}
-			if got != uint64(s) {
-				t.Fatalf("sequence %d after %d was widened to %d", s, slow.newest, got)
-			}
-			fast.mark(got)
-			slow.seen[got], slow.newest = true, max(slow.newest, got)
-			if fast.newest != slow.newest || fast.bits != slow.bits() {
-				t.Fatalf("after %d: newest %d bits %b, want %d %b", s, fast.newest, fast.bits, slow.newest,
-					slow.bits())
+// TestAckStateAtItsEdge: of the packet that is 64 behind there is a bit, of those before there is
+// none.
+func TestAckStateAtItsEdge(t *testing.T) {
+	for _, bits := range []uint64{0, 1 << 63, 1, ^uint64(0)} {
+		a := AckState{Newest: 100, Bits: bits}
+		for seq := range uint64(110) {
+			want := seq <= 100 && (seq == 100 || seq < 36 || bits>>(99-seq)&1 != 0)
+			if a.Has(seq) != want {
+				t.Errorf("bits %#x: packet %d: %v, want %v", bits, seq, !want, want)
 			}
 		}
-	})
+	}
+}
+
+// TestJitterIsTheNearestRank: of few packets, too.
+func TestJitterIsTheNearestRank(t *testing.T) {
+	for n, want := range map[uint16]Jitter{1: {}, 3: {1, 2, 2}, 10: {4, 9, 9}, 99: {49, 94, 98}, 100: {49, 94, 98}, 256: {127, 243, 253}} {
+		p := NewPeer(0, Config{})
+		for i := range n {
+			p.addDelay(oneWay, 60000+i*7%n) // 7 divides none: each delay once
+		}
+		want.P50, want.P95, want.P99 = want.P50*Stamp, want.P95*Stamp, want.P99*Stamp
+		if got := p.Jitter(); got != want {
+			t.Errorf("%d packets: %+v, want %+v", n, got, want)
+		}
+	}
 }
