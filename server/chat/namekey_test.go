@@ -3,7 +3,7 @@ package chat
 import "testing"
 
 // Names that a player cannot tell from another's have one key; names that differ have two.
-func TestNameKey(t *testing.T) {
+func TestThreat44NameKey(t *testing.T) {
 	for _, alike := range [][]string{
 		{"Alice", "alice", "ALICE", "АLICE", "Аliсе", "Ａｌｉｃｅ", "A1ice", "AIice", "аlісе"},
 		{"O0", "00", "oo", "Оо"},

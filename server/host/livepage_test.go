@@ -77,7 +77,7 @@ func TestThreat35LivePage(t *testing.T) {
 			t.Errorf("the script makes markup by %s", way)
 		}
 	}
-	if n := refused.Load(); n != 3 {
+	if n := refused.Load(); n != 4 {
 		t.Errorf("%d refused", n)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // A page is made once a second for all strangers, who may ask for little; whoever has the secret gets
 // all that it asks for; and wrong secrets cost more than none.
-func TestStrangersGetLittle(t *testing.T) {
+func TestThreat43StrangersGetLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made, refused := 0, 0
 		h := Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
