@@ -165,8 +165,8 @@ func (f *checkFlags) one(c *cobra.Command, s scenario.Scenario) (all []simbench.
 
 // printChecked prints a verdict in a line.
 func printChecked(w io.Writer, v simbench.Verdict) {
-	fmt.Fprintf(w, verdictRow, "  "+quantity(v), fmt.Sprintf("%.4g", v.Predicted.Mean),
-		fmt.Sprintf("%.4g to %.4g", v.Predicted.Low, v.Predicted.High), fmt.Sprintf("%.4g", v.Measured.Mean),
+	fmt.Fprintf(w, verdictRow, "  "+quantity(v), short(v.Predicted.Mean),
+		short(v.Predicted.Low)+" to "+short(v.Predicted.High), short(v.Measured.Mean),
 		fmt.Sprintf("%+.1f %%", 100*v.Error()), marks(v))
 }
 

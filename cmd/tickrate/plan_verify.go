@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -115,6 +116,15 @@ func quantity(v simbench.Verdict) string {
 // verdictRow is a row of a table of predictions, which fits 80 columns.
 const verdictRow = "%-22s %9s %17s %17s %8s%s\n"
 
+// short is a number of four digits that count, without an exponent.
+func short(x float64) string { return digits(x, 4) }
+
+// digits is a number with so many digits that count, without an exponent.
+func digits(x float64, n int) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', n, 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
+}
+
 // marks are what is to be said of a verdict's error.
 func marks(v simbench.Verdict) (all string) {
 	if !v.Within() {
@@ -135,9 +145,9 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 		several(live.times, "run"), live.steps[0].Duration.Seconds())
 	fmt.Fprintf(w, verdictRow, "", "predicted", "90 % interval", "measured", "error", "")
 	for _, v := range all {
-		fmt.Fprintf(w, verdictRow, quantity(v), fmt.Sprintf("%.4g", v.Predicted.Mean),
-			fmt.Sprintf("%.4g to %.4g", v.Predicted.Low, v.Predicted.High),
-			fmt.Sprintf("%.4g%s", v.Measured.Mean, plusMinus(v.Measured)), fmt.Sprintf("%+.1f %%", 100*v.Error()),
+		fmt.Fprintf(w, verdictRow, quantity(v), short(v.Predicted.Mean),
+			short(v.Predicted.Low)+" to "+short(v.Predicted.High),
+			short(v.Measured.Mean)+plusMinus(v.Measured), fmt.Sprintf("%+.1f %%", 100*v.Error()),
 			marks(v))
 	}
 	// Stages below 2 % of the tick are noise on both sides.
@@ -153,8 +163,8 @@ func printVerdicts(w io.Writer, p simbench.Prediction, live liveRuns, all []simb
 		}
 		m := measure.EstimateOf(values)
 		if m.Mean > 0 && max(m.Mean, st.Mean) >= 0.02*p.Windows[0].TickMillis.Mean {
-			fmt.Fprintf(w, verdictRow, "  "+st.Name, fmt.Sprintf("%.4g", st.Mean), "",
-				fmt.Sprintf("%.4g%s", m.Mean, plusMinus(m)), fmt.Sprintf("%+.1f %%", 100*(st.Mean/m.Mean-1)), "")
+			fmt.Fprintf(w, verdictRow, "  "+st.Name, short(st.Mean), "",
+				short(m.Mean)+plusMinus(m), fmt.Sprintf("%+.1f %%", 100*(st.Mean/m.Mean-1)), "")
 		}
 	}
 	switch {
