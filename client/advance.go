@@ -1,6 +1,7 @@
 package client
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tickrate/tickrate/client/predict"
@@ -84,7 +85,7 @@ func (c *Client) dueTicks() int {
 // render frame; the two differ by at most one frame. It panics if Advance asked for no more.
 func (c *Client) Command(in Intent) {
 	if c.uplink.due == 0 {
-		panic("client: Command without a tick that Advance asked for")
+		panic(fmt.Sprintf("client: Command of tick %d, want as many as Advance returned", c.predict.Newest+1))
 	}
 	c.uplink.due--
 	cmd := in.command(c.predict.Newest + 1)

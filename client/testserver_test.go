@@ -642,7 +642,7 @@ func (l *testServer) snapshot(g *serverConn, t tick.Tick) {
 			netstate.OwnerRow(row[:], &self)
 			buf = g.owner.Append(buf, t, row[:])
 		}
-		buf, group, count := l.packer.Next(buf, packet.MaxPacketSize-len(buf))
+		buf, group, count, _ := l.packer.Next(buf, packet.MaxPacketSize-len(buf))
 		if l.checks {
 			head.Sum = l.packer.Sum(&l.checksums, group, count)
 			head.Append(buf[:at])

@@ -30,14 +30,14 @@ func Register[T any](w *World) Comp[T] {
 	t := reflect.TypeFor[T]()
 	w.mustBeClosed("Register " + t.String())
 	if t == reflect.TypeFor[netid.ID]() {
-		panic("ecs: Register netid.ID: it is the world's own component, read it with View.IDs")
+		panic("ecs: Register netid.ID: it is the world's own component, want View.IDs in its place")
 	}
 	if isRelation(t) {
-		panic("ecs: Register " + t.String() + ": a relation has no single column")
+		panic("ecs: Register " + t.String() + ": a relation has no single column, want a plain struct")
 	}
 	if holdsPointers(t) {
 		panic("ecs: Register " + t.String() +
-			": components hold no pointers, strings, slices or maps; use a resource")
+			": components hold no pointers, strings, slices or maps: want a resource in its place")
 	}
 	id := arche.ComponentID[T](&w.store)
 	w.types[t] = id
@@ -48,7 +48,7 @@ func Register[T any](w *World) Comp[T] {
 // kind without T. The pointer may be used until the next Flush.
 func (c Comp[T]) Get(id netid.ID) *T {
 	if c.world == nil {
-		panic("ecs: Get of " + reflect.TypeFor[T]().String() + ": not a registered component")
+		panic("ecs: Get of " + reflect.TypeFor[T]().String() + ": want a component that Register returned")
 	}
 	s := c.world.find(id)
 	if s == nil || s.row < 0 {
@@ -62,14 +62,14 @@ func (c Comp[T]) Get(id netid.ID) *T {
 // without T.
 func (c Comp[T]) Set(id netid.ID, v T) bool {
 	if c.world == nil {
-		panic("ecs: Set of " + reflect.TypeFor[T]().String() + ": not a registered component")
+		panic("ecs: Set of " + reflect.TypeFor[T]().String() + ": want a component that Register returned")
 	}
 	s := c.world.find(id)
 	if s == nil {
 		return false
 	}
 	if k := &c.world.kinds[s.kind]; !k.view.mask.Get(c.id) {
-		panic("ecs: Set: kind " + k.name + " has no component " + reflect.TypeFor[T]().String())
+		panic("ecs: Set: kind " + k.name + " has no component " + reflect.TypeFor[T]().String() + ": want one it was declared with")
 	}
 	c.world.queue.push(change{id: id, op: opSet, kind: s.kind, comp: c.id}, bytesOf(&v))
 	return true
@@ -79,7 +79,7 @@ func (c Comp[T]) Set(id netid.ID, v T) bool {
 func CompOf[T any](w *World) Comp[T] {
 	id, ok := w.types[reflect.TypeFor[T]()]
 	if !ok {
-		panic("ecs: CompOf: " + reflect.TypeFor[T]().String() + " is not a registered component")
+		panic("ecs: CompOf: " + reflect.TypeFor[T]().String() + " is not a registered component: want Register before")
 	}
 	return Comp[T]{w, id}
 }

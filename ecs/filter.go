@@ -1,6 +1,9 @@
 package ecs
 
-import arche "github.com/mlange-42/arche/ecs"
+import (
+	"fmt"
+	arche "github.com/mlange-42/arche/ecs"
+)
 
 // Filter chooses kinds by their components: those that have all of With and none of Without. The
 // zero Filter chooses all.
@@ -24,10 +27,10 @@ func (w *World) Kinds(dst []Kind, f Filter) []Kind {
 
 // maskOf is a set of components, which may be empty.
 func (w *World) maskOf(what string, comps []Component) (mask arche.Mask) {
-	for _, c := range comps {
+	for i, c := range comps {
 		owner, id := c.component()
 		if owner != w {
-			panic("ecs: " + what + ": a component is not registered in this world")
+			panic(fmt.Sprintf("ecs: %s: component %d, %T, is of another world: want what Register returned", what, i, c))
 		}
 		mask.Set(id, true)
 	}

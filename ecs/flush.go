@@ -10,7 +10,7 @@ import (
 func (w *World) Spawn(k Kind) netid.ID {
 	kind := w.kind(k)
 	if kind.sparse != nil {
-		panic("ecs: Spawn: " + kind.name + " is a sparse component, which is added to entities")
+		panic("ecs: Spawn: " + kind.name + " is a sparse component: want a kind; the component is added to an entity")
 	}
 	index, ok := kind.pool.free.take()
 	if !ok {
@@ -152,6 +152,6 @@ func (w *World) refresh(k *kind) {
 
 func (w *World) mustBeClosed(what string) {
 	if len(w.open) != 0 {
-		panic("ecs: " + what + " while a view is open: Close the view of " + w.open[0].name + " first")
+		panic("ecs: " + what + " while a view is open: Close the view of " + w.open[0].name + " first, want none open")
 	}
 }

@@ -66,18 +66,18 @@ func (w *World) Declare(s Spec, comps ...Component) Kind {
 func (w *World) declare(k kind, comps []Component) Kind {
 	w.mustBeClosed("Kind " + k.name)
 	if len(w.kinds) > 255 {
-		panic("ecs: Kind " + k.name + ": 255 kinds are declared")
+		panic("ecs: Kind " + k.name + ": 255 kinds are declared, want no more")
 	}
 	k.ids = w.componentSet("Kind "+k.name, comps)
 	mask := arche.All(k.ids...)
 	for i := range w.kinds[1:] {
 		other := &w.kinds[1+i]
 		if other.name == k.name {
-			panic("ecs: Kind " + k.name + " declared twice")
+			panic("ecs: Kind " + k.name + " declared twice: want a name of its own")
 		}
 		if arche.All(other.ids...) == mask {
 			panic("ecs: Kind " + k.name + " has the components of " + other.name +
-				": add a tag to one of them")
+				": want a tag on one of them")
 		}
 	}
 	for _, id := range k.ids {
@@ -142,7 +142,7 @@ func (w *World) RowBytes(k Kind) (n int) {
 
 func (w *World) kind(k Kind) *kind {
 	if k == 0 || int(k) >= len(w.kinds) {
-		panic("ecs: not a declared kind")
+		panic(fmt.Sprintf("ecs: kind %d: want a declared one, 1 to %d", k, len(w.kinds)-1))
 	}
 	return &w.kinds[k]
 }
@@ -151,13 +151,13 @@ func (w *World) kind(k Kind) *kind {
 func (w *World) componentSet(what string, comps []Component) []arche.ID {
 	ids := append(make([]arche.ID, 0, len(comps)+1), w.netID)
 	seen := arche.All(w.netID)
-	for _, c := range comps {
+	for i, c := range comps {
 		owner, id := c.component()
 		if owner != w {
-			panic("ecs: " + what + ": a component is not registered in this world")
+			panic(fmt.Sprintf("ecs: %s: component %d, %T, is of another world: want what Register returned", what, i, c))
 		}
 		if seen.Get(id) {
-			panic("ecs: " + what + ": a component is named twice")
+			panic(fmt.Sprintf("ecs: %s: component %d, %T, is named twice: want each once", what, i, c))
 		}
 		seen.Set(id, true)
 		ids = append(ids, id)

@@ -199,7 +199,7 @@ func TestRow02FiltersAgainstAModel(t *testing.T) {
 	w, other := ecs.New(1), ecs.New(1)
 	foreign := ecs.Register[compA](other)
 	mustPanic(t, func() { w.Kinds(nil, ecs.Filter{Without: []ecs.Component{foreign}}) },
-		"not registered in this world")
+		"is of another world")
 }
 
 // TestRow03ChangesWaitAndKeepTheirOrder: what is asked for while rows are looked at happens after

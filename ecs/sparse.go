@@ -40,7 +40,7 @@ func SparseOf[T any](w *World) Sparse[T] {
 			return Sparse[T]{c, k}
 		}
 	}
-	panic("ecs: SparseOf: " + w.typeOf(c.id).String() + " is not a sparse component")
+	panic("ecs: SparseOf: " + w.typeOf(c.id).String() + " is not a sparse component: want RegisterSparse before")
 }
 
 // Kind is the kind whose rows hold the component; View.IDs of its view are the entities that have

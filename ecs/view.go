@@ -40,7 +40,7 @@ func newView(w *World, name string, ids []arche.ID) *View {
 // the same time.
 func (v *View) Open() bool {
 	if v.open {
-		panic("ecs: view of " + v.name + " opened twice")
+		panic("ecs: view of " + v.name + " opened twice: want a Close in between")
 	}
 	v.query = v.world.store.Query(&v.filter)
 	v.rows = v.query.Count()
@@ -78,7 +78,7 @@ func (v *View) IDs() []netid.ID {
 func Column[T any](v *View, c Comp[T]) []T {
 	v.mustBeOpen("Column")
 	if c.world != v.world || !v.mask.Get(c.id) {
-		panic("ecs: Column: kind " + v.name + " has no component " + reflect.TypeFor[T]().String())
+		panic("ecs: Column: kind " + v.name + " has no component " + reflect.TypeFor[T]().String() + ": want one it was declared with")
 	}
 	return unsafe.Slice((*T)(v.query.Get(c.id)), v.rows)
 }
@@ -107,6 +107,6 @@ func (w *World) forget(v *View) {
 
 func (v *View) mustBeOpen(what string) {
 	if !v.open {
-		panic("ecs: " + what + ": the view of " + v.name + " is not open")
+		panic("ecs: " + what + ": the view of " + v.name + " is not open: want Open before")
 	}
 }

@@ -317,13 +317,13 @@ func TestDeclarationMistakesPanicClearly(t *testing.T) {
 		{func() { w.Kind("player", b) }, []string{"player", "twice"}},
 		{func() { w.Kind("bot", a) }, []string{"bot", "components of player"}},
 		{func() { w.Kind("bot", a, a) }, []string{"named twice"}},
-		{func() { w.Kind("bot", ecs.Register[life](other)) }, []string{"not registered in this world"}},
+		{func() { w.Kind("bot", ecs.Register[life](other)) }, []string{"life", "is of another world"}},
 		{func() { ecs.Register[string](w) }, []string{"string", "no pointers"}},
 		{func() { ecs.Register[struct{ P [2]*int }](w) }, []string{"no pointers"}},
 		{func() { ecs.Register[netid.ID](w) }, []string{"netid.ID"}},
-		{func() { w.Spawn(0) }, []string{"not a declared kind"}},
-		{func() { w.Spawn(9) }, []string{"not a declared kind"}},
-		{func() { ecs.Comp[life]{}.Get(0) }, []string{"life", "not a registered component"}},
+		{func() { w.Spawn(0) }, []string{"kind 0", "declared one, 1 to 1"}},
+		{func() { w.Spawn(9) }, []string{"kind 9", "declared one, 1 to 1"}},
+		{func() { ecs.Comp[life]{}.Get(0) }, []string{"life", "component that Register returned"}},
 	} {
 		t.Run(string(rune('a'+i)), func(t *testing.T) { mustPanic(t, c.do, c.parts...) })
 	}

@@ -52,7 +52,7 @@ func fight(tb testing.TB) (h *History, rival *plainRewind, same, distinct []Swee
 // fire is a shot of one of 1000 players at the body of another, as its view shows them.
 func (h *History) fire(i int, v tick.View) Sweep {
 	shooter, _ := h.At(v, i*15%1000)
-	s := Sweep{Except: shooter.ID, Team: NoTeam, View: v}
+	s := Sweep{Except: shooter.ID, View: v}
 	s.Ray.Origin, s.Ray.Max = shooter.Pos.Add(geom.Vec3{Y: 1.65}), 500
 	slot := i*13 + 7
 	target, _ := h.At(v, slot%1000)

@@ -6,15 +6,33 @@ import (
 	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
-// NoTeam in a Sweep or an OverlapQuery excludes no team.
+// NoTeam is the team of what belongs to none, such as a barrel. It is no team of a rig.Pose.
 const NoTeam uint8 = 255
+
+// Refusal is why a sweep could not be judged.
+type Refusal uint8
+
+// The refusals.
+const (
+	Judged        Refusal = iota // it was judged: ID says whether it hit
+	RefusedView                  // History.Holds is false of its view, as of the zero view
+	RefusedRay                   // see NormalizeRay; the zero ray has no direction
+	RefusedRadius                // not 0 to MaxSweepRadius
+)
+
+// String says what was expected.
+func (r Refusal) String() string {
+	return nameOf([]string{"judged", "view without history", "ray without an origin, a direction or a Max of 0 or more",
+		"radius that is not 0 to 10"}, int(r))
+}
 
 // Hit is the nearest hit of a sweep. The zero Hit (ID 0, Part NoPart) is a miss.
 type Hit struct {
 	ID       uint32
 	Slot     int
-	Bone     rig.Bone  // or the number of a shape in its build, see rig.Build
+	Bone     rig.Bone  // a number: rig.Bodies.BoneName of the history names it
 	Part     rig.Part  // of Bone
+	Refused  Refusal   // of a miss: the sweep was not judged
 	Distance float32   // metres along the ray
 	Point    geom.Vec3 // Ray.At(Distance)
 	Normal   geom.Vec3 // see rig.Hit
@@ -22,7 +40,7 @@ type Hit struct {
 
 // hitOf completes a hit of the narrow phase.
 func hitOf(ray geom.Ray, id uint32, slot int, h *rig.Hit) Hit {
-	return Hit{id, slot, h.Bone, h.Part, h.Distance, ray.At(h.Distance), h.Normal}
+	return Hit{id, slot, h.Bone, h.Part, Judged, h.Distance, ray.At(h.Distance), h.Normal}
 }
 
 // minGrouped is the most queries that are answered in the order given: grouping costs a pass over

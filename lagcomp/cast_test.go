@@ -3,9 +3,11 @@ package lagcomp
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
+	"github.com/tickrate/tickrate/ecs/geom"
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/internal/alloctest"
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -163,7 +165,7 @@ func TestViewsOutsideTheRingHitNobody(t *testing.T) {
 	for now := tick.Tick(1); now <= 400; now++ {
 		h.Record(now, []rig.Pose{p})
 	}
-	shot := Sweep{Except: 1, Team: 0}
+	shot := Sweep{Except: 1}
 	shot.Ray.Origin.Z, shot.Ray.Origin.Y, shot.Ray.Dir.Z, shot.Ray.Max = -10, 1, 1, 100
 	s, hit := NewSweeper(h), make([]Hit, 1)
 	for i, c := range []struct {
@@ -182,8 +184,53 @@ func TestViewsOutsideTheRingHitNobody(t *testing.T) {
 	} {
 		shot.View = c.v
 		s.Cast([]Sweep{shot}, hit)
-		if (hit[0].ID == 7) != c.want {
+		refused := map[bool]Refusal{false: RefusedView}[c.want]
+		if (hit[0].ID == 7) != c.want || hit[0].Refused != refused || h.Holds(c.v) != c.want {
 			t.Errorf("%d: %+v hit %+v, want a hit %v", i, c.v, hit[0], c.want)
+		}
+	}
+}
+
+// TestZeroValues: a pose with an id and a place is alive, a sweep or an overlap with a view, a ray
+// and no more hits every team, and a zero sweep says what it lacks.
+func TestZeroValues(t *testing.T) {
+	for slots := range 70 { // from 64 slots on there are indices; kernels take 8 and 16 rows at once
+		h := NewHistory(slots+1, 0)
+		poses := make([]rig.Pose, slots+1)
+		for i := range poses {
+			poses[i].Pos.X = float32(3 * i)
+			if poses[i].ID = uint32(i + 1); i%5 == 4 {
+				poses[i].Flags = rig.Flags(true, uint8(i), 0)
+			}
+		}
+		h.Record(1, poses)
+		now, s := tick.View{From: 1, To: 1}, NewSweeper(h)
+		sweeps, hits := make([]Sweep, slots+1), make([]Hit, slots+1)
+		zones := make([]OverlapQuery, slots+1)
+		for i := range sweeps {
+			at := poses[i].Pos.Add(geom.Vec3{Y: 1})
+			sweeps[i] = Sweep{Ray: geom.Ray{Origin: at.Add(geom.Vec3{Z: -5}), Dir: geom.Vec3{Z: 1}, Max: 9}, View: now}
+			zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 0.1}, View: now}
+		}
+		s.Cast(sweeps, hits)
+		touched := s.Overlap(zones, nil)
+		for i := range hits {
+			if hits[i].ID != poses[i].ID || hits[i].Refused != Judged {
+				t.Fatalf("slot %d of %d: %+v", i, slots+1, hits[i])
+			}
+			if len(touched) != len(zones) || touched[i].ID != poses[i].ID {
+				t.Fatalf("%d of %d zones touch: %+v", len(touched), len(zones), touched)
+			}
+		}
+		for _, c := range []struct {
+			w    Sweep
+			want Refusal
+		}{
+			{Sweep{}, RefusedView}, {Sweep{View: now}, RefusedRay}, {Sweep{View: now, Ray: sweeps[0].Ray, Radius: -1}, RefusedRadius},
+		} {
+			if s.Cast([]Sweep{c.w}, hits); (hits[0] != Hit{Refused: c.want}) {
+				t.Fatalf("%+v: %+v, want %v", c.w, hits[0], c.want)
+			}
 		}
 	}
 }
@@ -198,7 +245,7 @@ func TestWhoIsHit(t *testing.T) {
 	h.Record(1, []rig.Pose{at(0, 5, 0, true), at(1, 10, 1, true), at(2, 10, 1, true), at(3, 7, 1, false),
 		at(4, 30, 2, true)})
 	shot := func(shooter uint32, team uint8, height, limit float32) Sweep {
-		s := Sweep{Except: shooter, Team: team, View: tick.View{From: 1, To: 1}}
+		s := Sweep{Except: shooter, Spare: TeamOf(team), View: tick.View{From: 1, To: 1}}
 		s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = height, 1, limit
 		return s
 	}
@@ -248,16 +295,22 @@ func TestCastAndRecordAllocateNothing(t *testing.T) {
 func TestMisusePanics(t *testing.T) {
 	h := NewHistory(2, 0)
 	h.Record(5, nil)
-	for name, misuse := range map[string]func(){
-		"no slots":        func() { NewHistory(0, 10) },
-		"same tick twice": func() { h.Record(5, nil) },
-		"too many poses":  func() { h.Record(6, make([]rig.Pose, 3)) },
-		"short hits":      func() { NewSweeper(h).Cast(make([]Sweep, 2), make([]Hit, 1)) },
+	for want, misuse := range map[string]func(){
+		"of 0 slots, with bodies: true; want":      func() { NewHistory(0, 10) },
+		"of 3 slots, with bodies: false; want":     func() { NewHistoryOf(nil, 3, 10) },
+		"of 4 slots, with bodies: false; want":     func() { NewHistoryOf(new(rig.Bodies), 4, 10) },
+		"no history, want":                         func() { NewSweeper(nil) },
+		"tick 5 after 5, 0 poses in 2 slots: want": func() { h.Record(5, nil) },
+		"tick 4 after 5, 0 poses in 2 slots: want": func() { h.Record(4, nil) },
+		"tick 6 after 5, 3 poses in 2 slots: want": func() { h.Record(6, make([]rig.Pose, 3)) },
+		"Cast of 2 sweeps into 1 hits, want":       func() { NewSweeper(h).Cast(make([]Sweep, 2), make([]Hit, 1)) },
+		"CastWithStats of 2 sweeps into 1 stat":    func() { NewSweeper(h).CastWithStats(make([]Sweep, 2), make([]Hit, 2), make([]CastStats, 1)) },
+		"Overlap of 3 zones by a fork, want":       func() { NewSweeper(h).Fork().Overlap(make([]OverlapQuery, 3), nil) },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(want, func(t *testing.T) {
 			defer func() {
-				if recover() == nil {
-					t.Fatal("no panic")
+				if said := fmt.Sprint(recover()); !strings.Contains(said, want) {
+					t.Fatal(said)
 				}
 			}()
 			misuse()
@@ -298,7 +351,7 @@ func TestNobodyNearIsLeftOut(t *testing.T) {
 					continue
 				}
 				if _, hit := testPose(rig.HeroBodies, ray, 0, &p); hit {
-					if hits++; p.Team() != s.Team && !slices.Contains(near, int32(slot)) &&
+					if hits++; !s.Spare.Has(p.Team()) && !slices.Contains(near, int32(slot)) &&
 						!slices.Contains(fastMovers, int32(slot)) {
 						t.Fatalf("speed %v: %+v hits slot %d, not among %v and %v", speed, s, slot, near,
 							fastMovers)
@@ -323,7 +376,7 @@ func TestTiesGoToTheLowerSlotHoweverItWasFound(t *testing.T) {
 		a[flyer].Pos.X, b[flyer].Pos.X = -32, 32 // halfway it stands where the other does
 		h.Record(1, a)
 		h.Record(2, b)
-		s := Sweep{View: tick.View{From: 1, To: 2, Frac: 128}, Team: NoTeam}
+		s := Sweep{View: tick.View{From: 1, To: 2, Frac: 128}}
 		s.Ray.Origin.Z, s.Ray.Origin.Y, s.Ray.Dir.Z, s.Ray.Max = -10, 1, 1, 100
 		hit := make([]Hit, 1)
 		if NewSweeper(h).Cast([]Sweep{s}, hit); hit[0].ID != 1 {

@@ -28,7 +28,7 @@ type castBatch struct {
 type batchBox struct {
 	lo, hi geom.Vec3 // of feet
 	sweep  int32
-	team   uint8 // that is not hit
+	spare  Teams // that are not hit
 }
 
 // batchCell is the rest of a square's list.
@@ -70,7 +70,7 @@ func (s *Sweeper) batch(i int, sweeps []Sweep, hits []Hit) bool {
 	}
 	hits[i] = Hit{}
 	at := int32(len(b.boxes))
-	b.boxes = append(b.boxes, batchBox{q.lo, q.hi, int32(i), w.Team})
+	b.boxes = append(b.boxes, batchBox{q.lo, q.hi, int32(i), w.Spare})
 	for z := 0; z < q.nz; z += 4 {
 		for x := 0; x < q.nx; x += 16 {
 			x0, z0 := q.x0+x, q.z0+z
@@ -123,7 +123,7 @@ func (s *Sweeper) runBatch(sweeps []Sweep, hits []Hit) {
 			// One branch: seven in turn would be predicted wrong time and again.
 			if geom.Bit(row.x < q.lo.X)|geom.Bit(row.x > q.hi.X)|geom.Bit(row.z < q.lo.Z)|
 				geom.Bit(row.z > q.hi.Z)|geom.Bit(row.y < q.lo.Y)|geom.Bit(row.y > q.hi.Y)|
-				geom.Bit(row.team() == q.team) == 0 {
+				geom.Bit(q.spare.Has(row.team())) == 0 {
 				rows[found] = batchRow{q.sweep, int32(c.entry - 1)}
 				found++
 			}
@@ -146,7 +146,7 @@ func (s *Sweeper) testRow(row batchRow, sweeps []Sweep, hits []Hit) {
 	var q narrowQuery
 	q.a, q.b = s.h.viewFrames(w.View)
 	q.ray, _ = NormalizeRay(w.Ray)
-	q.radius, q.frac, q.except, q.team = w.Radius, w.View.Frac, w.Except, w.Team
+	q.radius, q.frac, q.except, q.spare = w.Radius, w.View.Frac, w.Except, w.Spare
 	if from, ok := q.boundTest(int(row.slot)); ok && (best.ID == 0 || from <= best.Distance) {
 		q.test(int(row.slot), best, nil)
 	}

@@ -63,7 +63,7 @@ func besideRay(w *Sweep, a, b *frame, slot int) bool {
 func (h *History) CastSlot(w *Sweep, slot int, v tick.View, best Hit) (nearest Hit, ok bool) {
 	a, b := h.viewFrames(v)
 	if a == nil || !validRadius(w.Radius) || uint(slot) >= uint(a.rowCount) ||
-		!a.canHit(slot, w.Except, w.Team) || besideRay(w, a, b, slot) {
+		!a.canHit(slot, w.Except, w.Spare) || besideRay(w, a, b, slot) {
 		return best, false
 	}
 	ray, fit := NormalizeRay(w.Ray)

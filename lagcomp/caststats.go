@@ -1,6 +1,7 @@
 package lagcomp
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/tickrate/tickrate/lagcomp/rig"
@@ -24,7 +25,9 @@ type CastStats struct {
 // CastWithStats is Cast, and writes statistics into stats[i]. It panics if stats or hits is the
 // shorter.
 func (s *Sweeper) CastWithStats(sweeps []Sweep, hits []Hit, stats []CastStats) {
-	_ = stats[:len(sweeps)]
+	if len(stats) < len(sweeps) {
+		panic(fmt.Sprintf("lagcomp: CastWithStats of %d sweeps into %d statistics, want as many", len(sweeps), len(stats)))
+	}
 	s.stats = stats
 	s.CastFiltered(sweeps, hits, nil)
 	s.stats = nil

@@ -143,7 +143,7 @@ func appendUnbroken(out []int32, a, b *frame, rows []int32) []int32 {
 		p, q := &a.rows[row], &b.rows[row]
 		out[n] = row
 		same := 0
-		if p.ID^q.ID|uint32((p.Flags^q.Flags)&(rig.FlagAlive|rig.LifeMask)) == 0 {
+		if p.ID^q.ID|uint32((p.Flags^q.Flags)&(rig.FlagDead|rig.LifeMask)) == 0 {
 			same = 1
 		}
 		n += same

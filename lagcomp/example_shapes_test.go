@@ -15,8 +15,8 @@ func Example_ownShapes() {
 	hull := geom.AABB{Min: geom.Vec3{X: -0.9, Y: 0.2, Z: -2}, Max: geom.Vec3{X: 0.9, Y: 1.1, Z: 2}}
 	head := geom.Vec3{Y: 1.3, Z: -0.3}
 	bodies, err := rig.NewBodies(rig.Build{Name: "car", Shapes: []rig.Shape{
-		{Part: rig.PartTorso, Box: hull},
-		{Part: rig.PartHead, Capsule: geom.Capsule{A: head, B: head, Radius: 0.2}},
+		{Name: "hull", Part: rig.PartTorso, Box: hull},
+		{Name: "driver's head", Part: rig.PartHead, Capsule: geom.Capsule{A: head, B: head, Radius: 0.2}},
 	}})
 	if err != nil {
 		panic(err)
@@ -24,21 +24,25 @@ func Example_ownShapes() {
 	h := lagcomp.NewHistoryOf(bodies, 2, 60)
 	for now := tick.Tick(1); now <= 60; now++ { // it drives by at 30 m/s, twenty metres away
 		h.Record(now, []rig.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 2, Z: 20}, Yaw: geom.Degrees(90),
-			Flags: rig.Flags(true, 1, 1), Form: rig.FormOf(0, rig.Stand)}})
+			Form: rig.FormOf(0, rig.Stand)}})
 	}
 	seen := tick.View{From: 30, To: 33, Frac: 128} // the shooter saw it at x = 15.75
 	shot := func(x, y float32) lagcomp.Sweep {
-		s := lagcomp.Sweep{View: seen, Except: 3, Team: lagcomp.NoTeam}
+		s := lagcomp.Sweep{View: seen, Except: 3}
 		s.Ray = geom.Ray{Origin: geom.Vec3{X: x, Y: y}, Dir: geom.Vec3{Z: 1}, Max: 100}
 		return s
 	}
 	hits := make([]lagcomp.Hit, 3)
 	lagcomp.NewSweeper(h).Cast([]lagcomp.Sweep{shot(14, 0.5), shot(15.45, 1.3), shot(18, 0.5)}, hits)
 	for _, hit := range hits {
-		fmt.Printf("%d %s %.2f m\n", hit.ID, hit.Part, hit.Distance)
+		if hit.ID == 0 {
+			fmt.Println("a miss")
+			continue
+		}
+		fmt.Printf("%d: %s (%s) after %.2f m\n", hit.ID, bodies.BoneName(0, hit.Bone), hit.Part, hit.Distance)
 	}
 	// Output:
-	// 7 torso 19.10 m
-	// 7 head 19.80 m
-	// 0 none 0.00 m
+	// 7: hull (torso) after 19.10 m
+	// 7: driver's head (head) after 19.80 m
+	// a miss
 }

@@ -12,8 +12,7 @@ import (
 func Example() {
 	h := lagcomp.NewHistory(2, 60)
 	for now := tick.Tick(1); now <= 60; now++ { // a player runs past at 6 m/s, ten metres away
-		h.Record(now, []rig.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 10, Z: 10},
-			Flags: rig.Flags(true, 1, 1)}})
+		h.Record(now, []rig.Pose{1: {ID: 7, Pos: geom.Vec3{X: float32(now) / 10, Z: 10}}})
 	}
 	// The shooter saw the way from tick 30 to 33 half gone, and aimed well.
 	shot := lagcomp.Sweep{View: tick.View{From: 30, To: 33, Frac: 128}, Except: 3}

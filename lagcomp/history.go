@@ -49,10 +49,11 @@ func NewHistory(slots, ticks int) *History { return NewHistoryOf(rig.HeroBodies,
 
 // NewHistoryOf makes a history of slots rows that reaches at least ticks back from the newest tick,
 // and never less than MinTicks, of bodies that are hit by the shapes in a table. All memory is
-// allocated here: RowBytes a slot and tick. It panics without slots.
+// allocated here: RowBytes a slot and tick. It panics without slots or bodies.
 func NewHistoryOf(b *rig.Bodies, slots, ticks int) *History {
-	if slots < 1 {
-		panic(fmt.Sprintf("lagcomp: NewHistory of %d slots", slots))
+	if slots < 1 || b == nil || b.Widest() == 0 {
+		panic(fmt.Sprintf("lagcomp: NewHistory of %d slots, with bodies: %v; want 1 slot or more, and bodies of rig.NewBodies",
+			slots, b != nil && b.Widest() > 0))
 	}
 	h := &History{slots: slots, frames: make([]frame, max(ticks, MinTicks)+1), bodies: newBodies(b)}
 	for i := range h.frames {
@@ -80,8 +81,8 @@ func newFrame(slots int) frame {
 // slots, or t is not newer.
 func (h *History) Record(t tick.Tick, poses []rig.Pose) {
 	if t <= h.newest || len(poses) > h.slots {
-		panic(fmt.Sprintf("lagcomp: Record of tick %d after %d, %d poses in %d slots", t, h.newest,
-			len(poses), h.slots))
+		panic(fmt.Sprintf("lagcomp: Record of tick %d after %d, %d poses in %d slots: want a later tick and no more poses",
+			t, h.newest, len(poses), h.slots))
 	}
 	f := &h.frames[int(t)%len(h.frames)]
 	f.tick, f.previous, f.displacement.to = t, h.newest, 0
@@ -130,7 +131,7 @@ func (f *frame) fill(poses []rig.Pose) (used int) {
 	copy(f.rows[done:], poses[done:])
 	for i := done; i < n; i++ {
 		p := &poses[i]
-		alive := uint32(p.Flags&rig.FlagAlive) & ((p.ID | -p.ID) >> 31)
+		alive := uint32(^p.Flags&rig.FlagDead) & ((p.ID | -p.ID) >> 31)
 		x[i], y[i], z[i] = p.Pos.X, p.Pos.Y, p.Pos.Z
 		nr2[i] = f.bodies.radii[(alive<<3|uint32(p.Form>>3&7))&15]
 	}
@@ -139,7 +140,7 @@ func (f *frame) fill(poses []rig.Pose) (used int) {
 	return used
 }
 
-var _ [1]byte = [rig.FlagAlive]byte{} // fill uses the flag as a number
+var _ [1]byte = [rig.FlagDead]byte{} // fill uses the flag as a number
 
 // Newest is the last recorded tick, 0 before the first.
 func (h *History) Newest() tick.Tick { return h.newest }
@@ -186,6 +187,13 @@ func (h *History) At(v tick.View, slot int) (rig.Pose, bool) {
 	return lerpRow(a, b, v.Frac, slot), true
 }
 
+// Holds reports whether a query about a view can be answered: the view is valid and both of its
+// ticks are held. The zero view is not.
+func (h *History) Holds(v tick.View) bool {
+	a, _ := h.viewFrames(v)
+	return a != nil
+}
+
 // viewFrames returns the frames of both ticks of a view, or nil if one is not held.
 func (h *History) viewFrames(v tick.View) (a, b *frame) {
 	if !v.Valid() {
@@ -215,9 +223,9 @@ func lerpRow(a, b *frame, frac uint8, slot int) rig.Pose {
 }
 
 // canHit reports whether a shot may hit the player of a row at all.
-func (f *frame) canHit(slot int, shooter uint32, team uint8) bool {
+func (f *frame) canHit(slot int, shooter uint32, spare Teams) bool {
 	p := &f.rows[slot]
-	return slot < f.rowCount && p.ID != 0 && p.Alive() && p.ID != shooter && p.Team() != team
+	return slot < f.rowCount && p.Alive() && p.ID != shooter && !spare.Has(p.Team())
 }
 
 // hittable reports whether a slot holds a living player.

@@ -12,7 +12,7 @@ type narrowQuery struct {
 	a, b               *frame
 	frac               uint8
 	except             uint32
-	team               uint8
+	spare              Teams
 	candidates, tested int32 // outcome: rows visited, and poses with capsule tests
 }
 
@@ -75,7 +75,7 @@ func (s *narrowPhase) filter(q *narrowQuery, rows []int32) {
 // boundTest reports whether a row may be hit at all by its flags and its bound, and how far along
 // the ray at the soonest.
 func (q *narrowQuery) boundTest(slot int) (from float32, ok bool) {
-	if !q.a.canHit(slot, q.except, q.team) {
+	if !q.a.canHit(slot, q.except, q.spare) {
 		return 0, false
 	}
 	p := &q.a.rows[slot]

@@ -15,7 +15,7 @@ type OverlapQuery struct {
 	Capsule geom.Capsule // metres; radius and half the length add up to at most MaxSweepRadius
 	View    tick.View
 	Except  uint32 // ID, never touched; 0 excludes no player
-	Team    uint8  // never touched; NoTeam excludes no team
+	Spare   Teams  // never touched; 0: all teams may be touched
 }
 
 // OverlapHit is a player that a query touches.
@@ -56,11 +56,11 @@ func TestCapsule(b *rig.Bodies, c geom.Capsule, p *rig.Pose) (bone rig.Bone, met
 }
 
 // Overlap appends to out the living players that each query touches, and returns it: queries in
-// the order given, the players of one query by ascending slot. A view without history, or an
-// unusable query, touches no player. It panics on a fork.
+// the order given, the players of one query by ascending slot. A view without history (see
+// History.Holds), or an unusable query, touches no player. It panics on a fork.
 func (s *Sweeper) Overlap(zones []OverlapQuery, out []OverlapHit) []OverlapHit {
 	if s.bounds.fork {
-		panic(fmt.Sprintf("lagcomp: Overlap of %d zones by a fork", len(zones)))
+		panic(fmt.Sprintf("lagcomp: Overlap of %d zones by a fork, want the sweeper it was forked from", len(zones)))
 	}
 	first := len(out)
 	sorted, last := true, 0
@@ -112,7 +112,7 @@ func (s *Sweeper) overlapOne(i int, z *OverlapQuery, out []OverlapHit) []Overlap
 		return out
 	}
 	judge := func(slot int) {
-		if !a.canHit(slot, z.Except, z.Team) {
+		if !a.canHit(slot, z.Except, z.Spare) {
 			return
 		}
 		p := lerpRow(a, b, z.View.Frac, slot)

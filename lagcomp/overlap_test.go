@@ -17,7 +17,7 @@ func (h *slowHistory) slowOverlap(zones []OverlapQuery) (out []OverlapHit) {
 	for i, z := range zones {
 		for slot := range h.poses[z.View.From] {
 			p, ok := h.At(z.View, slot)
-			if !ok || p.Flags&1 == 0 || p.ID == z.Except || uint8(p.Flags>>1&3) == z.Team {
+			if !ok || p.Flags&1 != 0 || p.ID == z.Except || z.Spare.Has(uint8(p.Flags>>1&3)) {
 				continue
 			}
 			if bone, metres, ok := TestCapsule(rig.HeroBodies, z.Capsule, &p); ok {
@@ -50,7 +50,7 @@ func TestRow49ZonesAgainstEverybody(t *testing.T) {
 				p, _ := slow.At(v, c.rng.IntN(150))
 				at := p.Pos.Add(geom.Vec3{X: c.between(-2, 2), Y: c.between(-1, 3), Z: c.between(-2, 2)})
 				z := OverlapQuery{View: v, Except: uint32(c.rng.IntN(int(c.nextID))),
-					Team: []uint8{0, 1, NoTeam}[i%3]}
+					Spare: []Teams{1, 2 | 8, 0}[i%3]}
 				z.Capsule = geom.Capsule{A: at, B: at, Radius: c.between(0, 9)}
 				if i%2 == 0 { // a blade
 					z.Capsule.B, z.Capsule.Radius = at.Add(geom.Vec3{X: c.between(-3, 3),
@@ -128,8 +128,7 @@ func TestOverlapAllocatesNothing(t *testing.T) {
 	zones := make([]OverlapQuery, len(distinct))
 	for i := range zones {
 		at := distinct[len(zones)-1-i].Ray.Origin
-		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View,
-			Team: NoTeam}
+		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View}
 	}
 	out := s.Overlap(zones, nil)
 	if len(out) < 64 || same == nil {
@@ -148,8 +147,7 @@ func BenchmarkOverlap(b *testing.B) {
 	zones := make([]OverlapQuery, len(distinct))
 	for i := range zones {
 		at := distinct[i].Ray.Origin
-		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View,
-			Team: NoTeam}
+		zones[i] = OverlapQuery{Capsule: geom.Capsule{A: at, B: at, Radius: 7}, View: distinct[i].View}
 	}
 	var out []OverlapHit
 	if ours, plain := s.Overlap(zones, nil), rival.Overlap(zones, nil); !slices.Equal(ours, plain) {

@@ -36,8 +36,8 @@ func feet(a, b *rig.Pose, frac uint8) geom.Vec3 {
 }
 
 // target reports whether a query may touch a pose at all.
-func target(p *rig.Pose, except uint32, team uint8) bool {
-	return p.ID != 0 && p.Flags&1 != 0 && p.ID != except && uint8(p.Flags>>1&3) != team
+func target(p *rig.Pose, except uint32, spare Teams) bool {
+	return p.ID != 0 && p.Flags&1 == 0 && p.ID != except && !spare.Has(uint8(p.Flags>>1&3))
 }
 
 // Cast finds the nearest hit of each sweep.
@@ -50,7 +50,7 @@ func (h *plainRewind) Cast(sweeps []Sweep, hits []Hit) {
 func (h *plainRewind) cast(w *Sweep) (best Hit) {
 	ray, ok := NormalizeRay(w.Ray)
 	if !ok {
-		return best
+		return Hit{Refused: RefusedRay}
 	}
 	a, b := h.view(w.View)
 	b = b[:len(a)]
@@ -68,13 +68,13 @@ func (h *plainRewind) cast(w *Sweep) (best Hit) {
 		along := middle.Dot(ray.Dir)
 		if along < -reach || along > ray.Max+reach ||
 			middle.Mad(ray.Dir, -along).LenSq() > float32(reach*reach)+1e-2 ||
-			!target(p, w.Except, w.Team) {
+			!target(p, w.Except, w.Spare) {
 			continue
 		}
 		pose := rig.Lerp(p, q, w.View.Frac)
 		hit, ok := testPose(rig.HeroBodies, ray, w.Radius, &pose)
 		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
-			best = Hit{pose.ID, slot, hit.Bone, hit.Part, hit.Distance, from.At(hit.Distance), hit.Normal}
+			best = Hit{pose.ID, slot, hit.Bone, hit.Part, Judged, hit.Distance, from.At(hit.Distance), hit.Normal}
 			ray.Max = hit.Distance
 		}
 	}
@@ -92,7 +92,7 @@ func (h *plainRewind) Overlap(zones []OverlapQuery, out []OverlapHit) []OverlapH
 		a, b := h.view(z.View)
 		reach := ball.Radius + rig.HeroBodies.Widest() + 1e-2
 		for slot := range a {
-			if !target(&a[slot], z.Except, z.Team) {
+			if !target(&a[slot], z.Except, z.Spare) {
 				continue
 			}
 			at := feet(&a[slot], &b[slot], z.View.Frac)

@@ -42,7 +42,7 @@ func TestHistoryOfOwnShapes(t *testing.T) {
 		for i := range sweeps {
 			from := 40 + tick.Tick(rng.IntN(40))
 			w := &sweeps[i]
-			w.View, w.Except, w.Team = tick.View{From: from, To: from + 6, Frac: uint8(rng.Uint32())}, uint32(i), uint8(i%3)
+			w.View, w.Except, w.Spare = tick.View{From: from, To: from + 6, Frac: uint8(rng.Uint32())}, uint32(i), Teams(i%3)
 			w.Radius = []float32{0, 0, 0.2, 3}[i%4]
 			w.Ray = geom.Ray{Origin: geom.Vec3{X: 60 * rng.Float32(), Y: 1, Z: 60 * rng.Float32()}, Max: []float32{3, 100}[i%2],
 				Dir: geom.Forward(geom.Angle(rng.Uint32()), geom.Angle(rng.IntN(2000)))}
@@ -55,7 +55,7 @@ func TestHistoryOfOwnShapes(t *testing.T) {
 			ray, _ := NormalizeRay(sweeps[i].Ray)
 			for slot := range players {
 				p, ok := h.At(sweeps[i].View, slot)
-				if !ok || p.ID == sweeps[i].Except || p.Team() == sweeps[i].Team {
+				if !ok || p.ID == sweeps[i].Except || sweeps[i].Spare.Has(p.Team()) {
 					continue
 				}
 				if hit, ok := Test(bodies, shorten(ray, &want), sweeps[i].Radius, &p); ok && nearer(hit.Distance, slot, &want) {
@@ -76,7 +76,7 @@ func TestHistoryOfOwnShapes(t *testing.T) {
 			for _, o := range s.OverlapSphere(v, ball, nil) {
 				got[o.Slot] = true
 			}
-			zone := []OverlapQuery{{Capsule: geom.Capsule{A: ball.Center, B: ball.Center, Radius: 2.5}, View: v, Team: NoTeam}}
+			zone := []OverlapQuery{{Capsule: geom.Capsule{A: ball.Center, B: ball.Center, Radius: 2.5}, View: v}}
 			touched := map[int]bool{}
 			for _, o := range s.Overlap(zone, nil) {
 				touched[o.Slot] = true

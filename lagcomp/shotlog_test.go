@@ -165,7 +165,7 @@ func TestNotesAgainstEverybody(t *testing.T) {
 		near, miss := uint32(0), float32(math.Inf(1))
 		for slot := 0; ok && slot < 120; slot++ {
 			p, held := slow.At(w.View, slot)
-			if !held || !p.Alive() || p.ID == w.Except || p.Team() == w.Team || !inWorld(p.Pos) {
+			if !held || !p.Alive() || p.ID == w.Except || w.Spare.Has(p.Team()) || !inWorld(p.Pos) {
 				continue
 			}
 			if _, reached := rig.HeroBodies.MayHit(&ray, w.Radius, p.Pos, p.Form.Build()); reached {

@@ -48,15 +48,24 @@ func (h *slowHistory) Cast(sweeps []Sweep, hits []Hit) {
 }
 
 func (h *slowHistory) castOne(w *Sweep) (best Hit) {
+	_, ok := NormalizeRay(w.Ray)
+	switch {
+	case !w.View.Valid() || h.poses[w.View.From] == nil || h.poses[w.View.To] == nil:
+		return Hit{Refused: RefusedView}
+	case !ok:
+		return Hit{Refused: RefusedRay}
+	case !(w.Radius >= 0 && w.Radius <= MaxSweepRadius):
+		return Hit{Refused: RefusedRadius}
+	}
 	for slot := range h.poses[w.View.From] {
 		p, ok := h.At(w.View, slot)
-		if !ok || p.Flags&1 == 0 || p.ID == w.Except || uint8(p.Flags>>1&3) == w.Team {
+		if !ok || p.Flags&1 != 0 || p.ID == w.Except || w.Spare.Has(uint8(p.Flags>>1&3)) {
 			continue
 		}
 		hit, ok := Test(rig.HeroBodies, w.Ray, w.Radius, &p)
 		if ok && (best.ID == 0 || hit.Distance < best.Distance) {
 			ray, _ := NormalizeRay(w.Ray)
-			best = Hit{p.ID, slot, hit.Bone, hit.Part, hit.Distance, ray.At(hit.Distance), hit.Normal}
+			best = Hit{p.ID, slot, hit.Bone, hit.Part, Judged, hit.Distance, ray.At(hit.Distance), hit.Normal}
 		}
 	}
 	return best
@@ -113,7 +122,7 @@ func (c *crowd) step(dt float32) []rig.Pose {
 		case dice == 4 && p.ID != 0 && c.rng.IntN(20) == 0: // out of the world or on its edge
 			p.Pos.X = []float32{1e5, WorldReach, -WorldReach, 8192.001}[c.rng.IntN(4)]
 		case dice == 2 && p.ID != 0:
-			p.Flags ^= rig.FlagAlive
+			p.Flags ^= rig.FlagDead
 		case dice == 3 && p.ID != 0: // teleport
 			c.life[i]++
 			p.Pos, p.Flags = c.place(), rig.Flags(p.Alive(), p.Team(), c.life[i])
@@ -141,10 +150,7 @@ func (c *crowd) step(dt float32) []rig.Pose {
 // near or far, sometimes with invalid values.
 func (c *crowd) shot(at func(tick.View, int) (rig.Pose, bool), oldest, newest tick.Tick) Sweep {
 	v := c.view(oldest, newest)
-	s := Sweep{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Team: uint8(c.rng.IntN(6))}
-	if s.Team > 3 {
-		s.Team = NoTeam
-	}
+	s := Sweep{View: v, Except: uint32(c.rng.IntN(int(c.nextID))), Spare: []Teams{1, 2, 4, 8, 0, 0}[c.rng.IntN(6)]}
 	s.Ray.Origin, s.Ray.Max = c.place(), float32(math.Exp(float64(c.between(0, 9))))
 	slot := c.rng.IntN(len(c.poses))
 	p, ok := at(v, slot)

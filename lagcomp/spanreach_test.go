@@ -16,7 +16,7 @@ func (h *History) against(w *Sweep, slot int, v tick.View, best Hit) Hit {
 	if a == nil || !ok {
 		return best
 	}
-	q := narrowQuery{ray: ray, radius: w.Radius, a: a, b: b, frac: v.Frac, except: w.Except, team: w.Team}
+	q := narrowQuery{ray: ray, radius: w.Radius, a: a, b: b, frac: v.Frac, except: w.Except, spare: w.Spare}
 	if _, ok := q.boundTest(slot); ok {
 		q.test(slot, &best, nil)
 	}

@@ -11,5 +11,14 @@ type Sweep struct {
 	Radius float32  // metres, 0 to MaxSweepRadius
 	View   tick.View
 	Except uint32 // ID, never hit, usually the shooter; 0 excludes no player
-	Team   uint8  // never hit; NoTeam excludes no team
+	Spare  Teams  // never hit; 0: all teams may be hit
 }
+
+// Teams is a set of teams: bit t is team t of rig.Pose.Team. The zero set has none.
+type Teams uint8
+
+// TeamOf is the set of one team; of NoTeam and of numbers that are no team it is empty.
+func TeamOf(team uint8) Teams { return 1 << team & (1<<(1<<teamBits) - 1) }
+
+// Has reports whether a team, 0 to 3, is in the set.
+func (t Teams) Has(team uint8) bool { return t>>team&1 != 0 }

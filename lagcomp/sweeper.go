@@ -41,6 +41,9 @@ type Sweeper struct {
 // NewSweeper makes a sweeper over h. All memory is allocated here: 1 MB and 1 KB a slot where
 // there are enough slots for indices, else next to nothing.
 func NewSweeper(h *History) *Sweeper {
+	if h == nil {
+		panic("lagcomp: NewSweeper of no history, want one of NewHistory")
+	}
 	s := &Sweeper{
 		h: h, indices: new([maxIndices]index), marks: make([]uint64, (h.slots+63)/64),
 		candidates: make([]int32, 0, h.slots+maxFastMovers), bounds: newMotionBounds(h.slots),
@@ -69,16 +72,17 @@ func (s *Sweeper) makeIndexes() {
 func (s *Sweeper) History() *History { return s.h }
 
 // Cast judges sweeps[i] into hits[i]: the living player that the sphere touches first as the view
-// shows it, neither Except nor of Team; the lowest slot where two are equally near. A view without
-// history, an unusable ray or a radius outside 0 to MaxSweepRadius misses. Hit.Point is the
-// sphere's centre at the touch. It panics if hits is the shorter.
+// shows it, neither Except nor of a team in Spare; the lowest slot where two are equally near. A
+// sweep that cannot be judged misses, and Hit.Refused says why: a view without history, an unusable
+// ray, or a radius outside 0 to MaxSweepRadius. Hit.Point is the sphere's centre at the touch. It
+// panics if hits is the shorter.
 func (s *Sweeper) Cast(sweeps []Sweep, hits []Hit) { s.CastFiltered(sweeps, hits, nil) }
 
 // CastFiltered is Cast with a hit filter: visible says whether sweeps[i] may hit the player called
 // id, and is asked only about players that would be hit otherwise. nil allows every hit.
 func (s *Sweeper) CastFiltered(sweeps []Sweep, hits []Hit, visible func(i int, id uint32) bool) {
 	if len(hits) < len(sweeps) {
-		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits", len(sweeps), len(hits)))
+		panic(fmt.Sprintf("lagcomp: Cast of %d sweeps into %d hits, want as many", len(sweeps), len(hits)))
 	}
 	if n := len(sweeps); n > 0 && sweeps[0].View == sweeps[n-1].View { // as those of grenades are
 		s.expectQueries(sweeps[0].View, n)
@@ -110,11 +114,16 @@ func (s *Sweeper) castOne(i int, w *Sweep, visible func(int, uint32) bool, hit *
 		s.stats[i] = CastStats{}
 	}
 	a, b := s.h.viewFrames(w.View)
-	if a == nil || !validRadius(w.Radius) {
-		return
-	}
 	ray, ok := NormalizeRay(w.Ray)
-	if !ok {
+	switch {
+	case a == nil:
+		hit.Refused = RefusedView
+		return
+	case !ok:
+		hit.Refused = RefusedRay
+		return
+	case !validRadius(w.Radius):
+		hit.Refused = RefusedRadius
 		return
 	}
 	near, fastMovers := s.candidatesFor(a, b, w, &ray)
@@ -122,8 +131,8 @@ func (s *Sweeper) castOne(i int, w *Sweep, visible func(int, uint32) bool, hit *
 		return
 	}
 	var ask narrowQuery // field by field: a literal would be copied
-	ask.ray, ask.radius, ask.a, ask.b, ask.frac, ask.except, ask.team = ray, w.Radius, a, b, w.View.Frac,
-		w.Except, w.Team
+	ask.ray, ask.radius, ask.a, ask.b, ask.frac, ask.except, ask.spare = ray, w.Radius, a, b, w.View.Frac,
+		w.Except, w.Spare
 	if visible != nil {
 		s.narrowPhase.nearestHit(&ask, near, fastMovers, func(id uint32) bool { return visible(i, id) }, hit)
 		return
@@ -151,7 +160,7 @@ func (s *Sweeper) candidatesFor(a, b *frame, w *Sweep, ray *geom.Ray) (near, fas
 		w.Radius)
 	switch {
 	case q.cellCount <= maxBoxCells:
-		s.candidates = in.box(q, w.Team, s.candidates[:0])
+		s.candidates = in.box(q, w.Spare, s.candidates[:0])
 		if len(q.fastMovers) > 0 {
 			s.candidates = s.bounds.appendMovers(q, s.candidates)
 		}
@@ -200,7 +209,7 @@ func (s *Sweeper) OverlapSphere(v tick.View, ball geom.Sphere, out []SphereOverl
 // appendOverlap appends the player of a row if the sphere touches it.
 func (f *frame) appendOverlap(b *frame, frac uint8, slot int, ball geom.Sphere,
 	out []SphereOverlap) []SphereOverlap {
-	if f.canHit(slot, 0, NoTeam) {
+	if f.canHit(slot, 0, 0) {
 		if p := lerpRow(f, b, frac, slot); TestSphere(f.bodies.Bodies, ball, &p) {
 			out = append(out, SphereOverlap{slot, p})
 		}
@@ -258,7 +267,7 @@ func (s *Sweeper) rayCandidates(ray *geom.Ray, f *frame, reach float32) []int32 
 // fast mover once.
 func (s *Sweeper) markCandidates(f *frame, q *boxQuery, ball geom.Sphere) {
 	if in := s.indexOf(f); in != nil {
-		s.candidates = in.box(q, NoTeam, s.candidates[:0])
+		s.candidates = in.box(q, 0, s.candidates[:0])
 	} else {
 		s.candidates = s.ballCandidates(ball, q)
 	}
@@ -284,8 +293,9 @@ func (s *Sweeper) ballCandidates(ball geom.Sphere, q *boxQuery) []int32 {
 	return kernel.BallCandidates(at, &c, s.candidates[:0])
 }
 
-// box appends to out the rows whose feet lie in the query's box, but for those of a team.
-func (in *index) box(q *boxQuery, team uint8, out []int32) []int32 {
+// box appends to out the rows whose feet lie in the query's box, but for those of spared
+// teams.
+func (in *index) box(q *boxQuery, spare Teams, out []int32) []int32 {
 	for j := 0; j < q.nz; j += 4 {
 		for i := 0; i < q.nx; i += 16 {
 			x0, z0 := q.x0+i, q.z0+j
@@ -297,7 +307,7 @@ func (in *index) box(q *boxQuery, team uint8, out []int32) []int32 {
 					// One branch: seven in turn would be predicted wrong time and again.
 					if geom.Bit(row.x < q.lo.X)|geom.Bit(row.x > q.hi.X)|geom.Bit(row.z < q.lo.Z)|
 						geom.Bit(row.z > q.hi.Z)|geom.Bit(row.y < q.lo.Y)|geom.Bit(row.y > q.hi.Y)|
-						geom.Bit(row.team() == team) == 0 {
+						geom.Bit(spare.Has(row.team())) == 0 {
 						out = append(out, slot)
 					}
 				}

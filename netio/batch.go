@@ -59,7 +59,7 @@ func (b *Batch) Full() bool { return b.n == BatchSize }
 // Reset.
 func (b *Batch) At(i int) Datagram {
 	if uint(i) >= uint(b.n) {
-		panic(fmt.Sprintf("netio: datagram %d of a batch of %d", i, b.n))
+		panic(fmt.Sprintf("netio: datagram %d of a batch, want 0 to %d", i, b.n-1))
 	}
 	s := &b.slots[i]
 	return Datagram{Addr: s.addr, Data: s.buf[:s.n:s.n]}
@@ -91,7 +91,7 @@ func (b *Batch) Next() []byte {
 // more than MaxDatagram, because an append that long has left the memory.
 func (b *Batch) Commit(n int, to netip.AddrPort) {
 	if b.Full() || n < 0 || n > MaxDatagram {
-		panic(fmt.Sprintf("netio: %d bytes committed as datagram %d", n, b.n))
+		panic(fmt.Sprintf("netio: %d bytes committed as datagram %d, want 0 to %d bytes and 0 to %d", n, b.n, MaxDatagram, BatchSize-1))
 	}
 	b.alloc()
 	s := &b.slots[b.n]
@@ -104,7 +104,7 @@ func (b *Batch) Commit(n int, to netip.AddrPort) {
 func (b *Batch) Extend(i, n int) []byte {
 	s := &b.slots[i]
 	if uint(i) >= uint(b.n) || n < 0 || int(s.n)+n > MaxDatagram {
-		panic(fmt.Sprintf("netio: datagram %d of %d extended by %d bytes", i, b.n, n))
+		panic(fmt.Sprintf("netio: datagram %d of %d extended by %d bytes, want one of these, and at most %d bytes in all", i, b.n, n, MaxDatagram))
 	}
 	s.n += int32(n)
 	return s.buf[int(s.n)-n : s.n]

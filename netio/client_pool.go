@@ -45,7 +45,7 @@ type clientDatagram struct{ client, end int }
 // Add copies data, at most MaxDatagram bytes, as a datagram of client i.
 func (b *ClientBatch) Add(i int, data []byte) {
 	if len(data) > MaxDatagram || b.Full() {
-		panic(fmt.Sprintf("netio: client %d sends %d bytes as datagram %d", i, len(data), len(b.list)))
+		panic(fmt.Sprintf("netio: client %d sends %d bytes as datagram %d, want at most %d bytes and a batch that is not Full", i, len(data), len(b.list), MaxDatagram))
 	}
 	b.bytes = append(b.bytes, data...)
 	b.list = append(b.list, clientDatagram{i, len(b.bytes)})

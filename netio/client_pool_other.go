@@ -125,7 +125,7 @@ func (f *ClientPool) Send(i int, data []byte) error {
 		return ErrNoClient
 	}
 	if len(data) > MaxDatagram {
-		panic(fmt.Sprintf("netio: client %d sends %d bytes", i, len(data)))
+		panic(fmt.Sprintf("netio: client %d sends %d bytes, want at most %d", i, len(data), MaxDatagram))
 	}
 	if _, err := f.clients[i].udp.Write(data); err != nil {
 		f.count.sendFailed.Inc()

@@ -1,6 +1,9 @@
 package protocol
 
-import "github.com/tickrate/tickrate/netio/packet"
+import (
+	"fmt"
+	"github.com/tickrate/tickrate/netio/packet"
+)
 
 // Sizes of a Ready: without a name, and with the longest name.
 const (
@@ -26,7 +29,7 @@ type Ready struct {
 // Append writes r at the end of dst: ReadySize bytes and the name, of at most MaxName bytes.
 func (r *Ready) Append(dst []byte) []byte {
 	if len(r.Name) > MaxName {
-		panic("protocol: ready with a name that is too long")
+		panic(fmt.Sprintf("protocol: ready with a name of %d bytes, want at most %d", len(r.Name), MaxName))
 	}
 	dst = append(dst, MessageReady, r.Version)
 	dst = le.AppendUint64(dst, r.Schema)

@@ -1,6 +1,9 @@
 package protocol
 
-import "github.com/tickrate/tickrate/netio/packet"
+import (
+	"fmt"
+	"github.com/tickrate/tickrate/netio/packet"
+)
 
 // Tags of the messages that begin a session. Messages of the game have other tags.
 const (
@@ -57,7 +60,8 @@ type Welcome struct {
 // Append writes w at the end of dst. It panics unless the names pass ValidText.
 func (w *Welcome) Append(dst []byte) []byte {
 	if !ValidText([]byte(w.ArenaName), MaxArenaName) || !ValidText([]byte(w.Mode), MaxModeName) {
-		panic("protocol: welcome with a name that is not valid")
+		panic(fmt.Sprintf("protocol: welcome of map %q and mode %q, want printable text of at most %d and %d bytes",
+			w.ArenaName, w.Mode, MaxArenaName, MaxModeName))
 	}
 	dst = append(dst, MessageWelcome, w.Version)
 	dst = le.AppendUint64(dst, w.Schema)

@@ -278,7 +278,7 @@ func (d *cheatingShooter) fire(cmd *sim.Command, next tick.Tick) {
 func (d *cheatingShooter) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tick.View {
 	m := d.host.lobby.match
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100},
-		Radius: 0.05, Team: lagcomp.NoTeam}
+		Radius: 0.05}
 	for off := int64(0); off < 24*256; off = off + 16 {
 		for _, o := range [2]int64{off, -off} {
 			if c, ok := d.at(lagcomp.Instant(v) + o); ok {
@@ -295,7 +295,7 @@ func (d *cheatingShooter) best(cmd *sim.Command, pos geom.Vec3, v tick.View) tic
 // then acknowledges both of them.
 func (d *cheatingShooter) hitsBetween(cmd *sim.Command, pos geom.Vec3) bool {
 	w := lagcomp.Sweep{Ray: geom.Ray{Origin: sim.Eye(pos), Dir: geom.Forward(cmd.Yaw, cmd.Pitch), Max: 100},
-		Radius: 0.05, Team: lagcomp.NoTeam}
+		Radius: 0.05}
 	_, hit := d.host.lobby.match.History().CastSlot(&w, d.victim.Index(), cmd.View, lagcomp.Hit{})
 	return hit
 }

@@ -191,7 +191,7 @@ func (r *replication) appendSnapshot(
 		dst, head.Effects = r.appendEffects(dst, c)
 	}
 	ends.Effects = uint16(len(dst))
-	dst, first, count := r.players.packer.Next(dst, packet.MaxPacketSize-len(dst))
+	dst, first, count, _ := r.players.packer.Next(dst, packet.MaxPacketSize-len(dst))
 	ends.Rows = uint16(len(dst))
 	if c.checksum.on {
 		head.Sum = r.players.packer.Sum(&r.players.sums, first, count)

@@ -391,7 +391,7 @@ func (o *objectRows) appendPart(dst []byte, head *netstate.Header, room int) (_ 
 	at := len(dst)
 	out := head.AppendObjects(dst)
 	body := len(out)
-	out, groups.first, groups.count = o.packer.Next(out, room-(body-at))
+	out, groups.first, groups.count, _ = o.packer.Next(out, room-(body-at))
 	if len(out) == body {
 		return dst, groupRange{}
 	}

@@ -51,9 +51,9 @@ func (c *columns) runAction(i int, a *ability.Action, view tick.View, why lagcom
 		s := Shot{Shooter: uint32(id), Damage: a.Damage, Impulse: a.Impulse, Claimed: cmd.View,
 			Clamped: view != cmd.View, ClampReason: why}
 		s.Sweep = lagcomp.Sweep{Ray: c.kit.ShotRay(uint32(id), v.Hero, c.pos[i], cmd, a), Radius: a.Radius,
-			View: view, Except: uint32(id), Team: v.Team}
+			View: view, Except: uint32(id), Spare: lagcomp.TeamOf(v.Team)}
 		if a.Kind == ability.ActionMelee {
-			s.Team = lagcomp.NoTeam
+			s.Spare = 0
 			c.outcome.Punches = append(c.outcome.Punches, s)
 			return
 		}

@@ -21,7 +21,7 @@ func (m *Match) reach() tick.Tick { return 2*m.Rules().rewind() + 2 }
 // else changes.
 const (
 	poseThere = 1 << iota
-	poseKey   // id or flags
+	poseKey   // id and flags, as in a public row: the lowest bit is set of a living player
 	posePlace // second difference of the position, on its grid
 	poseLook
 	poseBody // phase or figure
@@ -123,7 +123,8 @@ func (s *track) append(dst []byte, p *rig.Pose) []byte {
 	flag := func(bit byte) { dst[head] |= bit }
 	if p.ID != s.last.ID || p.Flags != s.last.Flags {
 		flag(poseKey)
-		dst = binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint32(dst, p.ID), p.Flags)
+		dst = binary.LittleEndian.AppendUint32(dst, p.ID)
+		dst = binary.LittleEndian.AppendUint16(dst, p.Flags^rig.FlagDead)
 	}
 	at, ok := onPublicGrid(p.Pos)
 	if !ok {
@@ -184,7 +185,7 @@ func (s *track) parse(src []byte, p *rig.Pose) (rest []byte, ok bool) {
 		if len(src) < 6 {
 			return nil, false
 		}
-		p.ID, p.Flags = binary.LittleEndian.Uint32(src), binary.LittleEndian.Uint16(src[4:])
+		p.ID, p.Flags = binary.LittleEndian.Uint32(src), binary.LittleEndian.Uint16(src[4:])^rig.FlagDead
 		src = src[6:]
 	}
 	if src, ok = s.parsePosition(src, flags, p); !ok {

@@ -129,7 +129,7 @@ func (c *columns) shootTurret(all *turrets, i int) {
 	t.Next = c.clock.Tick + c.match.rules.ticks(turretMillis)
 	t.Aim = c.chest(target).Sub(muzzle).Normalize()
 	all.sweep[0] = lagcomp.Sweep{Ray: geom.Ray{Origin: muzzle, Dir: t.Aim, Max: turretRange},
-		View: c.history.DelayedView(c.clock.Tick, 0), Except: uint32(owner), Team: c.vital[row].Team}
+		View: c.history.DelayedView(c.clock.Tick, 0), Except: uint32(owner), Spare: lagcomp.TeamOf(c.vital[row].Team)}
 	c.scene.Players.Cast(all.sweep[:], all.hit[:])
 	if hit := &all.hit[0]; hit.ID != 0 {
 		c.scene.Damage.Add(object.Damage{Victim: netid.ID(hit.ID), Instigator: owner,

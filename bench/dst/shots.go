@@ -92,7 +92,7 @@ func (s *shots) checkShot(r *run, shot *sim.Shot, hit *lagcomp.Hit) {
 	there := rig.Lerp(from, to, v.Frac)
 	touch, ok := lagcomp.Test(rig.HeroBodies, shot.Ray, shot.Radius, &there)
 	equal := ok && touch.Bone == hit.Bone && touch.Distance == hit.Distance
-	if !equal || there.ID != hit.ID || !there.Alive() || there.Team() == shot.Team {
+	if !equal || there.ID != hit.ID || !there.Alive() || shot.Spare.Has(there.Team()) {
 		r.fail(Rewind, "a shot of %v hit %v: %+v; at %v the pose gives %v %g %v",
 			id, netid.ID(hit.ID), *hit, v, touch.Bone, touch.Distance, ok)
 	}

@@ -56,7 +56,7 @@ func tell(p *Interpolator, at tick.Tick, x int32) rig.Pose {
 	k.Advance(at)
 	var pack snapshot.Packer
 	pack.BeginRows(e, k, []uint64{1 << 3})
-	out, _, _ := pack.Next(nil, 1000)
+	out, _, _, _ := pack.Next(nil, 1000)
 	if err := p.Decoder.Section(at, out); err != nil {
 		panic(err)
 	}

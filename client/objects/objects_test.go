@@ -65,7 +65,7 @@ func (w *encoder) part(t tick.Tick, set func(*snapshot.Frame)) []byte {
 	w.enc.Begin(f, w.ring)
 	w.hold.Advance(t)
 	w.pack.Begin(w.enc, w.hold, 0, w.ring.Groups())
-	out, first, count := w.pack.Next(netstate.Header{}.AppendObjects(nil), 1<<15)
+	out, first, count, _ := w.pack.Next(netstate.Header{}.AppendObjects(nil), 1<<15)
 	netstate.Header{}.SealObjects(out, 0, 0)
 	w.hold.Acked(t, first, count)
 	return out

@@ -1,6 +1,9 @@
 package bitio
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Writer appends bits to memory of the caller. The zero Writer writes to memory of its own. Bytes
 // between the written end and the capacity of the caller's slice may be overwritten with zeros or
@@ -76,7 +79,7 @@ func (w *Writer) Len() int { return (w.pos-w.start)*8 + int(w.n) }
 // AppendBits appends nBits bits of src, beginning at bit bitOff. Both must lie within src.
 func (w *Writer) AppendBits(src []byte, bitOff, nBits int) {
 	if bitOff < 0 || nBits < 0 || bitOff+nBits > len(src)*8 {
-		panic("bitio: bit string outside its source")
+		panic(fmt.Sprintf("bitio: %d bits from bit %d on, want a part of %d bits", nBits, bitOff, len(src)*8))
 	}
 	if w.n == 0 && bitOff&7 == 0 {
 		whole := nBits >> 3

@@ -2,7 +2,6 @@ package dict
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
@@ -157,21 +156,19 @@ func (b *Blocks) NewUnpacker() *BlockUnpacker {
 	return u
 }
 
-// errBlockSize says that a packed block is larger than any.
-var errBlockSize = errors.New("size of a block")
-
 // Into restores a packed block into the capacity of dst after its contents, which bounds its size.
-// Errors wrap ErrBlob, and then dst is as it was.
+// Errors wrap ErrBlob, or ErrRoom where more capacity, up to MaxBlock, may help; then dst is as it
+// was.
 func (u *BlockUnpacker) Into(dst, packed []byte) ([]byte, error) {
 	if len(packed) > MaxBlock {
-		return dst, fmt.Errorf("%w: %w", ErrBlob, errBlockSize)
+		return dst, fmt.Errorf("%w: packed block of %d bytes, want at most %d", ErrBlob, len(packed), MaxBlock)
 	}
 	var head [4]byte
 	binary.LittleEndian.PutUint32(head[:], blockHeader(len(packed)))
 	frame := append(append(u.frame[:u.head], head[:blockHead]...), packed...)
 	out, err := u.blocks.dec.DecodeAll(frame, dst)
 	if err != nil {
-		return dst, fmt.Errorf("%w: %w", ErrBlob, err)
+		return dst, unpackError(err, frame, cap(dst)-len(dst), MaxBlock)
 	}
 	return out, nil
 }

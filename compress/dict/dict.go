@@ -11,8 +11,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ErrBlob says that bytes are no packed blob, or one larger than allowed.
-var ErrBlob = errors.New("dict: not a usable blob")
+// ErrBlob says that bytes are no packed blob, or one larger than allowed. ErrRoom says that the
+// caller's memory has no room for one that may be fine.
+var (
+	ErrBlob = errors.New("dict: not a usable blob")
+	ErrRoom = errors.New("dict: no room in dst")
+)
+
+// unpackError is the error of unpacking a frame into a number of bytes, where limit is the most
+// that the blob may have.
+func unpackError(err error, frame []byte, room, limit int) error {
+	var head zstd.Header
+	if room >= limit || !errors.Is(err, zstd.ErrDecoderSizeExceeded) || head.Decode(frame) != nil ||
+		head.HasFCS && head.FrameContentSize > uint64(limit) {
+		return fmt.Errorf("%w: %w", ErrBlob, err)
+	}
+	if head.HasFCS {
+		return fmt.Errorf("%w: capacity for %d bytes after its contents, want %d", ErrRoom, room, head.FrameContentSize)
+	}
+	return fmt.Errorf("%w: capacity for %d bytes after its contents, want %d, the most that is unpacked", ErrRoom, room,
+		limit)
+}
 
 // Train makes a dictionary of about size bytes from samples of at least 8 bytes each. Fewer than 16
 // samples, or samples that have nothing in common, give no dictionary: nil, which Packer and
@@ -83,14 +102,15 @@ func NewUnpacker(dictionary []byte, maxBytes int) (*Unpacker, error) {
 }
 
 // Into restores a packed blob into the capacity of dst after its contents, which bounds its size
-// together with maxBytes, and returns both. Nothing is allocated for the blob. Errors wrap ErrBlob.
+// together with maxBytes, and returns both. Nothing is allocated for the blob: a nil dst has no
+// room. Errors wrap ErrBlob, or ErrRoom where more capacity may help.
 func (u *Unpacker) Into(dst, packed []byte) ([]byte, error) {
 	if room := len(dst) + u.max; cap(dst) > room {
 		dst = dst[:len(dst):room]
 	}
 	out, err := u.dec.DecodeAll(packed, dst)
 	if err != nil {
-		return dst, fmt.Errorf("%w: %w", ErrBlob, err)
+		return dst, unpackError(err, packed, cap(dst)-len(dst), u.max)
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -75,6 +76,24 @@ func TestUnpackBounded(t *testing.T) {
 	if got, err := u.Into(make([]byte, 0, 1<<21), p.Append(nil, make([]byte, 900))); err != nil ||
 		len(got) != 900 {
 		t.Errorf("900 bytes with a limit of 1000: %d, %v", len(got), err)
+	}
+}
+
+// Without room the caller is told how much is wanted; the blob is not blamed.
+func TestUnpackNamesTheRoom(t *testing.T) {
+	p, u := pair(t, nil, 1000)
+	packed := p.Append(nil, make([]byte, 900))
+	for _, dst := range [][]byte{nil, make([]byte, 7, 906)} {
+		want := fmt.Sprintf("capacity for %d bytes after its contents, want 900", cap(dst)-len(dst))
+		if got, err := u.Into(dst, packed); !errors.Is(err, ErrRoom) || errors.Is(err, ErrBlob) ||
+			!strings.Contains(err.Error(), want) || len(got) != len(dst) {
+			t.Errorf("into %d of %d bytes: %d bytes, %v; want %s", len(dst), cap(dst), len(got), err, want)
+		}
+	}
+	b := blocks(t, nil)
+	block, ok := b.NewPacker().Append(nil, rowBlocks(2, 1)[0])
+	if _, err := b.NewUnpacker().Into(nil, block); !ok || !errors.Is(err, ErrRoom) {
+		t.Errorf("block: %v, %v", ok, err)
 	}
 }
 

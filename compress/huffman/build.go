@@ -1,6 +1,9 @@
 package huffman
 
-import "sort"
+import (
+	"fmt"
+	"sort"
+)
 
 // node is one item of a level of package-merge: a symbol, or a package of two items of the level
 // before.
@@ -20,7 +23,8 @@ type node struct {
 func Build(counts []uint64, maxLen int) []uint8 {
 	n := len(counts)
 	if n == 0 || n > MaxSymbols || maxLen < 1 || maxLen > MaxLength || n > 1<<maxLen {
-		panic("huffman: alphabet does not fit the length limit")
+		panic(fmt.Sprintf("huffman: %d symbols with codes of at most %d bits, want 1 to %d symbols, 1 to %d bits, "+
+			"and no more symbols than such codes", n, maxLen, MaxSymbols, MaxLength))
 	}
 	lengths := make([]uint8, n)
 	if n == 1 {

@@ -118,9 +118,12 @@ func (t *Table) Code(sym int) (code uint32, n uint8) {
 
 // Encode appends the code of sym, which must have one.
 func (t *Table) Encode(w *bitio.Writer, sym int) {
-	c := t.codes[sym]
+	c := uint32(0)
+	if uint(sym) < uint(len(t.codes)) {
+		c = t.codes[sym]
+	}
 	if c == 0 {
-		panic("huffman: symbol without a code")
+		panic(fmt.Sprintf("huffman: symbol %d has no code, want one of the table's %d symbols that has", sym, len(t.codes)))
 	}
 	w.Bits(uint64(c&0xffff), uint(c>>16))
 }

@@ -79,7 +79,9 @@ func (c Config) withDefaults() Config {
 	hysteresis := c.Hysteresis >= 0 && c.Hysteresis <= maxHysteresis
 	visible := c.VisibleFrom == nil || c.Visible != nil
 	if !grid || !weights || !slots || !hysteresis || !visible {
-		panic(fmt.Sprintf("interest: impossible configuration %+v", c))
+		panic(fmt.Sprintf("interest: %d slots, %d x %d cells of %g m, weights %+v, hysteresis %d, VisibleFrom without Visible: %v; "+
+			"want 1 to %d slots, 1 to 256 x 256 cells above 0 m, weights of 1 (Visible) to 4096 (all), hysteresis 0 to %d, and both functions",
+			c.Slots, c.Wide, c.Deep, c.Cell, c.Weights, c.Hysteresis, !visible, MaxSlots, maxHysteresis))
 	}
 	return c
 }

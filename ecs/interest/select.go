@@ -1,12 +1,13 @@
 package interest
 
 import (
+	"fmt"
 	"math/bits"
 )
 
 // Select chooses the visible rows of the highest priority whose costs, in bits by slot, fit into
 // budget. Rows that cost nothing are not chosen. Rows of equal priority take turns. It returns the
-// cost of the chosen rows.
+// cost of the chosen rows. cost has 64 entries for each word of a set, else it panics.
 //
 // It sorts nothing. A histogram of costs by the highest 8 bits of priorities, and one by the lower
 // bits of the rows at the limit, give the priority down to which all rows fit.
@@ -16,6 +17,9 @@ func (c *Client) Select(cost []uint16, budget int) (used int) {
 
 // SelectAmong is Select of visible rows of a set.
 func (c *Client) SelectAmong(rows []uint64, cost []uint16, budget int) (used int) {
+	if len(cost) < 64*c.words {
+		panic(fmt.Sprintf("interest: Select with costs of %d slots, want %d: 64 for each word of a set", len(cost), 64*c.words))
+	}
 	var costs [256]int32
 	shift := c.coarseShift()
 	c.threshold = 0

@@ -45,7 +45,7 @@ func ParseCodec(s string) (Codec, error) {
 // With returns the model for a codec. That of Huffman has the hash of the file.
 func (m *Model) With(c Codec) *Model {
 	if c >= Codecs {
-		panic("schema: no such codec")
+		panic(fmt.Sprintf("schema: codec %d, want 0 to %d", c, Codecs-1))
 	}
 	other := *m
 	if other.codec = c; c.Packs() && other.dicts == nil {

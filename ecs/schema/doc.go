@@ -11,7 +11,11 @@
 //
 // A replicated component is a Go struct whose fields have net tags. Reflect reads them and returns
 // a ReflectCodec, which turns components into rows and back by reflection; structgen (package
-// schema/gen) writes the same as plain code. A tag is a name, by default the field's in lower case,
+// schema/gen) writes the same as plain code, by a line in a file of the component's package:
+//
+//	//go:generate go run github.com/tickrate/tickrate/ecs/schema/gen/structgen
+//
+// A tag is a name, by default the field's in lower case,
 // and options:
 //
 //	Pos geom.Vec3 `net:",inline,quant=128,min=-2048,max=2048,interp=linear,often=70/20/70"`
@@ -53,7 +57,8 @@
 // those of owner and others are called player.owner and player.others. An owner's row is always
 // single.
 //
-// Types are bool, integers, float32 and named types, arrays and structs of them. A number is
+// Types are bool, integers, float32 and named types, arrays and structs of them: no strings, no
+// float64. A row of entities has at most MaxFields fields, one that is single MaxSingleFields. A number is
 // rounded to the nearest step, halves upwards, and then brought into range: clamped, or round the
 // circle. NaN counts as 0, or as what is nearest to it in range; infinities clamp; where a field
 // wraps all three are 0. So what comes back is at most half a step away from any value in range,

@@ -2,8 +2,10 @@ package schema_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"os"
 	"strings"
 	"testing"
 
@@ -222,4 +224,33 @@ func BenchmarkCoder(b *testing.B) {
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/256, "ns/value")
 	})
+}
+
+// TestGuideNamesTheLimits: the guide for library users says what a row cannot have.
+func TestGuideNamesTheLimits(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/guide/library.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("An entity's row has at most %d fields", schema.MaxFields),
+		fmt.Sprintf("(`owner`, `single`), has at most %d", schema.MaxSingleFields),
+		fmt.Sprintf("have at most %d bytes: letters", schema.MaxName),
+		"No string, float64, slice, map or pointer",
+	} {
+		if !strings.Contains(string(guide), want) {
+			t.Errorf("docs/guide/library.md does not say %q", want)
+		}
+	}
+	type text struct {
+		Name string `net:""`
+	}
+	type long struct {
+		X float64 `net:",quant=8,min=0,max=1"`
+	}
+	for _, reflect := range []func() (*schema.ReflectCodec, error){schema.Reflect[text], schema.Reflect[long]} {
+		if _, err := reflect(); err == nil || !strings.Contains(err.Error(), "expected float32, an integer, a bool") {
+			t.Errorf("%v, expected the types that a row may have", err)
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package schema
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // BaselineSpacing is how far the baselines of a row lie apart, in any unit: only ratios count, and
 // they are kept exactly.
@@ -25,7 +28,8 @@ func MakeBaselineSpacing(ahead, last, first uint32) BaselineSpacing {
 	d := divisor(divisor(ahead, last), first)
 	t := BaselineSpacing{ahead: int64(ahead / d), last: int64(last / d), first: int64(first / d)}
 	if max(t.ahead, t.last, t.first) > MaxSpacing || ahead == 0 {
-		panic("schema: baselines too far apart")
+		panic(fmt.Sprintf("schema: baselines %d, %d and %d ticks apart, want at least 1 to the newest and "+
+			"at most %d times their common divisor", ahead, last, first, MaxSpacing))
 	}
 	t.scale = max(1, t.ahead/t.last)
 	return t

@@ -86,7 +86,7 @@ func (c *crowd) shared() (bytes int) {
 	for _, k := range c.trackers {
 		c.packer.Begin(c.encoder, k, 0, c.ring.Groups())
 		for !c.packer.Done() {
-			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
+			out, _, _, _ := c.packer.Next(c.out[:0], crowdBudget)
 			bytes += len(out)
 		}
 	}
@@ -255,7 +255,7 @@ func (c *crowd) rows(sees [][]uint64) (bytes int) {
 	for i, k := range c.trackers {
 		c.packer.BeginRows(c.encoder, k, sees[i])
 		for !c.packer.Done() {
-			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
+			out, _, _, _ := c.packer.Next(c.out[:0], crowdBudget)
 			bytes += len(out)
 		}
 	}
@@ -277,7 +277,7 @@ func (c *crowd) weighed(sees [][]uint64, cost []uint16, half int) (bytes int) {
 		}
 		c.packer.Select(pick[:])
 		for !c.packer.Done() {
-			out, _, _ := c.packer.Next(c.out[:0], crowdBudget)
+			out, _, _, _ := c.packer.Next(c.out[:0], crowdBudget)
 			bytes += len(out)
 		}
 	}
@@ -502,7 +502,7 @@ func doesNotAllocate(t *testing.T, codec schema.Codec, see []uint64) {
 				c.packer.BeginRows(c.encoder, k, see)
 			}
 			for !c.packer.Done() {
-				datagram, first, count := c.packer.Next(c.out[:0], crowdBudget)
+				datagram, first, count, _ := c.packer.Next(c.out[:0], crowdBudget)
 				if i == 0 {
 					if err := d.Section(now, datagram); err != nil {
 						failed = err

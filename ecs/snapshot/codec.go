@@ -53,7 +53,7 @@ func (c *codec) form(g *rowGroup) blockForm {
 
 func newCodec(m *schema.Model) codec {
 	if m.Schema().Single {
-		panic("snapshot: " + m.Schema().Name + " is a single row, not a schema of entities")
+		panic("snapshot: " + m.Schema().Name + " is a single row, want a schema of entities")
 	}
 	c := codec{masks: m.Masks(), coders: m.Coders()}
 	c.symbols = c.masks[0].Table.Symbols()

@@ -23,7 +23,7 @@ type Decoder struct {
 // NewDecoder returns a decoder for frames of up to slots slots that come every interval ticks.
 func NewDecoder(m *schema.Model, slots int, interval tick.Tick) *Decoder {
 	if interval == 0 {
-		panic("snapshot: decoder without an interval")
+		panic("snapshot: decoder of an interval of 0 ticks, want at least 1")
 	}
 	frames := newFrames(m.Schema(), slots, 1+Window)
 	d, c := &Decoder{}, newCodec(m)

@@ -83,7 +83,7 @@ func TestWhoIsGoneStaysGone(t *testing.T) {
 		k.Advance(at)
 		var p Packer
 		p.Begin(e, k, 0, 1)
-		data, _, _ := p.Next(nil, 1000)
+		data, _, _, _ := p.Next(nil, 1000)
 		if err := d.Section(at, data); err != nil {
 			t.Fatalf("tick %d: %v", at, err)
 		}

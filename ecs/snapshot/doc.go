@@ -34,7 +34,10 @@
 //	    tracker.Acked(...)            // for every acknowledged datagram
 //	    tracker.Advance(t)
 //	    packer.Begin(encoder, tracker, 0, ring.Groups())
-//	    for !packer.Done() { payload, first, count = packer.Next(payload, budget) }
+//	    for !packer.Done() {
+//	        datagram, first, count, err := packer.Next(nil, budget)
+//	        // err: the budget is below RunBytes + MaxGroupBytes, and the next group does not fit
+//	    }
 //
 // A client calls Decoder.Section for each datagram and acknowledges it only if that succeeded. Both
 // ends must have the same model: compare them before the first snapshot, by schema.Set.Match.

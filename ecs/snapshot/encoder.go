@@ -97,7 +97,7 @@ func (e *Encoder) Sample(s *BlockSamples) { e.samples = s }
 // baselines. Blocks lent out before become invalid.
 func (e *Encoder) Begin(frame *Frame, ring *Ring) {
 	if len(frame.ids) > e.groups {
-		panic(fmt.Sprintf("snapshot: frame of %d groups, encoder has room for %d", len(frame.ids), e.groups))
+		panic(fmt.Sprintf("snapshot: frame of %d groups, want at most those of the encoder, %d", len(frame.ids), e.groups))
 	}
 	e.codec.spawns.at(frame.Tick)
 	e.frame, e.ring, e.inUse, e.used = frame, ring, ring.Groups(), 0
@@ -202,7 +202,7 @@ func (e *Encoder) open(base Baselines) *encodeCache {
 	last := e.frame.Tick
 	for i, t := range base[:base.count()] {
 		if h.frames[i] = e.ring.At(t); h.frames[i] == nil || t >= last {
-			panic(fmt.Sprintf("snapshot: frame %d coded against %d, which the ring does not hold",
+			panic(fmt.Sprintf("snapshot: frame %d coded against %d, want ticks that the ring holds, the newest first",
 				e.frame.Tick, base))
 		}
 		last = t

@@ -25,7 +25,10 @@ func Example() {
 		encoder.Begin(ring.At(now), ring)
 		tracker.Advance(now)
 		packer.Begin(encoder, tracker, 0, ring.Groups())
-		datagram, first, count := packer.Next(nil, 1200)
+		datagram, first, count, err := packer.Next(nil, 1200)
+		if err != nil { // the budget has no room for a group
+			panic(err)
+		}
 
 		if err := decoder.Section(now, datagram); err != nil {
 			panic(err)

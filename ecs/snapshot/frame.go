@@ -128,10 +128,12 @@ func (f *Frame) HasRow(slot int) bool {
 }
 
 // Set fills a slot. row has one value per field. Values out of range are clamped, and wrapped
-// where the field wraps, so that every captured row can be sent. id must name that slot.
+// where the field wraps, so that every captured row can be sent. It panics if id does not name that
+// slot, the frame has no such slot, or the row is too short.
 func (f *Frame) Set(slot int, id netid.ID, row []int32) {
-	if id.Index() != slot || id == 0 {
-		panic(fmt.Sprintf("snapshot: %v set in slot %d", id, slot))
+	if id.Index() != slot || id == 0 || uint(slot) >= uint(f.Slots()) || len(row) < len(f.fields) {
+		panic(fmt.Sprintf("snapshot: %v with %d values set in slot %d, want an id of that slot, slot 0 to %d, %d values",
+			id, len(row), slot, f.Slots()-1, len(f.fields)))
 	}
 	g, r := slot/GroupRows, slot%GroupRows
 	f.ids[g][r] = id
@@ -154,8 +156,11 @@ func (f *Frame) ID(slot int) netid.ID {
 }
 
 // Row copies a slot's values to dst, which has room for one per field, and returns its id. For an
-// empty slot dst is zeroed and the id is 0.
+// empty slot, or one that does not exist, dst is zeroed and the id is 0. It panics if dst is too short.
 func (f *Frame) Row(slot int, dst []int32) netid.ID {
+	if len(dst) < len(f.fields) {
+		panic(fmt.Sprintf("snapshot: row of slot %d read into %d values, want %d", slot, len(dst), len(f.fields)))
+	}
 	id := f.ID(slot)
 	if id == 0 {
 		clear(dst)

@@ -201,7 +201,7 @@ func (l *lifeModel) send(c *lifeClient, now int) error {
 	whole := l.look(c, t)
 	want := 0
 	for !l.packer.Done() {
-		payload, first, count := l.packer.Next(nil, l.budget)
+		payload, first, count, _ := l.packer.Next(nil, l.budget)
 		if !whole && first > want {
 			want = first
 		}
@@ -455,7 +455,7 @@ func TestHiddenRowsAreNotInTheBytes(t *testing.T) {
 					s.p.Select(pick)
 				}
 				for !s.p.Done() {
-					out, first, count := s.p.Next(nil, 400)
+					out, first, count, _ := s.p.Next(nil, 400)
 					sent[i] = append(append(sent[i], out...), byte(first), byte(count))
 				}
 				if !lost {

@@ -479,12 +479,12 @@ func TestMeterOnDamage(t *testing.T) {
 	k.Acked(5, 0, 4)
 	var p Packer
 	taken, refused := 0, 0
+	k.Advance(6)
 	for _, rows := range []bool{false, true} {
-		k.Advance(6)
 		if p.Begin(e, k, 0, 4); rows {
 			p.BeginRows(e, k, []uint64{0x0f0ff00f1fff7bf1})
 		}
-		good, _, _ := p.Next(nil, 2000)
+		good, _, _, _ := p.Next(nil, 2000)
 		for range 2500 {
 			src := bytes.Clone(good[:len(good)-rng.IntN(2)*rng.IntN(len(good))])
 			for range rng.IntN(3) {
@@ -619,7 +619,7 @@ func TestMeterAllocatesNothing(t *testing.T) {
 	k.Advance(6)
 	var p Packer
 	p.Begin(e, k, 0, 13)
-	src, _, _ := p.Next(nil, 1<<16)
+	src, _, _, _ := p.Next(nil, 1<<16)
 	if err := d.Section(6, src); err != nil {
 		t.Fatal(err)
 	}

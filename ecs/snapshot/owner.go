@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/tickrate/tickrate/compress/bitio"
@@ -120,7 +121,8 @@ type ownerRows struct {
 
 func newOwnerRows(m *schema.Model, interval tick.Tick) ownerRows {
 	if !m.Schema().Single || interval == 0 {
-		panic("snapshot: owner rows want a single-row schema and an interval")
+		panic(fmt.Sprintf("snapshot: owner rows of schema %s every %d ticks, want a single-row schema and at least 1 tick",
+			m.Schema().Name, interval))
 	}
 	return ownerRows{model: m, interval: interval, values: make([]int32, Window*len(m.Coders()))}
 }

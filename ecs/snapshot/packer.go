@@ -29,6 +29,7 @@ type Packer struct {
 	end      int
 	rows     rowPlan
 	changes  changeLog
+	noRoom   BudgetError // of Next
 }
 
 // Begin turns to a client that gets every row. Its tracker has been advanced to the encoder's
@@ -103,13 +104,15 @@ func (p *Packer) order(c *encodeCache, first, count int) bool {
 
 func (p *Packer) start(e *Encoder, k *Tracker) {
 	if e.Tick() != k.now {
-		panic("snapshot: packer's tracker and encoder are at different ticks")
+		panic(fmt.Sprintf("snapshot: packer begun with an encoder at tick %d and a tracker at tick %d, want one tick",
+			e.Tick(), k.now))
 	}
 	if e.ring.Span() < MaxAge*k.interval {
-		panic("snapshot: ring too short for the baselines that a tracker names")
+		panic(fmt.Sprintf("snapshot: ring reaches %d ticks back, want %d: a tracker names baselines of that age",
+			e.ring.Span(), MaxAge*k.interval))
 	}
 	if slots := k.groups * GroupRows; e.frame.Slots() > slots {
-		panic(fmt.Sprintf("snapshot: frame of %d slots, tracker has room for %d", e.frame.Slots(), slots))
+		panic(fmt.Sprintf("snapshot: frame of %d slots, want at most those of the tracker, %d", e.frame.Slots(), slots))
 	}
 	p.encoder, p.interval, p.next = e, k.interval, 0
 	p.first, p.end = 0, e.inUse
@@ -123,17 +126,42 @@ func (p *Packer) Done() bool {
 	return p.next == len(p.runs)
 }
 
+// BudgetError says that the next group does not fit the budget that Next was given.
+type BudgetError struct {
+	Group  int
+	Budget int // bytes
+	Want   int // RunBytes + MaxGroupBytes: with that many every group fits
+}
+
+// Error names the group, the budget and what was expected.
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("snapshot: group %d does not fit a budget of %d bytes, "+
+		"want RunBytes + MaxGroupBytes = %d, with which every group fits", e.Group, e.Budget, e.Want)
+}
+
 // Next appends at most budget bytes of runs to dst and returns the groups they are about: count
-// from first on, without a gap. No other datagram of this snapshot is about them. With a budget of
-// at least RunBytes + MaxGroupBytes it always makes progress; with less, count may be 0 although
-// groups are left, because no group is ever split.
-func (p *Packer) Next(dst []byte, budget int) (out []byte, first, count int) {
+// from first on, without a gap. No other datagram of this snapshot is about them. No group is ever
+// split: where the next one does not fit, nothing is appended, count is 0 and the error is a
+// *BudgetError, valid until the next call. That never happens with RunBytes + MaxGroupBytes. A
+// caller that fills the rest of a datagram may go on with a new one, any other must give up.
+func (p *Packer) Next(dst []byte, budget int) (out []byte, first, count int, err error) {
 	if p.Done() {
-		return dst, 0, 0
+		return dst, 0, 0, nil
 	}
 	if p.rows.on {
-		return p.nextRows(dst, budget)
+		out, first, count = p.nextRows(dst, budget)
+	} else {
+		out, first, count = p.nextBlocks(dst, budget)
 	}
+	if count == 0 {
+		p.noRoom = BudgetError{Group: first, Budget: budget, Want: RunBytes + p.encoder.codec.bound}
+		err = &p.noRoom
+	}
+	return out, first, count, err
+}
+
+// nextBlocks is Next for runs of whole groups.
+func (p *Packer) nextBlocks(dst []byte, budget int) (out []byte, first, count int) {
 	first = p.runs[p.next].First
 	limit := len(dst) + budget
 	for !p.Done() {

@@ -49,11 +49,13 @@ func TestWorstGroupStaysInBound(t *testing.T) {
 		e.Begin(ring.At(now), ring)
 		k.Advance(now)
 		p.Begin(e, k, 0, 1)
-		if out, _, count := p.Next(nil, RunBytes); len(out) != 0 || count != 0 || p.Done() {
-			t.Errorf("tick %d: a budget without room gives %d bytes, %d groups", now, len(out), count)
+		out, _, count, err := p.Next(nil, RunBytes)
+		want := BudgetError{Group: 0, Budget: RunBytes, Want: RunBytes + bound}
+		if e, _ := err.(*BudgetError); e == nil || *e != want || len(out) != 0 || count != 0 || p.Done() {
+			t.Errorf("tick %d: a budget without room gives %d bytes, %d groups, %v", now, len(out), count, err)
 		}
-		out, first, count := p.Next(nil, RunBytes+bound)
-		if first != 0 || count != 1 || !p.Done() {
+		out, first, count, err := p.Next(nil, RunBytes+bound)
+		if err != nil || first != 0 || count != 1 || !p.Done() {
 			t.Fatalf("tick %d: groups %d+%d", now, first, count)
 		}
 		if now == 2 && (len(out) < bound*9/10 || len(out) > 1100+RunBytes) {
@@ -101,7 +103,7 @@ func TestPackerFillsDatagrams(t *testing.T) {
 		next := first
 		for !p.Done() {
 			budget := rapid.IntRange(RunBytes+MaxGroupBytes(m), 1400).Draw(t, "budget")
-			out, at, count := p.Next(bytes.Clone(prefix), budget)
+			out, at, count, _ := p.Next(bytes.Clone(prefix), budget)
 			payload := out[len(prefix):]
 			if !bytes.HasPrefix(out, prefix) || len(payload) > budget || at != next || count <= 0 {
 				t.Fatalf("groups %d+%d, want from %d; %d bytes, budget %d", at, count, next, len(payload), budget)
@@ -182,8 +184,8 @@ func TestBeginWithin(t *testing.T) {
 		took := 0
 		for packages := 0; !p.Done() || !twin.Done(); packages++ {
 			budget := rapid.IntRange(RunBytes+MaxGroupBytes(m), 1400).Draw(t, "budget")
-			out, from, count := p.Next(nil, budget)
-			want, wantFrom, wantCount := twin.Next(nil, budget)
+			out, from, count, _ := p.Next(nil, budget)
+			want, wantFrom, wantCount, _ := twin.Next(nil, budget)
 			if !bytes.Equal(out, want) || from != wantFrom || count != wantCount {
 				t.Fatalf("%d bytes about groups %d+%d; Begin gives %d about %d+%d", len(out), from, count, len(want), wantFrom, wantCount)
 			}
@@ -194,5 +196,41 @@ func TestBeginWithin(t *testing.T) {
 	})
 	if begun == 0 || refused == 0 { // short tests draw 20
 		t.Errorf("%d begun, %d not", begun, refused)
+	}
+}
+
+// TestDocumentedLoopEnds: with any budget the loop of the package comment sends everything or gets
+// an error that names the budget and one with which it sends everything.
+func TestDocumentedLoopEnds(t *testing.T) {
+	const slots, ticks = 40, 3
+	m := schema.DefaultModel(playerSchema)
+	ring := recorded(playerSchema, slots, ticks, newWorld(playerSchema, slots, 3, 0.9, 0.02, 0))
+	e, groups := NewEncoder(m, slots), ring.Groups()
+	e.Begin(ring.At(ticks), ring)
+	want := RunBytes + MaxGroupBytes(m)
+	for budget := -1; budget <= want; budget++ {
+		for _, rows := range []bool{false, true} {
+			k := NewTracker(slots, 1)
+			k.Advance(ticks)
+			var p Packer
+			if p.Begin(e, k, 0, groups); rows {
+				p.BeginRows(e, k, []uint64{1<<slots - 1})
+			}
+			next, err := 0, error(nil)
+			for !p.Done() && err == nil {
+				var out []byte
+				var first, count int
+				if out, first, count, err = p.Next(nil, budget); first != next || len(out) > max(budget, 0) ||
+					(count == 0) != (err != nil) {
+					t.Fatalf("budget %d, rows %v: %d bytes of groups %d+%d, want %d, %v", budget, rows, len(out),
+						first, count, next, err)
+				}
+				next += count
+			}
+			if e, _ := err.(*BudgetError); err != nil && (budget == want || *e != BudgetError{next, budget, want}) ||
+				err == nil && next != groups {
+				t.Errorf("budget %d, rows %v: %d of %d groups, then %v", budget, rows, next, groups, err)
+			}
+		}
 	}
 }

@@ -64,7 +64,7 @@ func TestPartsByTurns(t *testing.T) {
 			}
 		}
 		for !p.Done() {
-			out, first, count := p.Next(nil, 1200)
+			out, first, count, _ := p.Next(nil, 1200)
 			if err := d.Section(now, out); err != nil {
 				t.Fatal(err)
 			}

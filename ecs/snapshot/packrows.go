@@ -99,7 +99,7 @@ func (r *rowPlan) commonestLen() (n int) {
 func (p *Packer) SentRows(dst []uint64) []uint64 {
 	r := &p.rows
 	if !r.on {
-		panic("snapshot: SentRows of a packer that packs whole groups")
+		panic("snapshot: SentRows of a packer that packs whole groups, want one begun for rows")
 	}
 	l, row := r.state, r.tracker.at
 	for i := range l.words {

@@ -51,8 +51,15 @@ func (r *Ring) slot(t tick.Tick) *Frame {
 }
 
 // Begin empties and returns the frame for tick t, which replaces the oldest one. It is valid until
-// the ring has gone round.
+// the ring has gone round. It panics if t is not later than the tick before.
 func (r *Ring) Begin(t tick.Tick) *Frame {
+	if before := r.newest; t == 0 || before != nil && t <= before.Tick {
+		last := tick.Tick(0)
+		if before != nil {
+			last = before.Tick
+		}
+		panic(fmt.Sprintf("snapshot: frame of tick %d begun after that of tick %d, want a later one", t, last))
+	}
 	r.groups = r.Groups()
 	r.newest = r.slot(t)
 	r.newest.Reset(t)

@@ -25,7 +25,7 @@ func sectionOf(t *testing.T, s schema.Schema, at tick.Tick) []byte {
 	k.Advance(at)
 	var p Packer
 	p.Begin(e, k, 0, 1)
-	out, _, _ := p.Next(nil, 1200)
+	out, _, _, _ := p.Next(nil, 1200)
 	return out
 }
 

@@ -87,7 +87,7 @@ func TestSawEqualsTwin(t *testing.T) {
 				p.Begin(e, k, 0, (slots+15)/16)
 			}
 			for !p.Done() {
-				out, first, count := p.Next(nil, 700)
+				out, first, count, _ := p.Next(nil, 700)
 				before := len(twin)
 				sum := p.Sum(&sums, first, count)
 				lost := rng.IntN(4) == 0
@@ -188,7 +188,7 @@ func TestNobodyStaysBehindBlocks(t *testing.T) {
 				p.BeginRows(e, k, see)
 			}
 			for !p.Done() {
-				got, first, count := p.Next(nil, 1<<16)
+				got, first, count, _ := p.Next(nil, 1<<16)
 				if calm <= 0 && rng.Float64() < loss || d.Section(now, got) != nil {
 					continue
 				}

@@ -28,7 +28,7 @@ func TestStoredNamesNoBaseline(t *testing.T) {
 			p.BeginRows(e, k, see)
 		}
 		for !p.Done() {
-			out, first, count := p.Next(nil, 1200)
+			out, first, count, _ := p.Next(nil, 1200)
 			for src := out; len(src) > 0; src = nil {
 				if run, _, err := ParseRun(src, now, 1); err != nil || run.Baselines != (Baselines{}) {
 					t.Fatalf("tick %d: run %+v, %v", now, run, err)

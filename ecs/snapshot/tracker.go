@@ -117,9 +117,12 @@ func (k *Tracker) row(t tick.Tick) int { return int(t/k.interval) & (Window - 1)
 
 func (k *Tracker) bits(row int) []uint64 { return k.acked[row*k.words : (row+1)*k.words] }
 
-// Advance begins the snapshot of tick t, which must be later than the one before. Skipped
-// intervals count as not sent.
+// Advance begins the snapshot of tick t. Skipped intervals count as not sent. It panics if t is not
+// later than the tick before.
 func (k *Tracker) Advance(t tick.Tick) {
+	if t <= k.now {
+		panic(fmt.Sprintf("snapshot: tracker advanced to tick %d after %d, want a later one", t, k.now))
+	}
 	steps := min(int(t/k.interval)-int(k.now/k.interval), Window)
 	for i := range max(steps, 1) {
 		row := k.row(t - k.interval*tick.Tick(i))

@@ -122,9 +122,9 @@ func (s *server) send(i int, p *player) error {
 	if pkt = p.peer.AppendReliable(pkt, 600); p.ready {
 		s.packer.Begin(s.encoder, p.tracker, 0, s.ring.Groups())
 		pkt = binary.LittleEndian.AppendUint32(append(pkt, byte(packet.SectionSnapshot)), uint32(s.now))
-		out, first, count := s.packer.Next(pkt, packet.MaxPacketSize-len(pkt))
+		out, first, count, err := s.packer.Next(pkt, packet.MaxPacketSize-len(pkt))
 		p.peer.SetAckTag(seq, uint64(s.now)<<32|uint64(first)<<16|uint64(count))
-		pkt = out
+		return errors.Join(err, s.Send(i, out))
 	}
 	return s.Send(i, pkt)
 }

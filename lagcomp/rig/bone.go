@@ -1,11 +1,16 @@
 package rig
 
-import "github.com/tickrate/tickrate/ecs/geom"
+import (
+	"fmt"
 
-// Bone numbers a capsule of the body. A bone's parent has a smaller number.
+	"github.com/tickrate/tickrate/ecs/geom"
+)
+
+// Bone numbers a capsule of a skeleton, or a shape of a build of shapes. Bodies.BoneName names it. In a
+// skeleton a bone's parent has a smaller number.
 type Bone uint8
 
-// The bones: 16 of the body, and the head. L and R are the player's own left and right.
+// The bones of a skeleton: 16 of the body, and the head. L and R are the player's own left and right.
 const (
 	Pelvis Bone = iota
 	Spine
@@ -33,12 +38,17 @@ var boneNames = [Bones]string{"pelvis", "spine", "chest", "neck", "left thigh", 
 	"right forearm", "right hand",
 	"head"}
 
-// String names the bone.
-func (b Bone) String() string {
-	if b < Bones {
-		return boneNames[b]
+// BoneName names a bone of a build: that of a skeleton by the table above, a shape by its own name or
+// else by its number. Numbers that are no bone of the build are named by the number, too.
+func (b *Bodies) BoneName(build uint8, bone Bone) string {
+	build &= MaxBuilds - 1
+	if shapes := b.shapes[build]; int(bone) < len(shapes) && shapes[bone].Name != "" {
+		return shapes[bone].Name
 	}
-	return "bone?"
+	if b.skeletons[build] != nil && bone < Bones {
+		return boneNames[bone]
+	}
+	return fmt.Sprintf("shape %d", bone)
 }
 
 // Part is the part of a player that was hit.
@@ -61,7 +71,7 @@ func (p Part) String() string {
 	return "part?"
 }
 
-// Part is the part of a player that a bone belongs to; NoPart for numbers that are no bone.
+// Part is the part of a player that a bone of a skeleton belongs to; NoPart for numbers that are none.
 func (b Bone) Part() Part {
 	switch {
 	case b <= Neck:

@@ -112,6 +112,6 @@ func random(r *rand.Rand, h Hero) Pose {
 		Pitch: geom.Angle(int16(n>>40) / 2),
 		Move:  uint8(n >> 56), Gait: uint8(m), Bank: int8(m >> 8), Hips: int8(m >> 16), Aim: uint8(m >> 24),
 		Air:   uint8(m >> 32),
-		Squat: uint8(m >> 40), Flags: FlagAlive, ID: 7,
+		Squat: uint8(m >> 40), ID: 7,
 	}
 }

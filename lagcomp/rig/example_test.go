@@ -19,6 +19,6 @@ func ExampleBodies_Test() {
 	seen := rig.Lerp(&then, &next, 128)
 	shot := geom.Ray{Origin: geom.Vec3{X: -20, Y: 1.95, Z: 0.25}, Dir: geom.Vec3{X: 1}, Max: 100}
 	hit, ok := rig.HeroBodies.Test(shot, 0, &seen)
-	fmt.Printf("%v: %v (%v) after %.2f m\n", ok, hit.Bone, hit.Part, hit.Distance)
+	fmt.Printf("%v: %v (%v) after %.2f m\n", ok, rig.HeroBodies.BoneName(then.Form.Build(), hit.Bone), hit.Part, hit.Distance)
 	// Output: true: head (head) after 29.82 m
 }

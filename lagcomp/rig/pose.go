@@ -11,7 +11,7 @@ import (
 //	12  Pos     feet, metres
 //	 2  Yaw     view direction
 //	 2  Pitch   as signed: up is positive
-//	 2  Flags   alive, team, life (see Flags)
+//	 2  Flags   dead, team, life (see Flags); 0: alive, of team 0
 //	 2  Phase   1/65536 of two steps; the left leg swings forward in the outer quarters
 //	 4  ID      network id; 0 means the slot was empty
 //	 1  Form    build and stance (see Form)
@@ -40,7 +40,7 @@ var _ [32]byte = [unsafe.Sizeof(Pose{})]byte{}
 
 // Bits of Pose.Flags; bits 3 to 7 are the owner's.
 const (
-	FlagAlive uint16 = 1 << 0 // can be hit
+	FlagDead  uint16 = 1 << 0 // cannot be hit
 	teamShift        = 1
 	teamMask  uint16 = 3 << teamShift
 	lifeShift        = 8
@@ -51,14 +51,14 @@ const (
 // spawns and teleports, modulo 256: poses of different lives are never mixed.
 func Flags(alive bool, team, life uint8) uint16 {
 	f := uint16(team)<<teamShift&teamMask | uint16(life)<<lifeShift
-	if alive {
-		f |= FlagAlive
+	if !alive {
+		f |= FlagDead
 	}
 	return f
 }
 
-// Alive reports whether p can be hit.
-func (p *Pose) Alive() bool { return p.Flags&FlagAlive != 0 }
+// Alive reports whether p can be hit: its slot is not empty, and it is not dead.
+func (p *Pose) Alive() bool { return p.ID != 0 && p.Flags&FlagDead == 0 }
 
 // Team is 0..3.
 func (p *Pose) Team() uint8 { return uint8(p.Flags & teamMask >> teamShift) }
@@ -150,5 +150,5 @@ func mix(a, b uint8, n int32) uint8 { return uint8(int32(a) + (int32(b)-int32(a)
 // Discontinuous reports that two poses of one slot must not be interpolated: another player,
 // another life, a change of alive, or another build.
 func Discontinuous(a, b *Pose) bool {
-	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagAlive|LifeMask) != 0 || a.Form.Build() != b.Form.Build()
+	return a.ID != b.ID || (a.Flags^b.Flags)&(FlagDead|LifeMask) != 0 || a.Form.Build() != b.Form.Build()
 }

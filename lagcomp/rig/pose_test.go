@@ -44,7 +44,7 @@ func TestLerpAgreesWithItsSlowTwin(t *testing.T) {
 		case 1:
 			b.Flags = Flags(true, 0, 1)
 		case 2:
-			b.Flags = 0
+			b.Flags = FlagDead
 		case 3:
 			b.ID = 8
 		case 4:
@@ -84,7 +84,7 @@ func TestLerpIsCyclic(t *testing.T) {
 func TestFlags(t *testing.T) {
 	for _, alive := range []bool{false, true} {
 		for team := range uint8(4) {
-			p := Pose{Flags: Flags(alive, team, 201)}
+			p := Pose{ID: 1, Flags: Flags(alive, team, 201)}
 			if p.Alive() != alive || p.Team() != team || p.Flags>>8 != 201 {
 				t.Errorf("alive %v, team %d: %#x", alive, team, p.Flags)
 			}

@@ -9,6 +9,7 @@ import (
 // Shape is one rigid part of a body: a capsule, a ball (a capsule with A equal to B), or a box. Its
 // place is relative to the feet of a body that faces +Z: X to its right, Y up, Z ahead.
 type Shape struct {
+	Name    string       // as Bodies.BoneName gives it; optional
 	Part    Part         // what a hit counts as
 	Capsule geom.Capsule // if its radius is above 0
 	Box     geom.AABB    // if there is no capsule

@@ -1,6 +1,7 @@
 package rig
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -176,5 +177,35 @@ func TestNewBodiesNamesWhatIsWrong(t *testing.T) {
 		if _, err := NewBodies(c.builds...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d: %v, want %q", i, err, c.want)
 		}
+	}
+}
+
+// TestBonesAreNamedByTheirBuild: a shape has its own name or its number, never that of a skeleton's
+// bone; and a bone by itself is a number.
+func TestBonesAreNamedByTheirBuild(t *testing.T) {
+	ball := Shape{Part: PartTorso, Capsule: geom.Capsule{A: geom.Vec3{Y: 1}, B: geom.Vec3{Y: 1}, Radius: 0.3}}
+	lens := ball
+	lens.Name = "lens"
+	b, err := NewBodies(Build{Name: "drone", Shapes: []Shape{ball, lens}}, Build{Name: "robot", Skeleton: &Skeletons[Robot]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		build uint8
+		bone  Bone
+		want  string
+	}{
+		{0, 0, "shape 0"}, {0, 1, "lens"}, {0, 2, "shape 2"}, {1, Pelvis, "pelvis"}, {1, Head, "head"}, {1, Bones, "shape 17"},
+		{2, 1, "lens"}, // beyond the table stands for the first
+		{9, Head, "head"},
+	} {
+		if got := b.BoneName(c.build, c.bone); got != c.want {
+			t.Errorf("bone %d of build %d is %q, want %q", c.bone, c.build, got, c.want)
+		}
+	}
+	p := Pose{ID: 7, Form: FormOf(0, Stand)}
+	hit, ok := b.Test(geom.Ray{Origin: geom.Vec3{Y: 1, Z: -5}, Dir: geom.Vec3{Z: 1}, Max: 9}, 0, &p)
+	if said := fmt.Sprintf("%v", hit); !ok || strings.Contains(said, "pelvis") || strings.Contains(said, "spine") {
+		t.Errorf("hit of a drone prints %s", said)
 	}
 }

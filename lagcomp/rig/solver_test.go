@@ -25,7 +25,7 @@ func TestRow69GoldenPoses(t *testing.T) {
 		Capsules(&n.pose, &body)
 		fmt.Fprintf(&b, "%s %#016x\n", n.name, hash(&body))
 		for i, c := range body {
-			fmt.Fprintf(&b, "\t%-15s %7.4f %7.4f %7.4f  %7.4f %7.4f %7.4f  %.3f\n", Bone(i), c.A.X, c.A.Y,
+			fmt.Fprintf(&b, "\t%-15s %7.4f %7.4f %7.4f  %7.4f %7.4f %7.4f  %.3f\n", boneNames[i], c.A.X, c.A.Y,
 				c.A.Z, c.B.X, c.B.Y, c.B.Z, c.Radius)
 		}
 	}
@@ -292,7 +292,7 @@ func TestBob(t *testing.T) {
 }
 
 func TestShapeAllocatesNothing(t *testing.T) {
-	p := Pose{Aim: 255, Gait: 200, Phase: 999, ID: 1, Flags: FlagAlive}
+	p := Pose{Aim: 255, Gait: 200, Phase: 999, ID: 1}
 	q := p
 	q.Pos.X = 1
 	ray := geom.Ray{Origin: geom.Vec3{Y: 1.2, Z: -20}, Dir: geom.Vec3{Z: 1}, Max: 100}

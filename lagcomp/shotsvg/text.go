@@ -6,10 +6,16 @@ import (
 
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
+	"github.com/tickrate/tickrate/lagcomp/rig"
 )
 
 // escape makes a name safe as SVG text.
 var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// BoneName names the bone of the subject: records are of the match's heroes.
+func BoneName(r *lagcomp.ShotRecord) string {
+	return rig.HeroBodies.BoneName(r.Rewound.Form.Build(), r.Bone)
+}
 
 // Sentence describes the outcome of a shot in words.
 func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
@@ -19,7 +25,7 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	}
 	switch r.Verdict {
 	case lagcomp.HitPlayer:
-		return fmt.Sprintf("%s hit %s, %s, %.2f m away", name(r.Shooter), name(r.Subject), r.Bone, r.Distance)
+		return fmt.Sprintf("%s hit %s, %s, %.2f m away", name(r.Shooter), name(r.Subject), BoneName(r), r.Distance)
 	case lagcomp.NotVisible:
 		return fmt.Sprintf("%s would have hit %s, which was not visible to it", name(r.Shooter),
 			name(r.Subject))
@@ -35,7 +41,7 @@ func Sentence(r *lagcomp.ShotRecord, name func(id uint32) string) string {
 	if r.Subject == 0 {
 		return fmt.Sprintf("%s's %s", name(r.Shooter), what)
 	}
-	return fmt.Sprintf("%s's %s, %.2f m past %s, %s", name(r.Shooter), what, r.Miss, name(r.Subject), r.Bone)
+	return fmt.Sprintf("%s's %s, %.2f m past %s, %s", name(r.Shooter), what, r.Miss, name(r.Subject), BoneName(r))
 }
 
 // title writes the sentence, and the number and tick of the shot below it.

@@ -60,7 +60,7 @@ func (l *Link) SetProfile(p Profile) {
 // tag, whose meaning is the caller's.
 func (l *Link) Push(now time.Duration, data []byte, tag uint64) {
 	if len(data) > MaxDatagram {
-		panic(fmt.Sprintf("impair: a datagram of %d bytes", len(data)))
+		panic(fmt.Sprintf("impair: a datagram of %d bytes, want at most %d", len(data), MaxDatagram))
 	}
 	f := &l.decider
 	f.count.PushedBytes += uint64(len(data))

@@ -1,5 +1,7 @@
 package packet
 
+import "fmt"
+
 // Counters account for every packet that arrived: each is accepted or dropped for exactly one
 // reason. They are plain numbers for one goroutine; the zero value is ready.
 type Counters struct {
@@ -20,7 +22,7 @@ func (c *Counters) Count(err error) {
 	}
 	d, ok := err.(Drop)
 	if !ok || d == DropNone || d >= NumDrops {
-		panic("packet: package counted for a reason that is no Drop")
+		panic(fmt.Sprintf("packet: packet counted with error %v, want nil or a Drop", err))
 	}
 	c.Drops[d]++
 }

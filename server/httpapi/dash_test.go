@@ -133,7 +133,7 @@ func touches(t *testing.T, s *dash.Shot) {
 		t.Fatalf("%+v", s)
 	}
 	for bone := range rig.Bones {
-		if bone.String() != s.Bone {
+		if rig.HeroBodies.BoneName(0, bone) != s.Bone {
 			continue
 		}
 		c := s.Then[bone]

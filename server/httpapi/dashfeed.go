@@ -78,7 +78,7 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 		about.Effects = append(about.Effects, k.String())
 	}
 	for b := range rig.Bones {
-		about.Bones = append(about.Bones, b.String())
+		about.Bones = append(about.Bones, rig.HeroBodies.BoneName(0, b))
 	}
 	f := &DashFeed{page: dash.New(about), lobby: l, level: level, since: since, arena: cfg.Arena,
 		conns: make([]connTotals, cfg.Players),
@@ -198,7 +198,7 @@ func (f *DashFeed) addShot(s *sim.Shot, hit *lagcomp.Hit) {
 	}
 	back := float64(int64(t)<<8-lagcomp.Instant(s.View)) / 256
 	shot.Ray = dash.Ray{From: vecOf(from), To: vecOf(hit.Point)}
-	shot.Radius, shot.Tick, shot.Bone = s.Radius, uint64(t), hit.Bone.String()
+	shot.Radius, shot.Tick, shot.Bone = s.Radius, uint64(t), rig.HeroBodies.BoneName(then.Form.Build(), hit.Bone)
 	shot.Shooter, shot.Victim = netid.ID(s.Shooter).Index(), hit.Slot
 	shot.Back = rounded(back*1000/float64(f.lobby.Config().Rules.Rate), 10)
 	shot.Then, shot.Now = appendBody(shot.Then, &then), appendBody(shot.Now, &now)

@@ -10,7 +10,7 @@ import (
 
 // heard is the pose that a client decodes from the public state.
 func heard(t Public, yaw, pitch geom.Angle) rig.Pose {
-	p := rig.Pose{Yaw: yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
+	p := rig.Pose{Yaw: yaw, Pitch: pitch, ID: 5}
 	t.ApplyTo(&p)
 	return p
 }
@@ -24,7 +24,7 @@ func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 		r := rand.New(rand.NewPCG(69, uint64(h)))
 		play(h, 60, script(), func(_ *scene, _ int, in Input, s *State) {
 			pitch := geom.Angle(int16(r.IntN(0x8000)-0x4000)) &^ 15
-			p := rig.Pose{Yaw: in.Yaw, Pitch: pitch, Flags: rig.FlagAlive, ID: 5}
+			p := rig.Pose{Yaw: in.Yaw, Pitch: pitch, ID: 5}
 			WritePose(s, &p)
 			inputs, stored = append(inputs, in), append(stored, p)
 			wire = append(wire, heard(Tell(&p), in.Yaw, pitch))
@@ -33,7 +33,7 @@ func TestRow69SkeletonFromStateEqualsStoredPose(t *testing.T) {
 		var a, b rig.Body
 		for i := range stored {
 			again = Step(again, inputs[i], table)
-			p := rig.Pose{Yaw: inputs[i].Yaw, Pitch: stored[i].Pitch, Flags: rig.FlagAlive, ID: 5}
+			p := rig.Pose{Yaw: inputs[i].Yaw, Pitch: stored[i].Pitch, ID: 5}
 			WritePose(&again, &p)
 			rig.Capsules(&stored[i], &a)
 			if rig.Capsules(&p, &b); a != b {

@@ -32,7 +32,7 @@ type playerMark struct {
 	flags                  uint16 // of the pose
 }
 
-func (m *playerMark) alive() bool { return m.flags&rig.FlagAlive != 0 }
+func (m *playerMark) alive() bool { return m.flags&netstate.StateAlive != 0 }
 
 // restarted reports whether the counters of m began anew after those of was: they do with each life
 // and hero. If neither row shows that, more events than ticks do: a weapon fires once a tick at most.

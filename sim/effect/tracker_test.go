@@ -39,10 +39,10 @@ func TestRow71EffectsFollowFromPlayers(t *testing.T) {
 	id, other := netid.Make(3, 1), netid.Make(3, 2)
 	row := func(shots, punches, phase uint8, s rig.Stance, alive bool) netstate.PlayerState {
 		return netstate.PlayerState{Shots: shots, Punches: punches & 15, Phase: phase, Stance: s,
-			Flags: rig.Flags(alive, 1, 0), Gait: 3}
+			Flags: rig.Flags(alive, 1, 0) ^ netstate.StateAlive, Gait: 3}
 	}
 	life := func(n uint8, p netstate.PlayerState) netstate.PlayerState {
-		p.Flags = rig.Flags(true, 1, n)
+		p.Flags = rig.Flags(true, 1, n) ^ netstate.StateAlive
 		return p
 	}
 	one := func(kinds ...Kind) (out []Effect) {
@@ -99,7 +99,7 @@ func TestRow71EffectsFollowFromPlayers(t *testing.T) {
 func TestRow71OwnShotsAreLeftOut(t *testing.T) {
 	id := netid.Make(3, 1)
 	k, _ := testTracker(t, id)
-	p := netstate.PlayerState{Stance: rig.Run, Flags: rig.Flags(true, 1, 0)}
+	p := netstate.PlayerState{Stance: rig.Run, Flags: rig.Flags(true, 1, 0) ^ netstate.StateAlive}
 	k.Player(nil, 3, 3, id, &p)
 	p.Shots, p.Throws, p.Punches, p.Phase = 4, 1, 1, 10
 	if got := k.Player(nil, 6, 3, id, &p); len(got) != 1 || got[0].Kind != Footstep {

@@ -65,7 +65,7 @@ func TestFlightsCostLessThanPlaces(t *testing.T) {
 			enc.Begin(f, ring)
 			k.Advance(at)
 			p.Begin(enc, k, 0, 1)
-			out, _, _ := p.Next(nil, 2000)
+			out, _, _, _ := p.Next(nil, 2000)
 			bytes += len(out)
 			if at > 6 {
 				k.Acked(at-6, 0, 1)

@@ -154,7 +154,7 @@ func TestThingsExample(t *testing.T) {
 		p.Begin(e, k, 0, 1)
 		h := Header{Tick: at, Objects: true, Checked: i == 2}
 		out := h.AppendObjects([]byte{})
-		out, first, count := p.Next(out, 1000)
+		out, first, count, _ := p.Next(out, 1000)
 		h.SealObjects(out, 0, p.Sum(sums(f), first, count))
 		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(out, want) {
 			t.Errorf("%s: wrote %x, the page says %s (%v)", name, out, doc[name], err)

@@ -73,7 +73,7 @@ func TestSnapshotExample(t *testing.T) {
 		k.Advance(at)
 		p.Begin(e, k, 0, 1)
 		got := own.Append(Header{Tick: at, Owner: true}.Append([]byte{3}), at, exampleOwner[i])
-		got, first, count := p.Next(got, 1000)
+		got, first, count, _ := p.Next(got, 1000)
 		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: wrote\n%x, the page says\n%s (%v)", name, got, doc[name], err)
 		}
@@ -121,7 +121,7 @@ func TestRangeExample(t *testing.T) {
 		e.Begin(frame, ring)
 		k.Advance(at)
 		p.Begin(e, k, 0, 1)
-		got, first, count := p.Next(nil, 1000)
+		got, first, count, _ := p.Next(nil, 1000)
 		if want, err := hex.DecodeString(doc[name]); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: wrote %x, the page says %s (%v)", name, got, doc[name], err)
 		}
@@ -159,7 +159,7 @@ func TestZstdExample(t *testing.T) {
 		e.Begin(frame, ring)
 		k.Advance(at)
 		p.Begin(e, k, 0, 1)
-		got, first, count := p.Next(nil, 1000)
+		got, first, count, _ := p.Next(nil, 1000)
 		want, err := hex.DecodeString(doc[name])
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: wrote %x, the page says %s (%v)", name, got, doc[name], err)
@@ -203,7 +203,7 @@ func TestRowsExample(t *testing.T) {
 		e.Begin(frame, ring)
 		k.Advance(c.at)
 		p.BeginRows(e, k, []uint64{c.see})
-		got, first, count := p.Next(nil, 1000)
+		got, first, count, _ := p.Next(nil, 1000)
 		if want, err := hex.DecodeString(doc[c.name]); c.name != "" &&
 			(err != nil || !bytes.Equal(got, want)) {
 			t.Errorf("%s: wrote %x, the page says %s (%v)", c.name, got, doc[c.name], err)

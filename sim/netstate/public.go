@@ -43,6 +43,10 @@ type PlayerState struct {
 	Squat   uint8 `net:"limbs,bits=2"`
 }
 
+// StateAlive is the bit of PlayerState.Flags that is set of a living player. The other bits are those
+// of rig.Pose.Flags, where this bit is set of a dead one: rig.FlagDead.
+const StateAlive = rig.FlagDead
+
 // Public describes a public row.
 var Public = PlayerStateSchema
 
@@ -53,7 +57,7 @@ const PublicFields = PlayerStateFields
 func (p *PlayerState) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
 	var t anim.Public
 	t.FromPose(pose) // long before it is read: bytes just written cannot be read as words at once
-	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags
+	p.Pos, p.Yaw, p.Pitch, p.Flags = pose.Pos, pose.Yaw, pose.Pitch, pose.Flags^StateAlive
 	p.Health, p.Kills, p.Deaths, p.Hero = v.Health, v.Kills, v.Deaths, v.Hero
 	p.Shots, p.Throws, p.Punches, p.Gestures = a.Fired[0], a.Fired[1]&63, a.Punches&15, a.Gestures&15
 	p.Gesture, p.Sprinting, p.Reloading = a.Gesture, a.Sprinting, a.Reloading
@@ -63,7 +67,8 @@ func (p *PlayerState) Gather(pose *rig.Pose, v *sim.Vital, a *ability.Public) {
 
 // Pose returns the pose that p describes, of the player called id.
 func (p *PlayerState) Pose(id netid.ID) rig.Pose {
-	pose := rig.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch, Flags: p.Flags}
+	pose := rig.Pose{ID: uint32(id), Pos: p.Pos, Yaw: p.Yaw, Pitch: p.Pitch,
+		Flags: p.Flags ^ StateAlive}
 	t := anim.Public{Stance: p.Stance, Figure: p.Figure, Phase: p.Phase, Heading: p.Heading, Lean: p.Lean,
 		Gait: p.Gait, Squat: p.Squat}
 	t.ApplyTo(&pose)

@@ -78,7 +78,7 @@ func TestRow29PublicRowIsExact(t *testing.T) {
 			t.Fatalf("row %v is the pose %+v, was %+v", row, got, pose)
 		}
 		want := PlayerState{
-			Pos: pose.Pos, Yaw: pose.Yaw, Pitch: pose.Pitch, Flags: pose.Flags, Health: v.Health,
+			Pos: pose.Pos, Yaw: pose.Yaw, Pitch: pose.Pitch, Flags: pose.Flags ^ StateAlive, Health: v.Health,
 			Shots: a.Fired[0], Kills: v.Kills, Deaths: v.Deaths,
 			Throws: a.Fired[1] % 64, Punches: a.Punches % 16, Gestures: a.Gestures % 16, Hero: v.Hero,
 			Gesture:   a.Gesture,

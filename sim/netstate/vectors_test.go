@@ -42,6 +42,7 @@ func TestRowsOfTheFirstFormat(t *testing.T) {
 			scanAll(t, in, &p.Pos.X, &p.Pos.Y, &p.Pos.Z, &p.Yaw, &p.Pitch, &p.Flags, &v.Health, &a.Fired[0],
 				&v.Kills, &v.Deaths)
 			var row [PublicFields]int32
+			p.Flags ^= StateAlive // vectors have the wire's bits
 			anim.WritePose(&anim.State{}, &p)
 			PublicRow(row[:], &p, &v, &a)
 			row[8], row[9] = row[PlayerStateScore]&0xffff, row[PlayerStateScore]>>16

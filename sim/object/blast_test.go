@@ -133,7 +133,7 @@ func TestRow53BlastsAgainstTwin(t *testing.T) {
 		for i := range s.poses {
 			s.put(i, uint8(i%3), place(rng, 9))
 			if i%9 == 0 {
-				s.poses[i].Flags &^= rig.FlagAlive
+				s.poses[i].Flags |= rig.FlagDead
 			}
 		}
 		s.next()

@@ -163,7 +163,7 @@ func (s *Scene) StepGrenades(all []Grenade) {
 		k := &s.GrenadeKinds[g.Type]
 		s.sweeps, s.rows = append(s.sweeps, lagcomp.Sweep{}), append(s.rows, int32(i))
 		w := &s.sweeps[len(s.sweeps)-1]
-		w.Radius, w.View, w.Team = k.Proximity, view, g.Team
+		w.Radius, w.View, w.Spare = k.Proximity, view, lagcomp.TeamOf(g.Team)
 		if s.Now-g.Thrown < k.Arm {
 			w.Except = uint32(g.Owner)
 		}

@@ -227,7 +227,7 @@ func stepProjectilesPart(s *Scene, part parallel.Part) {
 		f.last, f.ground = age >= r.Life, min(r.Ground, arena.MaxSweep)
 		w.Ray.Origin, w.Ray.Dir, w.Ray.Max = p.Start.Mad(p.dir, way), p.dir, r.Travelled(age)-way
 		w.Radius, w.View = r.Radius, h.DelayedView(s.Now, p.Delay)
-		w.Except, w.Team = uint32(p.Owner), p.Team
+		w.Except, w.Spare = uint32(p.Owner), lagcomp.TeamOf(p.Team)
 		f.probe = s.Arena.Probe(&w.Ray, f.ground)
 	}
 	for j := part.From; j < part.To; j++ { // reads what is scattered: many reads are in flight at once

@@ -260,7 +260,7 @@ func (f *shotQuery) show(w io.Writer, shots []lagcomp.ShotRecord, rate int) erro
 		r := &shots[i]
 		target, bone, at, miss := "-", "-", "-", "-"
 		if r.Subject != 0 {
-			target, bone, at, miss = ShotName(r.Subject), r.Bone.String(),
+			target, bone, at, miss = ShotName(r.Subject), shotsvg.BoneName(r),
 				fmt.Sprintf("%.2f", r.Distance), fmt.Sprintf("%.2f", r.Miss)
 		}
 		fmt.Fprintf(t, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\t%s\t%+.0f\t%d\t%d\t%d\n",

@@ -1,7 +1,10 @@
 // Package gen writes the Go code that captures, restores and interpolates a component as its net
 // tags say. Go source goes in, gofmt-ed Go source comes out, the same bytes for the same input;
 // package schema's ReflectCodec does the same by reflection, and tests hold one to the other. What
-// the tags mean is written in package schema.
+// the tags mean is written in package schema. Command structgen in this folder calls Run; a file of
+// the components' package has
+//
+//	//go:generate go run github.com/tickrate/tickrate/ecs/schema/gen/structgen
 //
 // For a component T the code has, for each section that T uses (for a second and third section,
 // names carry Owner or Others):

@@ -5,7 +5,7 @@ import "unsafe"
 // Row is 32 bytes of a table of rows, as words in the order of a little-endian machine:
 //
 //	0 to 2  x, y, z, float32
-//	4       bit 0: alive
+//	4       bit 0: dead
 //	5       net id; 0 is an empty slot
 //	6       bits 3 to 5: the build
 type Row [8]uint32

@@ -13,7 +13,7 @@ func unzipSlow(rows, kept []Row, c *Spheres, radii *[16]float32) {
 		c.X[i], c.Y[i], c.Z[i] = math.Float32frombits(r[0]), math.Float32frombits(r[1]),
 			math.Float32frombits(r[2])
 		at := r[6] >> 3 & 7
-		if r[4]&1 != 0 && r[5] != 0 {
+		if r[4]&1 == 0 && r[5] != 0 {
 			at += 8
 		}
 		c.NR2[i] = radii[at]

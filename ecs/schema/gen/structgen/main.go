@@ -1,4 +1,8 @@
-// Command structgen writes the code of schemas: run it by go:generate. It imports none of the
+// Command structgen writes the code of schemas. A file of the package that it is written for has
+//
+//	//go:generate go run github.com/tickrate/tickrate/ecs/schema/gen/structgen
+//
+// and go generate runs it there. It imports none of the
 // packages that it writes code for, so it still compiles when one of their structs has just
 // changed.
 package main
