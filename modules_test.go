@@ -22,14 +22,15 @@ var libraries = []struct{ pkg, modules string }{
 	{"compress/rangecoder", ""},
 	{"compress/dict", "klauspost"},
 	{"client", "arche crypto klauspost sys toml vek"},
-	{"server", "arche crypto gnet klauspost sys toml vek"},
+	{"server", "arche confusables crypto gnet klauspost sys toml vek"},
 }
 
 // alsoOf is what the modules of outside bring along.
 var alsoOf = map[string]string{
-	"arche": "github.com/mlange-42/",
-	"gnet":  "github.com/panjf2000/ github.com/valyala/bytebufferpool go.uber.org/ gopkg.in/natefinch/ golang.org/x/sync",
-	"vek":   "github.com/viterin/ github.com/chewxy/math32 golang.org/x/exp",
+	"arche":       "github.com/mlange-42/",
+	"confusables": "golang.org/x/text",
+	"gnet":        "github.com/panjf2000/ github.com/valyala/bytebufferpool go.uber.org/ gopkg.in/natefinch/ golang.org/x/sync",
+	"vek":         "github.com/viterin/ github.com/chewxy/math32 golang.org/x/exp",
 }
 
 // An import of a package brings the modules of the table and no others: no browser driver, no

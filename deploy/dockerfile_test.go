@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,12 +84,57 @@ func TestDockerfile(t *testing.T) {
 	if volume := instruction(t, image, "VOLUME"); volume != instruction(t, image, "WORKDIR") {
 		t.Errorf("the volume is %s, and the server works in %s", volume, instruction(t, image, "WORKDIR"))
 	}
-	serveImage(t, image, binary)
+	serveImage(t, image, binary, tree(t, image, out))
+}
+
+// tree makes the file tree of the image of what its stages copy. out has the build's /out.
+func tree(t *testing.T, image, out string) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	from := strings.NewReplacer("/out/", out+"/", "/src/", "../")
+	for _, m := range regexp.MustCompile(`(?m)^COPY --from=build (?:--chown=(\d+):(\d+) )?(.*)$`).FindAllStringSubmatch(image, -1) {
+		fields := strings.Fields(m[3])
+		to := filepath.Join(root, fields[len(fields)-1])
+		for _, f := range fields[:len(fields)-1] {
+			// As COPY does, the content of a folder goes into the destination.
+			c := exec.Command("cp", "-r", from.Replace(f), to)
+			if b, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("COPY %s: %v: %s", m[3], err, b)
+			}
+		}
+		uid, _ := strconv.Atoi(m[1])
+		gid, _ := strconv.Atoi(m[2])
+		if err := os.Chown(to, uid, gid); err != nil && os.Getuid() == 0 {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// inImage is a command that runs an image's binary as its user, in its folder, with its file tree as the
+// root that nobody can write to but for the volume. Without the right to mount it is the binary alone.
+func inImage(t *testing.T, image, binary, root string, args []string) *exec.Cmd {
+	t.Helper()
+	if exec.Command("unshare", "--mount", "true").Run() != nil {
+		t.Log("left out: the image's file tree, as mounts are not allowed here")
+		c := exec.Command(binary, args...)
+		c.Dir = t.TempDir()
+		return c
+	}
+	uid, gid, _ := strings.Cut(instruction(t, image, "USER"), ":")
+	const script = `mount --bind "$1" "$1" && mount --bind "$1$2" "$1$2" && mount -o remount,bind,ro "$1" || exit 1
+		root=$1 dir=$2 uid=$3 gid=$4; shift 4
+		exec unshare --root="$root" --wd="$dir" --setuid "$uid" --setgid "$gid" /tickrate "$@"`
+	return exec.Command("unshare", append([]string{"--mount", "sh", "-c", script, "sh", root,
+		instruction(t, image, "WORKDIR"), uid, gid}, args...)...)
 }
 
 // serveImage runs the image's command with its query port replaced by a free one, and the other
 // ports left to the system.
-func serveImage(t *testing.T, image, binary string) {
+func serveImage(t *testing.T, image, binary, root string) {
 	free, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -110,10 +156,14 @@ func serveImage(t *testing.T, image, binary string) {
 	if health[0] != "/tickrate" || healthy() {
 		t.Errorf("the health check %s succeeds without a server", health)
 	}
-	serve := exec.Command(binary, append(replace(words(t, instruction(t, image, "CMD"))),
-		"--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--ready")...)
+	command := replace(words(t, instruction(t, image, "CMD")))
+	if !slices.Contains(command, ":7914") {
+		t.Errorf("the image's command %s leaves its HTTP port to loopback, which nobody reaches", command)
+	}
+	serve := inImage(t, image, binary, root, append(command, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+		"--public-addr", "203.0.113.5:7913", "--ready"))
 	var errs bytes.Buffer
-	serve.Dir, serve.Stderr = t.TempDir(), &errs
+	serve.Stderr = &errs
 	stdout, err := serve.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -143,6 +193,11 @@ func serveImage(t *testing.T, image, binary string) {
 	}
 	if err := serve.Wait(); err != nil {
 		t.Errorf("%v: %v\n%s", stop, err, &errs)
+	}
+	if serve.Dir == "" {
+		if kept, _ := os.ReadDir(filepath.Join(root, instruction(t, image, "WORKDIR"))); len(kept) == 0 {
+			t.Error("the server wrote no key to its volume")
+		}
 	}
 	defaults, err := exec.Command(binary, "serve", "config").Output()
 	if err != nil {

@@ -63,6 +63,11 @@ func TestReport(t *testing.T) {
 				if wide := evaluate[int64](t, ctx, `document.documentElement.scrollWidth`); wide > width {
 					t.Errorf("%s: the page is %d pixels wide", name, wide)
 				}
+				if cut := evaluate[string](t, ctx, `[...document.querySelectorAll(".scroll")].filter(
+					s => s.scrollWidth > s.clientWidth).map(s => s.querySelector("table").id).join()`); width > 1000 && cut != "" ||
+					strings.Contains(cut, "late") {
+					t.Errorf("%s: tables are cut: %s", name, cut)
+				}
 				paper := evaluate[string](t, ctx, `getComputedStyle(document.body).backgroundColor`)
 				if dark := strings.HasPrefix(paper, "rgb(21,"); dark != (scheme == "dark") {
 					t.Errorf("%s: background %s", name, paper)

@@ -66,7 +66,7 @@ func (r *roster) add(c *conn, wanted string) {
 			r.added[slot] = r.revision
 		}
 		r.freeName(slot)
-		r.rows[slot], r.slots[fold(name)] = row, int32(slot)
+		r.rows[slot], r.slots[chat.NameKey(name)] = row, int32(slot)
 		r.markDirty(slot)
 	}
 	viewer := &r.viewers[slot]
@@ -93,7 +93,7 @@ func (r *roster) remove(c *conn) {
 // freeName makes the name in a row free for other players.
 func (r *roster) freeName(slot int) {
 	if name := r.rows[slot].Name; name != "" {
-		delete(r.slots, fold(name))
+		delete(r.slots, chat.NameKey(name))
 	}
 }
 
@@ -218,15 +218,16 @@ func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
 	}
 }
 
-// unique cleans a name and makes it one that no other slot has, upper and lower case alike, by a
-// number after it. An empty name becomes that of the slot.
+// unique cleans a name and makes it one that looks like no other slot's, nor like one that only the
+// server speaks as, by a number after it. An empty name becomes that of the slot.
 func (r *roster) unique(slot int32, wanted string) string {
 	name := chat.CleanName(wanted)
 	if name == "" {
 		name = slotName(slot)
 	}
 	for try, clean := 1, name; ; try++ {
-		if at, taken := r.slots[fold(name)]; !taken || at == slot {
+		at, taken := r.slots[chat.NameKey(name)]
+		if !chat.Reserved(name) && (!taken || at == slot) {
 			return name
 		}
 		// After a few short numbers come numbers that no other slot tries: only a name chosen on
@@ -254,9 +255,6 @@ func numbered(name string, n int) string {
 // slotName is the name of a player that has chosen none.
 func slotName(slot int32) string { return "player " + strconv.Itoa(int(slot)) }
 
-// fold is a name in lower case, as chat compares names.
-func fold(name string) string { return strings.ToLower(name) }
-
 // name is the name of the player in a slot. A player that is not ready has that of its slot.
 func (r *roster) name(slot int32) string {
 	if row := &r.rows[slot]; row.NetID == uint32(r.conns[slot].id) && row.Name != "" {
@@ -268,6 +266,6 @@ func (r *roster) name(slot int32) string {
 // slotByName returns the slot of the player with a name, in upper or lower case. ok is false where
 // there is none.
 func (r *roster) slotByName(name string) (slot int32, ok bool) {
-	slot, ok = r.slots[fold(name)]
+	slot, ok = r.slots[chat.NameKey(name)]
 	return slot, ok
 }

@@ -160,11 +160,11 @@ func TestSameNameOfMany(t *testing.T) {
 	seen := map[string]bool{}
 	for slot := range int32(2048) {
 		name := s.unique(slot, "0123456789abcdefgh")
-		if seen[fold(name)] || len(name) > chat.MaxName || chat.CleanName(name) != name {
+		if seen[chat.NameKey(name)] || len(name) > chat.MaxName || chat.CleanName(name) != name {
 			t.Fatalf("%d: %q", slot, name)
 		}
-		seen[fold(name)] = true
-		s.slots[fold(name)] = slot
+		seen[chat.NameKey(name)] = true
+		s.slots[chat.NameKey(name)] = slot
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/protocol"
+	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -295,7 +296,7 @@ func (r *roster) restore(c *conn, name string) {
 	slot := c.id.Index()
 	name = r.unique(int32(slot), name)
 	r.rows[slot] = protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: r.teamOf(c, 0)}
-	r.slots[fold(name)] = int32(slot)
+	r.slots[chat.NameKey(name)] = int32(slot)
 }
 
 // TellMove queues the connect token with which a client goes on at another host, once that one has

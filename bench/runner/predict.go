@@ -33,8 +33,12 @@ func Predict(ctx context.Context, cfg Config, how PredictConfig) (simbench.Predi
 	if how.Opening {
 		windows = windows[:1]
 	}
-	cfg.Observer.note("simulating %d matches of %s", how.Repeats, sc.Name)
-	sims, err := simbench.Simulate(ctx, sc, simbench.Options{Brain: cfg.Brain}, windows, how.Repeats)
+	cfg.Observer.note("simulating %d matches of %s: players join", how.Repeats, sc.Name)
+	sims, err := simbench.Simulate(ctx, sc, simbench.Options{Brain: cfg.Brain,
+		Played: func(match int, played, of time.Duration) {
+			cfg.Observer.note("simulating %s: match %d of %d, %.0f s of %.0f", sc.Name, match+1, how.Repeats,
+				played.Seconds(), of.Seconds())
+		}}, windows, how.Repeats)
 	if err != nil {
 		return p, nil, err
 	}

@@ -121,9 +121,6 @@ func oneLine(s string) string {
 	return s[:min(len(s), 200)]
 }
 
-// Text is the file of a scenario with all its keys; Parse reads it again.
-func (s Scenario) Text() ([]byte, error) { return toml.Marshal(s) }
-
 // Lines finds the line of every key, with its table before it. Text that is no TOML ends early.
 func Lines(text []byte) map[string]int {
 	at := map[string]int{}

@@ -9,10 +9,11 @@ import (
 	"github.com/tickrate/tickrate/netio/impair"
 )
 
-// Scenario is one way to load a server. Keys that a file leaves out have the values of Default.
+// Scenario is one way to load a server. Keys that a file leaves out have the values of Default. The tag
+// help of a field says what it is; rules say its range.
 type Scenario struct {
 	Name  string `toml:"-" json:"name"` // of the file, without its folder and ".toml"
-	About string `toml:"about" json:"about,omitempty"`
+	About string `toml:"about" json:"about,omitempty" help:"one line that plan scenarios lists"`
 
 	Lobby   Lobby   `toml:"lobby" json:"lobby"`
 	Rates   Rates   `toml:"rates" json:"rates"`
@@ -24,82 +25,60 @@ type Scenario struct {
 
 // Lobby is the game and its size.
 type Lobby struct {
-	// In each lobby; the first size to try where players grow.
-	Players int `toml:"players" json:"players"`
-	// On the host; the first number to try where lobbies grow.
-	Lobbies int `toml:"lobbies" json:"lobbies"`
-	// Each lobby is a process of its own. Otherwise one process has all of them, on one UDP port.
-	ProcessPerLobby bool `toml:"process_per_lobby" json:"process_per_lobby"`
-	// What a plan grows to find the knee: "players" or "lobbies".
-	Grow string `toml:"grow" json:"grow"`
-	// The largest number of players or lobbies to try.
-	Most int `toml:"most" json:"most"`
-	// "gen" (low walls) or "town" (houses).
-	Map string `toml:"map" json:"map"`
-	// Size of the map, as a multiple of what the players need.
-	Spread float64 `toml:"spread" json:"spread"`
-	// Metres beyond which players are not replicated; 0: no limit.
-	ViewDistance float64 `toml:"view_distance" json:"view_distance"`
-	// Interest management, as of serve.
-	Relevance string `toml:"relevance" json:"relevance"`
-	Mode      string `toml:"mode" json:"mode"`
-	// In each lobby; each follows a player.
-	Spectators int `toml:"spectators" json:"spectators"`
+	Players         int     `toml:"players" json:"players" help:"players of each lobby; the first size to try where players grow"`
+	Lobbies         int     `toml:"lobbies" json:"lobbies" help:"lobbies of the host; the first number to try where lobbies grow"`
+	ProcessPerLobby bool    `toml:"process_per_lobby" json:"process_per_lobby" help:"run each lobby in a process of its own; otherwise one process has all of them, on one UDP port"`
+	Grow            string  `toml:"grow" json:"grow" help:"what a plan grows to find the knee"`
+	Most            int     `toml:"most" json:"most" help:"the largest number of players or lobbies to try"`
+	Map             string  `toml:"map" json:"map" help:"kind of the generated map: gen has low walls, town has houses that block the view"`
+	Spread          float64 `toml:"spread" json:"spread" help:"size of the map, as a multiple of what the players need"`
+	ViewDistance    float64 `toml:"view_distance" json:"view_distance" help:"metres beyond which players are not replicated"`
+	Relevance       string  `toml:"relevance" json:"relevance" help:"interest management, as of serve"`
+	Mode            string  `toml:"mode" json:"mode" help:"mode of the game as the content pack names it"`
+	Spectators      int     `toml:"spectators" json:"spectators" help:"spectators of each lobby; each follows a player"`
 }
 
 // Rates are the server's rates and its bandwidth limit.
 type Rates struct {
-	TickHz int `toml:"tick_hz" json:"tick_hz"`
-	// Ticks between two snapshots to one client; 0: nearest to 20 Hz.
-	SendEvery int `toml:"send_every_ticks" json:"send_every_ticks"`
-	// Limit to one client, 1000 bit/s of UDP payload; 0: no limit.
-	Kbps int `toml:"kbps" json:"kbps"`
+	TickHz    int `toml:"tick_hz" json:"tick_hz" help:"ticks a second"`
+	SendEvery int `toml:"send_every_ticks" json:"send_every_ticks" help:"ticks between two snapshots to one client"`
+	Kbps      int `toml:"kbps" json:"kbps" help:"limit of what one client is sent, 1000 bit/s of UDP payload"`
 }
 
 // Play is the behaviour of the players.
 type Play struct {
-	Seed   uint64   `toml:"seed" json:"seed"` // of map, match, links and players
-	Traces []string `toml:"traces" json:"traces,omitempty"`
-	// Players that decode everything they receive.
-	Full int `toml:"full" json:"full"`
-	// What the other players decode: "own" (their own state, they aim at what the lobby's first player
-	// sees) or "acks" (nothing: they play at random, and cost the swarm two thirds).
-	Decode string `toml:"decode" json:"decode"`
-	// Time over which the players connect.
-	Arrival Duration `toml:"arrival" json:"arrival"`
-	// Of each player; another takes the slot at once.
-	LeavesPerMinute float64 `toml:"leaves_per_minute" json:"leaves_per_minute"`
-	// Share of the players that stay within HotSpotMetres of the middle of the map.
-	HotSpot       float64 `toml:"hot_spot" json:"hot_spot"`
-	HotSpotMetres float64 `toml:"hot_spot_metres" json:"hot_spot_metres"`
-	// Bursts of half a second that a player fires at random.
-	Bursts float64 `toml:"bursts_per_second" json:"bursts_per_second"`
-	// Projectiles a second, of a player with a visible enemy.
-	Throws float64 `toml:"throws_per_second" json:"throws_per_second"`
+	Seed            uint64   `toml:"seed" json:"seed" help:"seed of map, match, links and players"`
+	Traces          []string `toml:"traces" json:"traces,omitempty" help:"recorded play to follow, .csv or .csv.gz files; none: bots"`
+	Full            int      `toml:"full" json:"full" help:"players that decode everything they receive"`
+	Decode          string   `toml:"decode" json:"decode" help:"what the other players decode: own, their own state, and they aim at what the lobby's first player sees; acks, nothing, they play at random and cost the swarm two thirds"`
+	Arrival         Duration `toml:"arrival" json:"arrival" help:"time over which the players connect"`
+	LeavesPerMinute float64  `toml:"leaves_per_minute" json:"leaves_per_minute" help:"how often a minute each player leaves; another takes the slot at once"`
+	HotSpot         float64  `toml:"hot_spot" json:"hot_spot" help:"share of the players that stay within hot_spot_metres of the middle of the map"`
+	HotSpotMetres   float64  `toml:"hot_spot_metres" json:"hot_spot_metres" help:"radius of the hot spot, metres"`
+	Bursts          float64  `toml:"bursts_per_second" json:"bursts_per_second" help:"bursts of half a second that a player fires at random, a second"`
+	Throws          float64  `toml:"throws_per_second" json:"throws_per_second" help:"projectiles a second of a player with a visible enemy"`
 }
 
 // Network is the path between server and players.
 type Network struct {
-	// Impairment of each direction, as of tickrate impair.
-	Link       string `toml:"link" json:"link"`
-	Socket     string `toml:"socket" json:"socket"`
-	Encryption string `toml:"encryption" json:"encryption"`
-	Codec      string `toml:"codec" json:"codec"`
+	Link       string `toml:"link" json:"link" help:"impairment of each direction, as of tickrate impair"`
+	Socket     string `toml:"socket" json:"socket" help:"socket back end of the server"`
+	Encryption string `toml:"encryption" json:"encryption" help:"encryption of sessions"`
+	Codec      string `toml:"codec" json:"codec" help:"codec of snapshots"`
 }
 
 // Process is the environment of the server's process.
 type Process struct {
-	GOMAXPROCS int `toml:"gomaxprocs" json:"gomaxprocs"` // 0: as it chooses
-	GOGC       int `toml:"gogc" json:"gogc"`             // percent; -1: off
+	GOMAXPROCS int `toml:"gomaxprocs" json:"gomaxprocs" help:"GOMAXPROCS of the server's process"`
+	GOGC       int `toml:"gogc" json:"gogc" help:"GOGC of the server's process, percent"`
 }
 
 // Measure is how a plan measures.
 type Measure struct {
-	// Service level, an expression of package slo; "" for its default.
-	SLO      string   `toml:"slo" json:"slo,omitempty"`
-	Duration Duration `toml:"duration" json:"duration"`
-	Warmup   Duration `toml:"warmup" json:"warmup"`
-	Repeat   int      `toml:"repeat" json:"repeat"` // further measurements of the size at the knee
+	SLO      string   `toml:"slo" json:"slo,omitempty" help:"service level, an expression as of plan --slo; empty for the default"`
+	Duration Duration `toml:"duration" json:"duration" help:"measured time of a step"`
+	Warmup   Duration `toml:"warmup" json:"warmup" help:"time that players play before it, from when all have joined"`
+	Repeat   int      `toml:"repeat" json:"repeat" help:"further measurements of the size at the knee"`
 }
 
 // Duration is a time that files write as Go does: "2s", "500ms".

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -97,4 +98,34 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%+v, %v", s, err)
 		}
 	})
+}
+
+// Each key of the file that is printed has a comment with its meaning, and its range if it has a rule.
+func TestTextExplainsEveryKey(t *testing.T) {
+	text, err := Default().Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("x.toml", text)
+	again.Name, again.Play.Traces = Default().Name, Default().Play.Traces // an empty list for none
+	if err != nil || !reflect.DeepEqual(again, Default()) {
+		t.Errorf("the text reads as %+v, %v", again, err)
+	}
+	lines, keys := strings.Split(string(text), "\n"), 0
+	for i, line := range lines {
+		if !strings.Contains(line, " = ") || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if keys++; i == 0 || len(lines[i-1]) < len("# three words") || lines[i-1][0] != '#' {
+			t.Errorf("%q has no comment", line)
+		}
+	}
+	if keys < 35 {
+		t.Errorf("%d keys", keys)
+	}
+	for _, r := range rules {
+		if !strings.Contains(string(text), r.want) {
+			t.Errorf("%s: the text does not say %q", r.key, r.want)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/tickrate/tickrate/bench/lobbysim"
 	"github.com/tickrate/tickrate/bench/scenario"
@@ -28,6 +29,10 @@ type Options struct {
 	Link   impair.Profile                // its Delay is added to that of the scenario's link
 	Around func(tick func() error) error // runs the ticks; default the caller
 	Warm   bool                          // ticks follow one another at once, not by the wall clock
+
+	// Played is called after each tick with the virtual time that the match has been played for, of how
+	// much; match is its number, from 0. Default nothing.
+	Played func(match int, played, of time.Duration)
 }
 
 // Match is one lobby of a scenario and its clients, in virtual time, or all lobbies of a process. One

@@ -74,8 +74,12 @@ func Simulate(ctx context.Context, s scenario.Scenario, o Options, windows []Win
 		for i := range repeats {
 			one := s
 			one.Play.Seed += uint64(i)
+			each := o
+			if o.Played != nil {
+				each.Played = func(_ int, played, of time.Duration) { o.Played(i, played, of) }
+			}
 			var err error
-			if runs[i], err = simulateOnce(ctx, one, o, windows, thread); err != nil {
+			if runs[i], err = simulateOnce(ctx, one, each, windows, thread); err != nil {
 				result <- err
 				return
 			}
@@ -199,10 +203,15 @@ func simulateOnce(ctx context.Context, s scenario.Scenario, o Options, windows [
 			return nil, err
 		}
 	}
+	last := windows[len(windows)-1]
+	period := tick.Rate(s.Rates.TickHz).Period()
 	run := func(until time.Duration) error {
 		for end := s.Ticks(scenario.Duration(until)); played < end; played++ {
 			if err := step(); err != nil {
 				return err
+			}
+			if o.Played != nil {
+				o.Played(0, time.Duration(played)*period, last.From+last.Long)
 			}
 		}
 		return nil

@@ -58,13 +58,13 @@ func (p Prediction) Judge(live []measure.Step, prices Prices, d Demand) []Verdic
 	in := p.Intervals
 	var all []Verdict
 	if !p.Scenario.SharedProcess() { // lobbies that share a worker measure elapsed time
-		all = append(all, Verdict{"CPU time of a tick", "ms", in.TickMillis,
+		all = append(all, Verdict{"CPU of a tick", "ms", in.TickMillis,
 			mean(func(s measure.Step) float64 { return s.TickCPUMillis.Mean }), WantedCPU})
 	}
 	all = append(all, []Verdict{
-		{"server with system calls", "cores", in.Cores,
+		{"server process", "cores", in.Cores,
 			mean(func(s measure.Step) float64 { return s.ServerCores }), WantedCPU},
-		{"payload to a client", "B/s", in.BytesDown,
+		{"sent to a client", "B/s", in.BytesDown,
 			mean(func(s measure.Step) float64 { return 125 * s.KbpsDownPerClient }), WantedBytes},
 		{"resident memory", "MB", Range{in.MemoryBytes.Mean / 1e6, in.MemoryBytes.Low / 1e6,
 			in.MemoryBytes.High / 1e6},

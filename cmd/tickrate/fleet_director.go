@@ -152,7 +152,7 @@ func (f *directorFlags) run(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	secret, err := httpSecret(f.secret)
+	secret, err := serverSecret(f.secret)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func TestInspectARunningServer(t *testing.T) {
 	}
 	cmd, r := readyServer(t, command(t, "serve", "--ready", "--players", "8",
 		"--map", "arena-16", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
-		"--insecure-test-key", "--http-token", "s"))
+		"--insecure-test-key", "--http-token", "0123456789abcdef"))
 	defer func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		if err := cmd.Wait(); err != nil {
@@ -80,12 +80,12 @@ func TestInspectARunningServer(t *testing.T) {
 		t.Errorf("without the secret %d: %s %s", code, out, errs)
 	}
 	if out, errs, code := outputAndCode(t, command(t, "inspect", "why", "--http", r.HTTP,
-		"--http-token", "s", "77", "78")); code != 1 || !strings.Contains(errs, "there is no such client") {
+		"--http-token", "0123456789abcdef", "77", "78")); code != 1 || !strings.Contains(errs, "there is no such client") {
 		t.Errorf("with the secret %d: %s %s", code, out, errs)
 	}
 	for _, args := range [][]string{{"77"}, {"77", "barrel:0"}, {"8.1"}, {"8.1", "3.1"}} {
 		out, errs, code := outputAndCode(t,
-			command(t, append([]string{"inspect", "why", "--http", r.HTTP, "--http-token", "s"}, args...)...))
+			command(t, append([]string{"inspect", "why", "--http", r.HTTP, "--http-token", "0123456789abcdef"}, args...)...))
 		if code != 1 || !strings.Contains(errs, "there is no such client") {
 			t.Errorf("%v: %d: %s %s", args, code, out, errs)
 		}

@@ -165,15 +165,9 @@ func (f *checkFlags) one(c *cobra.Command, s scenario.Scenario) (all []simbench.
 
 // printChecked prints a verdict in a line.
 func printChecked(w io.Writer, v simbench.Verdict) {
-	notes := ""
-	if !v.Within() {
-		notes = fmt.Sprintf(" > %.0f", 100*v.Wanted)
-	}
-	if !v.Held() {
-		notes += " outside"
-	}
-	fmt.Fprintf(w, "  %-32s %10.4g (%.4g to %.4g), live %.4g, %+.1f %%%s\n", quantity(v), v.Predicted.Mean,
-		v.Predicted.Low, v.Predicted.High, v.Measured.Mean, 100*v.Error(), notes)
+	fmt.Fprintf(w, verdictRow, "  "+quantity(v), short(v.Predicted.Mean),
+		short(v.Predicted.Low)+" to "+short(v.Predicted.High), short(v.Measured.Mean),
+		fmt.Sprintf("%+.1f %%", 100*v.Error()), marks(v))
 }
 
 // printTallies prints the errors over all scenarios of a kind.

@@ -241,7 +241,7 @@ func plusMinus(e measure.Estimate) string {
 	if e.StdErr == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" ± %.2g", e.StdErr)
+	return " ± " + digits(e.StdErr, 2)
 }
 
 // printHosts prints how many lobbies a host carries, by each of its resources, and the hosts and

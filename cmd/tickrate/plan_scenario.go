@@ -21,8 +21,8 @@ func newScenarios() *cobra.Command {
 		Use:   "scenarios [NAME|FILE]",
 		Short: "List the scenarios of this build, or print one in full",
 		Long: `scenarios lists the names that plan --scenario accepts. With a name or a file it
-prints that scenario with every key, as a file of your own can hold them; keys
-that a file leaves out are as in one-lobby.`,
+prints that scenario with every key, its meaning and its range, as a file of your
+own can hold them; keys that a file leaves out are as in one-lobby.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -192,7 +192,7 @@ func TestPredictAndVerify(t *testing.T) {
 	}
 	code, out, errs = result(t, append([]string{"plan", "verify"}, common...)...)
 	if code != 0 || !strings.Contains(out, "resident memory") || !strings.Contains(out,
-		"payload to a client") || !strings.Contains(out, "hosts") {
+		"sent to a client") || !strings.Contains(out, "hosts") {
 		t.Errorf("code %d, %s\n%s", code, errs, out)
 	}
 }

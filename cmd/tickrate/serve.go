@@ -253,7 +253,7 @@ func (s *serveSettings) config(c *cobra.Command) (cfg host.Config, err error) {
 	if err := s.check(c); err != nil {
 		return cfg, err
 	}
-	secret, err := httpSecret(s.http.token)
+	secret, err := serverSecret(s.http.token)
 	if err != nil {
 		return cfg, err
 	}
@@ -365,6 +365,20 @@ func httpSecret(flag string) (string, error) {
 		}
 	}
 	return secret, nil
+}
+
+// minSecret is the shortest secret that a server takes: 64 bits in hexadecimal, which nobody guesses at
+// the few wrong ones a second that a port lets an address try.
+const minSecret = 16
+
+// serverSecret is httpSecret of a server, which takes none that can be guessed.
+func serverSecret(flag string) (string, error) {
+	secret, err := httpSecret(flag)
+	if err == nil && secret != "" && len(secret) < minSecret {
+		return "", usage.Errorf("--http-token of %d characters: expected %d or more, as from openssl rand -hex 16",
+			len(secret), minSecret)
+	}
+	return secret, err
 }
 
 // journalFile returns the path of the journal of used tokens, "" for none. A server on a port that

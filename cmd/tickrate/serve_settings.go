@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/cmd/internal/assets"
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
@@ -323,17 +324,23 @@ func loadSettings(fl *pflag.FlagSet, file string) error {
 	}
 	var tables map[string]any
 	if err := toml.Unmarshal(data, &tables); err != nil {
+		var wrong *toml.DecodeError
+		if errors.As(err, &wrong) {
+			row, _ := wrong.Position()
+			return usage.Errorf("--config %s:%d: %w", file, row, err)
+		}
 		return usage.Errorf("--config %s: %w", file, err)
 	}
+	lines := scenario.Lines(data)
 	for _, key := range sortedKeys(tables) {
 		table, ok := tables[key].(map[string]any)
 		if !ok {
-			return usage.Errorf("--config %s: unknown key %q: expected tables such as [match]; see "+
-				"tickrate serve config", file, key)
+			return usage.Errorf("--config %s:%d: unknown key %q: expected tables such as [match]; see "+
+				"tickrate serve config", file, lines[key], key)
 		}
 		for _, name := range sortedKeys(table) {
 			if err := loadSetting(fl, key+"."+name, table[name]); err != nil {
-				return usage.Errorf("--config %s: %w", file, err)
+				return usage.Errorf("--config %s:%d: %w", file, lines[key+"."+name], err)
 			}
 		}
 	}

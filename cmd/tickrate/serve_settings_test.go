@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,6 +114,8 @@ func TestServeConfigErrors(t *testing.T) {
 			if err := c.Execute(); err == nil || !strings.Contains(err.Error(), want) ||
 				strings.Contains(err.Error(), "\n") && text != "[match\n" {
 				t.Errorf("%q: %v, want %q", text, err, want)
+			} else if at := fmt.Sprintf("server.toml:%d: ", strings.Count(text, "\n")); !strings.Contains(err.Error(), at) {
+				t.Errorf("%q: %v, expected the line, %s", text, err, at) // of the last line
 			}
 		}
 	}

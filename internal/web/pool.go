@@ -183,11 +183,16 @@ func remember(ctx context.Context, c net.Conn) context.Context {
 // Health is the path of requests that are always answered, and of those below it.
 const Health = "/healthz"
 
+// IsHealth reports whether a request is about health.
+func IsHealth(r *http.Request) bool {
+	return r.URL.Path == Health || strings.HasPrefix(r.URL.Path, Health+"/")
+}
+
 // answer serves h with the connection of each request busy.
 func (p *pool) answer(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, _ := r.Context().Value(connKey{}).(*conn)
-		if c != nil && !p.begin(c, r.URL.Path == Health || strings.HasPrefix(r.URL.Path, Health+"/")) {
+		if c != nil && !p.begin(c, IsHealth(r)) {
 			w.Header().Set("Connection", "close")
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "too many requests are being answered; try again", http.StatusServiceUnavailable)

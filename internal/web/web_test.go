@@ -65,7 +65,7 @@ func post(path string, header ...string) string {
 
 // Requests whose bodies never end are answered without a handler, and hold no place that a request
 // about health needs.
-func TestBodiesThatNeverEnd(t *testing.T) {
+func TestThreat42BodiesThatNeverEnd(t *testing.T) {
 	called := make(chan string, 100)
 	at := serving(t, 32, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { called <- r.URL.Path }))
 	var held []net.Conn

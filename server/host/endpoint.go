@@ -122,7 +122,7 @@ func (e *endpoint) tokenAddress() netip.AddrPort {
 // webPages are what openHTTP serves beside /v1/connect.
 type webPages struct {
 	mux     *http.ServeMux
-	refused func()               // counts requests for the live page that were refused; nil: not
+	refused func()               // counts requests that were refused; nil: not
 	lobby   func(id uint32) bool // whether a lobby plays; nil: tokens name none
 	host    uint32               // of protocol.LobbyRef
 	// whether the host drains, and gives no token any more; nil: never

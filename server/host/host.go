@@ -103,9 +103,9 @@ func (h *Host) open() (err error) {
 		if err != nil {
 			return err
 		}
-		web := webPages{mux: pages, draining: h.Draining, refused: h.workers[0].figures.stats.Count[metrics.DashRefused].Inc}
+		web := webPages{mux: pages, draining: h.Draining, refused: h.workers[0].figures.stats.Count[metrics.HTTPRefused].Inc}
 		if h.alone() {
-			web.refused = h.initial().lobby.Stats.Count[metrics.DashRefused].Inc
+			web.refused = h.initial().lobby.Stats.Count[metrics.HTTPRefused].Inc
 		} else {
 			web.host, web.lobby = h.making.host(), h.plays
 		}

@@ -19,7 +19,7 @@ func TestThreat35LivePage(t *testing.T) {
 	}
 	h, stop := running(t, hostConfig("mmsg"))
 	defer stop()
-	refused := &h.initial().lobby.Stats.Count[metrics.DashRefused]
+	refused := &h.initial().lobby.Stats.Count[metrics.HTTPRefused]
 	get := func(method, path string, header ...string) (int, http.Header, string) {
 		t.Helper()
 		r, err := http.NewRequest(method, "http://"+h.HTTPAddr()+path, nil)
@@ -77,7 +77,7 @@ func TestThreat35LivePage(t *testing.T) {
 			t.Errorf("the script makes markup by %s", way)
 		}
 	}
-	if n := refused.Load(); n != 3 {
+	if n := refused.Load(); n != 4 {
 		t.Errorf("%d refused", n)
 	}
 }

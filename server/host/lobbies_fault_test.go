@@ -102,7 +102,7 @@ func TestLobbySpecs(t *testing.T) {
 	for i, c := range []struct{ field, value string }{
 		{"rate_hz", "65596"}, {"rate_hz", "-1"}, {"send_interval", "-1"}, {"send_interval", "1000"},
 		{"players", "9"}, {"players", `"ten"`}, {"view_distance", `"far"`}, {"playerz", "3"}, {"seed", "-1"},
-		{"codec", `"gzip"`}, {"min_load_level", `"no_spectators"`},
+		{"map", `"town:4096:1"`}, {"codec", `"gzip"`}, {"min_load_level", `"no_spectators"`},
 	} {
 		body := fmt.Sprintf(`{"map": "arena-64", "%s": %s}`, c.field, c.value)
 		status, body := postJSON(t, at+"/v1/lobbies", body)

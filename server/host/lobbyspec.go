@@ -10,6 +10,7 @@ import (
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/server/httpapi"
 	"github.com/tickrate/tickrate/server/overload"
+	"github.com/tickrate/tickrate/sim/arena"
 )
 
 // lobbyConfig is the configuration of a lobby on demand, without its map: that of the host with what
@@ -21,6 +22,10 @@ func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, least overl
 			most)
 	} else if spec.Players > 0 {
 		c.Players = spec.Players
+	}
+	if most, n := mapRoom*orDefault(c.Players, defaultPlayers), arena.GeneratedPlayers(spec.Map); n > most {
+		return c, 0, fmt.Errorf("map %.80q: expected one made for at most %d players, where %d play", spec.Map,
+			most, most/mapRoom)
 	}
 	if hz := spec.RateHz; hz != 0 {
 		if hz < int(tick.MinRate) || hz > int(tick.MaxRate) {
@@ -42,6 +47,10 @@ func (h *Host) lobbyConfig(spec httpapi.LobbySpec) (c server.Config, least overl
 	}
 	return c, least, nil
 }
+
+// mapRoom is how many times as many players as play in a lobby a map that is made for it may be for. A map
+// for 4096 takes a processor for 17 s.
+const mapRoom = 4
 
 // setDetail sets how much clients of a lobby on demand are sent. least is its lowest load level.
 func setDetail(c *server.Config, spec *httpapi.LobbySpec) (least overload.Level, err error) {

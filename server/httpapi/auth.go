@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/tickrate/tickrate/internal/web"
 	"github.com/tickrate/tickrate/server/dash"
 )
 
@@ -20,47 +21,63 @@ type Access struct {
 
 // Guard protects everything that slows the server down, changes it, or tells what players know:
 // profiles, resets, the console, shots, explanations and the live page. On a loopback port it
-// rejects the web pages of other sites, on any other port all requests without the secret. Figures
-// and health are open, and /v1/connect has its own checks. refused, if set, counts rejected
-// requests for the live page.
+// rejects the web pages of other sites, on any other port all requests without the secret. Health is
+// open; figures are, too, but strangers get few of them in a second; and /v1/connect has its own checks.
+// refused, if set, counts rejected requests.
 func Guard(pages http.Handler, access Access, refused func()) http.Handler {
-	a := newAuth(access)
+	a, few := newAuth(access), newStrangers(pages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if no := a.guard(w, r, refused); no != nil {
-			http.Error(w, no.text, no.status)
-			return
-		}
-		pages.ServeHTTP(w, r)
-	})
-}
-
-// guard is the check of one request.
-func (a *auth) guard(w http.ResponseWriter, r *http.Request, refused func()) *refusal {
-	if isDashPath(r.URL.Path) {
-		if no := a.checkDash(w, r); no != nil {
+		stranger, no := a.guard(w, r, few)
+		switch {
+		case no != nil:
 			if refused != nil {
 				refused()
 			}
-			return no
+			if no.status == http.StatusTooManyRequests {
+				w.Header().Set("Retry-After", "1")
+			}
+			http.Error(w, no.text, no.status)
+		case stranger:
+			few.serve(w, r)
+		default:
+			pages.ServeHTTP(w, r)
+		}
+	})
+}
+
+// guard is the check of one request. It reports whether it is one of a stranger: of a machine that is not
+// this one, without the secret.
+func (a *auth) guard(w http.ResponseWriter, r *http.Request, few *strangers) (stranger bool, no *refusal) {
+	if web.IsHealth(r) || r.URL.Path == "/v1/connect" {
+		return false, nil
+	}
+	if no := checkSite(r); no != nil {
+		return false, no
+	}
+	secret := a.given(r)
+	if !a.Loopback && a.Secret != "" && secret == wrong {
+		if no := few.allow(r, wrongSecret); no != nil {
+			return false, no
 		}
 	}
-	if isPublic(r) || r.URL.Path == "/v1/connect" {
-		return nil
+	if isPublic(r) {
+		if a.Loopback || secret == right {
+			return false, nil
+		}
+		return true, few.allow(r, 1)
 	}
-	if no := checkOrigin(r); no != nil {
-		return no
-	}
-	no := a.check(w, r, "")
-	if strings.HasPrefix(r.URL.Path, "/debug/") {
+	no = a.check(w, r, "")
+	if isDashPath(r.URL.Path) || strings.HasPrefix(r.URL.Path, "/debug/") {
 		askPassword(w, no)
 	}
-	return no
+	return false, no
 }
 
 // isPublic reports whether a request needs no secret.
 func isPublic(r *http.Request) bool {
-	return r.Method == http.MethodGet && !strings.HasPrefix(r.URL.Path, "/debug/") &&
-		r.URL.Path != "/v1/explain" && r.URL.Path != "/v1/shots"
+	path := r.URL.Path
+	return r.Method == http.MethodGet && !strings.HasPrefix(path, "/debug/") && !isDashPath(path) &&
+		path != "/v1/explain" && path != "/v1/shots" && !r.URL.Query().Has("full")
 }
 
 // isDashPath reports whether a path belongs to the live page, which tells all positions.
@@ -93,31 +110,43 @@ func (a *auth) check(w http.ResponseWriter, r *http.Request, consequence string)
 	return a.checkSecret(w, r)
 }
 
-// checkSecret rejects a request without the secret, as a bearer token or as the password of a URL
+// credential is what a request has for the secret.
+type credential int
+
+const (
+	none credential = iota
+	wrong
+	right
+)
+
+// given looks for the secret, as a bearer token or as the password of a URL
 // (https://any:SECRET@host/debug/pprof/profile). The user name does not matter.
+func (a *auth) given(r *http.Request) credential {
+	header := r.Header.Get("Authorization")
+	scheme, given, _ := strings.Cut(header, " ")
+	if _, password, basic := r.BasicAuth(); basic {
+		given = password
+	} else if !strings.EqualFold(scheme, "Bearer") {
+		given = ""
+	}
+	switch {
+	case header == "":
+		return none
+	case a.Secret != "" && a.isSecret(strings.TrimSpace(given)):
+		return right
+	}
+	return wrong
+}
+
+// checkSecret rejects a request without the secret, and one that a browser sends for the page of another
+// site with a password that its user once gave.
 func (a *auth) checkSecret(w http.ResponseWriter, r *http.Request) *refusal {
-	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	switch _, password, basic := r.BasicAuth(); {
-	case basic && a.isSecret(password):
-		return checkBrowser(r)
-	case strings.EqualFold(scheme, "Bearer") && a.isSecret(strings.TrimSpace(given)):
-		return nil
+	if a.given(r) == right {
+		return checkSite(r)
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	return &refusal{http.StatusUnauthorized, "expected Authorization: Bearer with the server's " +
 		"--http-token, or that as the password of the URL"}
-}
-
-// checkBrowser rejects what a browser may send with a password that its user gave to another page: a
-// request that the page of another site caused.
-func checkBrowser(r *http.Request) *refusal {
-	if no := checkOrigin(r); no != nil {
-		return no
-	}
-	if from := r.Header.Get("Sec-Fetch-Site"); from != "" && from != "same-origin" && from != "none" {
-		return &refusal{http.StatusForbidden, "not for web pages of other sites"}
-	}
-	return nil
 }
 
 // isSecret compares in constant time.
@@ -126,25 +155,8 @@ func (a *auth) isSecret(given string) bool {
 	return subtle.ConstantTimeCompare(got[:], a.sum[:]) == 1
 }
 
-// checkDash rejects requests for the live page. Browsers cannot send a bearer token by themselves:
-// they are asked for a password, which is the secret; the user name does not matter. No page of
-// another site may read it.
-func (a *auth) checkDash(w http.ResponseWriter, r *http.Request) *refusal {
-	if no := checkOrigin(r); no != nil {
-		return no
-	}
-	if from := r.Header.Get("Sec-Fetch-Site"); from == "cross-site" && r.URL.Path != "/" {
-		return &refusal{http.StatusForbidden, "not for web pages of other sites"}
-	}
-	if _, given, ok := r.BasicAuth(); ok && !a.Loopback && a.Secret != "" && a.isSecret(given) {
-		return nil
-	}
-	no := a.check(w, r, "")
-	askPassword(w, no)
-	return no
-}
-
-// askPassword makes a browser ask its user for the password, if that is what a page lacks.
+// askPassword makes a browser ask its user for the password, if that is what a page lacks: it cannot send
+// a bearer token by itself.
 func askPassword(w http.ResponseWriter, no *refusal) {
 	if no != nil && no.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate",
@@ -152,14 +164,24 @@ func askPassword(w http.ResponseWriter, no *refusal) {
 	}
 }
 
-// checkOrigin rejects requests that a browser sends for the web page of another site.
-func checkOrigin(r *http.Request) *refusal {
+// checkSite rejects requests that a browser sends for the web page of another site: with Origin, or where
+// the page asks for an image or the like, with Sec-Fetch-Site alone. A link to the live page may be
+// anywhere.
+func checkSite(r *http.Request) *refusal {
+	no := &refusal{http.StatusForbidden, "not for web pages of other sites"}
 	if from := r.Header.Get("Origin"); from != "" {
 		if u, err := url.Parse(from); err != nil || u.Host != r.Host {
-			return &refusal{http.StatusForbidden, "not for web pages of other sites"}
+			return no
 		}
 	}
-	return nil
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return nil
+	}
+	if r.Method == http.MethodGet && r.URL.Path == "/" {
+		return nil
+	}
+	return no
 }
 
 // checkHost rejects a Host header that is not loopback (DNS rebinding).

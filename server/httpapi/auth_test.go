@@ -55,6 +55,17 @@ func TestPagesGuarded(t *testing.T) {
 		{"s", false, reset, map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
 		{"s", false, events,
 			map[string]string{"Authorization": "Basic YTpz", "Origin": "http://evil.example"}, 403},
+		// an image of another site's page has no Origin
+		{"", true, profile, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"", true, "GET /v1/shots", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"", true, "GET /debug/pprof/heap?gc=1", map[string]string{"Sec-Fetch-Site": "same-site"}, 403},
+		{"", true, stats, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"", true, reset, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		{"", true, "GET /healthz", map[string]string{"Sec-Fetch-Site": "cross-site"}, 200},
+		{"", true, "GET /metrics?full=128", nil, 200},
+		{"", false, "GET /metrics?full=128", nil, 403},
+		{"s", false, "GET /metrics?full=128", nil, 401},
+		{"s", false, "GET /metrics", nil, 200},
 	} {
 		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 			Access{c.private, c.secret}, nil)

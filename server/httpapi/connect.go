@@ -134,7 +134,7 @@ func (c *Connect) check(w http.ResponseWriter, r *http.Request) *refusal {
 		w.Header().Set("Allow", http.MethodPost)
 		return &refusal{http.StatusMethodNotAllowed, "expected POST"}
 	}
-	if no := checkOrigin(r); no != nil {
+	if no := checkSite(r); no != nil {
 		return no
 	}
 	return c.auth.check(w, r, ", so tokens need a secret")

@@ -85,7 +85,7 @@ func NewDashFeed(l *server.Lobby, level func() string, since func() time.Duratio
 		views: make([]server.PlayerView, 0, cfg.Players)}
 	n := &l.Stats.Count
 	f.page.Dropped, f.page.Kicked = n[metrics.DashFramesDropped].Inc, n[metrics.DashSlowKicked].Inc
-	f.page.Refused = n[metrics.DashRefused].Inc
+	f.page.Refused = n[metrics.HTTPRefused].Inc
 	f.page.SetMap(mapOf(cfg.Arena, cfg.ArenaName))
 	return f
 }

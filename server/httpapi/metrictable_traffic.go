@@ -310,9 +310,9 @@ var trafficMetrics = []metric{
 		read: counts(metrics.DashSlowKicked),
 	},
 	{
-		name: "tickrate_dash_refused_total", unit: "requests",
-		help: "Requests for the live page that were refused: of other sites, or without the secret.",
-		read: counts(metrics.DashRefused),
+		name: "tickrate_http_refused_total", unit: "requests",
+		help: "Requests that were refused: of other sites, without the secret where one is needed, or too many.",
+		read: counts(metrics.HTTPRefused),
 		of:   ofBoth,
 	},
 	{

@@ -87,7 +87,7 @@ const (
 	RecordingChunksDropped
 	DashFramesDropped // frames of the live page that a reader was too slow for
 	DashSlowKicked    // readers of the live page that took nothing for too long
-	DashRefused       // requests for the live page that were refused
+	HTTPRefused       // requests to the HTTP port that were refused
 	NumCounts         // how many there are
 )
 
@@ -121,7 +121,7 @@ var countNames = [NumCounts]string{
 	RejectedFull: "rejected_full", SpectatorsShed: "spectators_shed", SpectateRefused: "spectate_refused",
 	RecordingsTruncated: "recordings_truncated", RecordingChunksDropped: "recording_chunks_dropped",
 	DashFramesDropped: "dash_frames_dropped",
-	DashSlowKicked:    "dash_slow_kicked", DashRefused: "dash_refused",
+	DashSlowKicked:    "dash_slow_kicked", HTTPRefused: "http_refused",
 }
 
 // String is the counter's name in reports.

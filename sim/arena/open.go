@@ -57,6 +57,16 @@ func Open(name string) (*Arena, error) {
 	return a, nil
 }
 
+// GeneratedPlayers is the number of players that a name asks a generated map for, 0 for other names.
+func GeneratedPlayers(name string) int {
+	kind, spec, _ := strings.Cut(name, ":")
+	count, _, _ := strings.Cut(spec, ":")
+	if n, err := strconv.Atoi(count); err == nil && (kind == "gen" || kind == "town") {
+		return n
+	}
+	return 0
+}
+
 // openGenerated parses PLAYERS:SEED and runs a generator. kind is the prefix for errors.
 func openGenerated(name, kind, spec string, generate func(players int, seed uint64) *Arena) (*Arena, error) {
 	count, seedText, ok := strings.Cut(spec, ":")

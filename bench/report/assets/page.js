@@ -131,7 +131,10 @@
     const options = {
       width: place.clientWidth, height: 300,
       scales: {
-        x: { time: false, range: (u, min, max) => [0, max * 1.04] },
+        x: { time: false, range: (u, min, max) => {
+          const margin = 0.06 * (max - min || max); // sizes near one another fill the chart
+          return [min > max / 2 ? min - margin : 0, max + margin];
+        } },
         // A figure far above the limit must not flatten all else.
         y: { range: (u, min, max) => [0, Math.max(Math.min(max * 1.08, (chart.limit || Infinity) * 3), (chart.limit ?? 0) * 1.2) || 1] },
       },
