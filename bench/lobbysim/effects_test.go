@@ -210,7 +210,7 @@ func TestRow71EffectsArriveUnderLoss(t *testing.T) {
 			}
 		}
 	}
-	if expected < ticks*3/4 || damage < ticks/16 || heard*100 < expected*97 {
+	if expected < ticks*3/4 || damage < ticks/20 || heard*100 < expected*97 {
 		t.Errorf("%d of %d effects were heard within 150 ms, %d of them damage", heard, expected, damage)
 	}
 	if w.twice > 0 || w.unknown > 0 {
