@@ -211,9 +211,11 @@ same: arm64 ## the pinned matches of sim/testdata, whole, in every build
 	TICKRATE_SAME=1 $(GO) test -tags noasm $(SAME)
 
 QEMU ?= $(shell command -v qemu-aarch64-static || command -v qemu-aarch64)
-arm64: ## their first minute on arm64, by qemu-user; skipped where there is none
-	@if [ -z "$(QEMU)" ]; then echo "no qemu-aarch64: apt-get install qemu-user-static"; else \
-		GOARCH=arm64 CGO_ENABLED=0 $(GO) test -exec "$(QEMU)" -short -run 'Row56MatchesArePinned|Walk|Trajectories|Row68' -count 1 ./sim ./sim/move ./sim/anim; fi
+arm64: ## their first minute, and sweeps of lag compensation, on arm64 by qemu-user; skipped where there is none
+	@if [ -z "$(QEMU)" ]; then echo "left out: no qemu-aarch64; apt-get install qemu-user-static"; else \
+		export GOARCH=arm64 CGO_ENABLED=0; \
+		$(GO) test -exec "$(QEMU)" -short -run 'Batch|Sweep' -count 1 ./lagcomp && \
+		$(GO) test -exec "$(QEMU)" -short -run 'Row56MatchesArePinned|Walk|Trajectories|Row68' -count 1 ./sim ./sim/move ./sim/anim; fi
 
 fleet: ## a whole fleet on this machine: directors, hosts, Agones' stand-in, the autoscaler, 200 players; some are killed
 	TICKRATE_FLEET=1 $(GO) test ./cmd/tickrate -run '^TestWholeFleet$$' -count 1 -v -timeout 3m

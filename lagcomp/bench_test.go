@@ -139,3 +139,16 @@ func BenchmarkTest(b *testing.B) {
 	r.Dir = p.Pos.Add(geom.Vec3{Y: 1}).Sub(r.Origin).Normalize()
 	loop(b, 1, "test", func() { Test(rig.HeroBodies, r, 0, &p) })
 }
+
+// loop runs f for the benchmark's iterations and reports its processor time as ns/op and as ns per
+// thing, in the unit given.
+func loop(b *testing.B, things int, unit string, f func()) {
+	b.ReportAllocs()
+	from := cpuNanos(b)
+	for b.Loop() {
+		f()
+	}
+	each := float64(cpuNanos(b)-from) / float64(b.N)
+	b.ReportMetric(each, "ns/op")
+	b.ReportMetric(each/float64(things), "ns/"+unit)
+}
