@@ -157,7 +157,7 @@ func (f *directorFlags) run(c *cobra.Command) error {
 		return err
 	}
 	if cfg.Bus, err = bus.Open(bus.Config{Name: "tickrate-director", URL: f.nats, Listen: f.listen,
-		Dir: f.dir}); err != nil {
+		Dir: f.dir, Token: cfg.Key.BusToken()}); err != nil {
 		return err
 	}
 	defer cfg.Bus.Close()

@@ -12,6 +12,7 @@ import (
 	"github.com/tickrate/tickrate/bench/agent"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
 )
 
@@ -56,7 +57,8 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	if cfg.Host, err = netip.ParseAddr(f.host); err != nil || cfg.Host.IsUnspecified() {
 		return nil, usage.Errorf("--host %q: expected an IP address of this machine", f.host)
 	}
-	b, err := bus.Open(bus.Config{Name: "tickrate-plan", URL: f.nats, Listen: f.listen})
+	b, err := bus.Open(bus.Config{Name: "tickrate-plan", URL: f.nats, Listen: f.listen,
+		Token: (*announce.Key)(&secret).BusToken()})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +71,7 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	end := func() { pool.Close(); b.Close() }
 	at := b.URL()
 	if at == "" {
-		at = f.nats
+		at = bus.Redacted(f.nats)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "agents: tickrate swarm agent --nats %s --fleet-key %s\n", at, f.fleetKey)
 	err = pool.Await(c.Context(), func(n int) { out.note("%d of %d agents", n, f.agents) })

@@ -58,7 +58,8 @@ func runAgent(c *cobra.Command, nats, key, name string, log *slog.Logger) error 
 	if err != nil {
 		return err
 	}
-	b, err := bus.Open(bus.Config{Name: "tickrate-agent-" + name, URL: nats})
+	b, err := bus.Open(bus.Config{Name: "tickrate-agent-" + name, URL: nats,
+		Token: (*announce.Key)(&secret).BusToken()})
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (d *Director) take(ctx context.Context, ask Ask, but *apart) (at reserved, 
 		if held {
 			return at, r.host.machines, nil
 		}
-		of.revision, err = write(ctx, d.store.rooms, r.key.text(), of.list, of.revision)
+		of.revision, err = d.store.write(ctx, d.store.rooms, r.key.text(), of.list, of.revision)
 		if errors.Is(err, errConflict) {
 			d.conflicts.Inc()
 			if of, err = d.store.holdsOf(ctx, r.key); err == nil {
