@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/netip"
 	"time"
 
@@ -47,7 +48,7 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	if f.agents == 0 {
 		return func() {}, nil
 	}
-	secret, err := f.check(s)
+	secret, err := f.check(s, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 }
 
 // check reads the key and refuses flags whose files the agents do not have.
-func (f *planAgents) check(s *scenarioFlags) (agent.Key, error) {
+func (f *planAgents) check(s *scenarioFlags, say io.Writer) (agent.Key, error) {
 	switch {
 	case f.agents < 1 || f.agents > agent.MaxAgents:
 		return agent.Key{}, usage.Errorf("--agents %d: expected 1 to %d, or 0 for none", f.agents, agent.MaxAgents)
@@ -93,5 +94,5 @@ func (f *planAgents) check(s *scenarioFlags) (agent.Key, error) {
 	case len(s.s.Play.Traces) > 0 || s.content != "":
 		return agent.Key{}, usage.Errorf("--agents: expected no --trace and no --content: agents do not have the files")
 	}
-	return agentKey(f.fleetKey)
+	return agentKey(f.fleetKey, say)
 }
