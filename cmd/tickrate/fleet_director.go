@@ -18,7 +18,6 @@ import (
 
 	"github.com/tickrate/tickrate/cmd/internal/serverapi"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
-	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
 	"github.com/tickrate/tickrate/fleet/director"
 	"github.com/tickrate/tickrate/internal/web"
@@ -106,8 +105,8 @@ func (f *directorFlags) config(c *cobra.Command) (cfg director.Config, err error
 	}
 	cfg = director.Config{ProtocolID: uint64(f.protocol), MaxBusy: f.maxBusy, MaxTick: f.maxTick,
 		TokenLifetime: f.lifetime, SessionTimeout: f.timeout, Log: f.log.logger(c.ErrOrStderr())}
-	if cfg.Key, err = announce.ReadKey(f.fleetKey); err != nil {
-		return cfg, usage.Error(err)
+	if cfg.Key, err = readFleetKey(f.fleetKey, c.ErrOrStderr()); err != nil {
+		return cfg, err
 	}
 	if cfg.Allocator, err = f.agones(); err != nil {
 		return cfg, err
@@ -157,7 +156,7 @@ func (f *directorFlags) run(c *cobra.Command) error {
 		return err
 	}
 	if cfg.Bus, err = bus.Open(bus.Config{Name: "tickrate-director", URL: f.nats, Listen: f.listen,
-		Dir: f.dir}); err != nil {
+		Dir: f.dir, Token: cfg.Key.BusToken()}); err != nil {
 		return err
 	}
 	defer cfg.Bus.Close()

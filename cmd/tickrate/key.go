@@ -11,13 +11,16 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -135,12 +138,38 @@ func openKeyFile(path string, say io.Writer) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close() // read only
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 &&
-		runtime.GOOS != "windows" {
-		fmt.Fprintf(say, "warning: others on this machine can read or change the private key; chmod 600 "+
-			"%s\n", path)
-	}
+	warnOfMode(path, "private key", say)
 	return io.ReadAll(io.LimitReader(f, 256))
+}
+
+// warnOfMode warns of a file with a secret that other users can read or write.
+func warnOfMode(path, secret string, say io.Writer) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 &&
+		runtime.GOOS != "windows" {
+		fmt.Fprintf(say, warningPrefix+"others on this machine can read or change the %s; chmod 600 %s\n",
+			secret, path)
+	}
+}
+
+// readFleetKey reads the key of a fleet's messages.
+func readFleetKey(path string, say io.Writer) (announce.Key, error) {
+	warnOfMode(path, "fleet key", say)
+	key, err := announce.ReadKey(path)
+	return key, usage.Error(err)
+}
+
+const warningPrefix = "warning: "
+
+// logWriter logs each line that is written to it: at level WARN if it begins with warningPrefix.
+type logWriter struct{ log *slog.Logger }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	if text, warning := strings.CutPrefix(strings.TrimSuffix(string(p), "\n"), warningPrefix); warning {
+		w.log.Warn(text)
+	} else {
+		w.log.Info(text)
+	}
+	return len(p), nil
 }
 
 // makeKeyFile writes a new random key. It succeeds if another process has just made the file.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -254,6 +255,25 @@ func TestKeyPrecedence(t *testing.T) {
 		if err != nil || key != (netcode.Key(bytes.Repeat([]byte{c.want}, netcode.KeySize))) ||
 			(c.said == "") != (say.Len() == 0) || !strings.Contains(say.String(), c.said) {
 			t.Errorf("%d: key of 0x%x, %v, %q", i, key[0], err, &say)
+		}
+	}
+}
+
+// A fleet key that others can read is warned of, in a server's log at level WARN.
+func TestFleetKeyModeIsWarnedOf(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fleet.key")
+	for mode, want := range map[os.FileMode]string{0o600: "", 0o640: "level=WARN", 0o602: "level=WARN"} {
+		if err := os.WriteFile(path, []byte(secretKey), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		_, err := readFleetKey(path, logWriter{slog.New(slog.NewTextHandler(&out, nil))})
+		if text := out.String(); err != nil || (text == "") != (want == "") || !strings.Contains(text, want) ||
+			want != "" && !strings.Contains(text, "fleet key; chmod 600 "+path) {
+			t.Errorf("mode %o: %v, log %q", mode, err, text)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"net/netip"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/tickrate/tickrate/bench/agent"
 	"github.com/tickrate/tickrate/bench/runner"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/fleet/announce"
 	"github.com/tickrate/tickrate/fleet/bus"
 )
 
@@ -46,7 +48,7 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	if f.agents == 0 {
 		return func() {}, nil
 	}
-	secret, err := f.check(s)
+	secret, err := f.check(s, c.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +58,8 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	if cfg.Host, err = netip.ParseAddr(f.host); err != nil || cfg.Host.IsUnspecified() {
 		return nil, usage.Errorf("--host %q: expected an IP address of this machine", f.host)
 	}
-	b, err := bus.Open(bus.Config{Name: "tickrate-plan", URL: f.nats, Listen: f.listen})
+	b, err := bus.Open(bus.Config{Name: "tickrate-plan", URL: f.nats, Listen: f.listen,
+		Token: (*announce.Key)(&secret).BusToken()})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +72,7 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 	end := func() { pool.Close(); b.Close() }
 	at := b.URL()
 	if at == "" {
-		at = f.nats
+		at = bus.Redacted(f.nats)
 	}
 	fmt.Fprintf(c.ErrOrStderr(), "agents: tickrate swarm agent --nats %s --fleet-key %s\n", at, f.fleetKey)
 	err = pool.Await(c.Context(), func(n int) { out.note("%d of %d agents", n, f.agents) })
@@ -82,7 +85,7 @@ func (f *planAgents) open(c *cobra.Command, s *scenarioFlags, out *screen, cfg *
 }
 
 // check reads the key and refuses flags whose files the agents do not have.
-func (f *planAgents) check(s *scenarioFlags) (agent.Key, error) {
+func (f *planAgents) check(s *scenarioFlags, say io.Writer) (agent.Key, error) {
 	switch {
 	case f.agents < 1 || f.agents > agent.MaxAgents:
 		return agent.Key{}, usage.Errorf("--agents %d: expected 1 to %d, or 0 for none", f.agents, agent.MaxAgents)
@@ -91,5 +94,5 @@ func (f *planAgents) check(s *scenarioFlags) (agent.Key, error) {
 	case len(s.s.Play.Traces) > 0 || s.content != "":
 		return agent.Key{}, usage.Errorf("--agents: expected no --trace and no --content: agents do not have the files")
 	}
-	return agentKey(f.fleetKey)
+	return agentKey(f.fleetKey, say)
 }

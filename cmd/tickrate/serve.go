@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/netip"
 	"os"
@@ -195,7 +194,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 		return err
 	}
 	// The key comes last: all other settings are valid by now.
-	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, slog.NewLogLogger(s.log.out.Handler(), slog.LevelInfo).Writer()); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, logWriter{s.log.out}); err != nil {
 		return err
 	}
 	setMinProcs(max(s.tick.workers, cfg.Lobbies.Workers) + 2) // these, the socket's loop, and all else

@@ -67,7 +67,8 @@ func (s *fleetSettings) join(ctx context.Context, r runningHost, log *slog.Logge
 	if s.url == "" || !ok {
 		return func() {}, nil
 	}
-	b, err := bus.Open(bus.Config{Name: s.name, URL: s.url})
+	warnOfMode(s.keyFile, "fleet key", logWriter{log})
+	b, err := bus.Open(bus.Config{Name: s.name, URL: s.url, Token: s.key.BusToken()})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -54,11 +55,12 @@ func runAgent(c *cobra.Command, nats, key, name string, log *slog.Logger) error 
 	if !agent.ValidName(name) {
 		return usage.Errorf("--name %q: expected 1 to %d letters, digits, - and _", name, agent.MaxName)
 	}
-	secret, err := agentKey(key)
+	secret, err := agentKey(key, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	b, err := bus.Open(bus.Config{Name: "tickrate-agent-" + name, URL: nats})
+	b, err := bus.Open(bus.Config{Name: "tickrate-agent-" + name, URL: nats,
+		Token: (*announce.Key)(&secret).BusToken()})
 	if err != nil {
 		return err
 	}
@@ -69,12 +71,12 @@ func runAgent(c *cobra.Command, nats, key, name string, log *slog.Logger) error 
 }
 
 // agentKey reads the key of the messages.
-func agentKey(path string) (agent.Key, error) {
+func agentKey(path string, say io.Writer) (agent.Key, error) {
 	if path == "" {
 		return agent.Key{}, usage.Errorf("--fleet-key: expected a file; openssl rand -hex 32 makes a key")
 	}
-	key, err := announce.ReadKey(path)
-	return agent.Key(key), usage.Error(err)
+	key, err := readFleetKey(path, say)
+	return agent.Key(key), err
 }
 
 // agentName is the host's name and the process number, without what a name must not have.

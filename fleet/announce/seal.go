@@ -34,6 +34,13 @@ func ReadKey(path string) (key Key, err error) {
 	return Key(raw), nil
 }
 
+// BusToken returns the token of the fleet's NATS server. Who knows it does not know the key.
+func (k *Key) BusToken() string {
+	mac := hmac.New(sha256.New, k[:])
+	mac.Write([]byte("tickrate bus\x00"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
 // kind keeps a message of one sort from being taken for one of another.
 type kind byte
 
@@ -42,7 +49,38 @@ const (
 	kindMake kind = 'M'
 	kindMade kind = 'R'
 	kindMove kind = 'V'
+	kindKept kind = 'K'
 )
+
+// kept is a stored value with its name, so that a value of one name is no good under another.
+type kept struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// SealKept returns the bytes to store a value under a name, BUCKET/KEY.
+func (k *Key) SealKept(name string, value any) ([]byte, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return k.seal(kindKept, kept{name, raw})
+}
+
+// OpenKept reads what SealKept wrote under the name.
+func (k *Key) OpenKept(name string, raw []byte, value any) error {
+	var of kept
+	if err := k.open(kindKept, raw, &of); err != nil {
+		return err
+	}
+	if of.Name != name {
+		return ErrSubject
+	}
+	if err := json.Unmarshal(of.Value, value); err != nil {
+		return errors.Join(ErrForeign, err)
+	}
+	return nil
+}
 
 // SealMove returns the bytes of a message about a lobby that moves, see package handoff.
 func (k *Key) SealMove(body any) ([]byte, error) { return k.seal(kindMove, body) }

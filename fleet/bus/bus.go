@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -28,6 +29,9 @@ type Config struct {
 	// free; "" = it serves this process alone
 	Listen string
 	Dir    string // of the embedded server's JetStream; "" = a temporary folder, removed by Close
+	// Token that the embedded server asks of every client, and that an outside one is told unless
+	// URL has a user; "" = none
+	Token string
 }
 
 // Bus is a connection to NATS, and the server if it is embedded. Its methods and its connection may
@@ -51,6 +55,9 @@ func Open(cfg Config) (_ *Bus, err error) {
 		}
 	}()
 	options := []nats.Option{nats.Name(cfg.Name), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond)}
+	if cfg.Token != "" {
+		options = append(options, nats.Token(cfg.Token))
+	}
 	url := cfg.URL
 	if url == "" {
 		if err := open.embed(cfg); err != nil {
@@ -59,7 +66,7 @@ func Open(cfg Config) (_ *Bus, err error) {
 		options, url = append(options, nats.InProcessServer(open.server)), nats.DefaultURL
 	}
 	if open.Conn, err = nats.Connect(url, options...); err != nil {
-		return nil, fmt.Errorf("NATS server %s: %w", url, err)
+		return nil, fmt.Errorf("NATS server %s: %w", Redacted(url), err)
 	}
 	if open.Stream, err = jetstream.New(open.Conn); err != nil {
 		return nil, err
@@ -70,7 +77,7 @@ func Open(cfg Config) (_ *Bus, err error) {
 // embed starts a server in this process.
 func (b *Bus) embed(cfg Config) error {
 	o := &server.Options{ServerName: cfg.Name, JetStream: true, StoreDir: cfg.Dir, NoSigs: true, NoLog: true,
-		DontListen: cfg.Listen == ""}
+		DontListen: cfg.Listen == "", Authorization: cfg.Token}
 	if cfg.Listen != "" {
 		host, port, err := net.SplitHostPort(cfg.Listen)
 		if err != nil {
@@ -101,6 +108,12 @@ func (b *Bus) embed(cfg Config) error {
 	}
 	return nil
 }
+
+// userInfo is what a URL has before its host.
+var userInfo = regexp.MustCompile(`//[^/@,]*@`)
+
+// Redacted returns the URLs of servers without their users, passwords and tokens, for messages.
+func Redacted(urls string) string { return userInfo.ReplaceAllString(urls, "//***@") }
 
 // URL is where other processes reach the embedded server; "" if it serves this process alone, or is
 // an outside one.

@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -68,6 +69,29 @@ func TestLeaseHasOneHolder(t *testing.T) {
 	}
 }
 
+// A server with a token refuses clients without it or with another one, names no secret in its error,
+// and takes this process's own connection.
+func TestServerAsksForItsToken(t *testing.T) {
+	const secret = "a-secret-of-this-fleet"
+	a := open(t, Config{Name: "a", Listen: "127.0.0.1:0", Token: secret})
+	for _, token := range []string{"", "another"} {
+		b, err := Open(Config{Name: "b", URL: a.URL(), Token: token})
+		if err == nil {
+			b.Close()
+			t.Errorf("token %q was taken", token)
+		} else if !errors.Is(err, nats.ErrAuthorization) || strings.Contains(err.Error(), secret) {
+			t.Errorf("token %q: error %v, expected %v", token, err, nats.ErrAuthorization)
+		}
+	}
+	b := open(t, Config{Name: "b", URL: a.URL(), Token: secret})
+	if _, err := b.Stream.AccountInfo(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(a.URL(), secret) {
+		t.Errorf("the URL %s has the token", a.URL())
+	}
+}
+
 func TestBadAddressesAreNamed(t *testing.T) {
 	for _, c := range []struct {
 		cfg  Config
@@ -77,6 +101,7 @@ func TestBadAddressesAreNamed(t *testing.T) {
 		{Config{Listen: "127.0.0.1:many"}, `port "many"`},
 		{Config{Listen: "127.0.0.1:70000"}, `port "70000"`},
 		{Config{URL: "nats://127.0.0.1:1"}, "NATS server nats://127.0.0.1:1"},
+		{Config{URL: "nats://me:secret@127.0.0.1:1"}, "NATS server nats://***@127.0.0.1:1"},
 	} {
 		if _, err := Open(c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: error %v, expected %q in it", c.cfg, err, c.want)

@@ -125,7 +125,7 @@ func (d *Director) allocate(ctx context.Context, key string, ask Ask, old placem
 		return Answer{}, NoRoom("another director is at this request: ask again")
 	}
 	claim := placement{Ask: ask, Pending: now.Add(pendingFor).UnixMilli()}
-	revision, err := write(ctx, d.store.requests, key, &claim, revision)
+	revision, err := d.store.write(ctx, d.store.requests, key, &claim, revision)
 	if errors.Is(err, errConflict) {
 		return Answer{}, NoRoom("another director is at this request: ask again")
 	} else if err != nil {
@@ -136,7 +136,7 @@ func (d *Director) allocate(ctx context.Context, key string, ask Ask, old placem
 	p := placement{Ask: ask}
 	if p.Host, p.Addresses, err = d.cfg.Allocator.ask(ctx, &ask); err != nil {
 		claim.Pending = 1 // the request may be made again at once
-		_, _ = write(ctx, d.store.requests, key, &claim, revision)
+		_, _ = d.store.write(ctx, d.store.requests, key, &claim, revision)
 		return Answer{}, err
 	}
 	return d.settle(ctx, key, p, revision)

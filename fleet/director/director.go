@@ -80,7 +80,7 @@ func New(ctx context.Context, cfg Config) (d *Director, err error) {
 	}
 	d = &Director{cfg: cfg, intake: newIntake(cfg.Key), making: map[place]chan struct{}{},
 		index: newIndex(limits{cfg.MaxBusy, float64(cfg.MaxTick.Microseconds())}), stop: make(chan struct{})}
-	if d.store, err = openStore(ctx, cfg.Bus.Stream, cfg.TokenLifetime+holdGrace); err != nil {
+	if d.store, err = openStore(ctx, cfg.Bus.Stream, &d.cfg.Key, cfg.TokenLifetime+holdGrace); err != nil {
 		return nil, err
 	}
 	if d.watch, err = d.store.rooms.WatchAll(context.WithoutCancel(ctx)); err != nil {
@@ -134,7 +134,7 @@ func (d *Director) follow(e jetstream.KeyValueEntry) {
 	}
 	of := holds{revision: e.Revision()}
 	if e.Operation() == jetstream.KeyValuePut {
-		of = parseHolds(e.Value(), e.Revision())
+		of = d.store.parseHolds(e)
 	}
 	d.hold(key, of)
 }

@@ -1,9 +1,10 @@
 package director
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // hold is a reservation in a room.
@@ -44,10 +45,12 @@ func (h holds) with(r hold) holds {
 	return h
 }
 
-// parseHolds reads a value of the store. One that does not parse has no reservations: it is
+// parseHolds reads a value of the store. One that the fleet did not seal has no reservations: it is
 // overwritten by the next.
-func parseHolds(raw []byte, revision uint64) holds {
-	h := holds{revision: revision}
-	_ = json.Unmarshal(raw, &h.list)
+func (s *store) parseHolds(e jetstream.KeyValueEntry) holds {
+	h := holds{revision: e.Revision()}
+	if s.open(e, &h.list) != nil {
+		h.list = nil
+	}
 	return h
 }

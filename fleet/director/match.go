@@ -115,9 +115,9 @@ func (d *Director) Match(ctx context.Context, ask Ask) (Answer, error) {
 	switch {
 	case err != nil:
 		return Answer{}, err
-	case revision != 0 && old.Ask != ask:
+	case old.RequestID != "" && old.Ask != ask:
 		return Answer{}, ErrChanged
-	case revision != 0 && old.Pending == 0:
+	case old.RequestID != "" && old.Pending == 0:
 		return d.answer(&old)
 	case d.cfg.Allocator != nil:
 		return d.allocate(ctx, key, ask, old, revision)
@@ -135,16 +135,16 @@ func (d *Director) settle(ctx context.Context, key string, p placement, revision
 	p.Created = d.cfg.Now().Unix()
 	p.Seed = make([]byte, 32)
 	_, _ = rand.Read(p.Seed) // never fails: it ends the program
-	if _, err := write(ctx, d.store.requests, key, &p, revision); err == nil {
+	if _, err := d.store.write(ctx, d.store.requests, key, &p, revision); err == nil {
 		return d.answer(&p)
 	} else if !errors.Is(err, errConflict) {
 		return Answer{}, err
 	}
-	first, revision, err := d.store.placementOf(ctx, key)
+	first, _, err := d.store.placementOf(ctx, key)
 	switch {
 	case err != nil:
 		return Answer{}, err
-	case revision == 0 || first.Pending != 0:
+	case first.RequestID == "" || first.Pending != 0:
 		return Answer{}, NoRoom("another director is at this request: ask again")
 	case first.Ask != p.Ask:
 		return Answer{}, ErrChanged

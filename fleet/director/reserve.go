@@ -55,35 +55,40 @@ func (a *apart) fits(e *hostEntry) bool {
 	return !slices.ContainsFunc(e.machines, func(at netip.Addr) bool { return slices.Contains(a.machines, at) })
 }
 
-// placeOne reserves a place in a room, which a host makes if there is none.
+// placeOne reserves a place in a room, which a host makes if there is none. Only lobbies that are
+// made for this request count against its limit, not those that it waited for.
 func (d *Director) placeOne(ctx context.Context, ask Ask, but *apart) (at reserved, machine []netip.Addr,
 	err error) {
-	for asked := 0; ; {
+	for asked := 0; asked < makers; {
 		at, machine, err = d.reserve(ctx, ask, but)
 		if !errors.Is(err, errNoRoom) {
 			return at, machine, err
 		}
-		if asked == makers {
-			return at, nil, NoRoom("the lobbies that hosts made were full at once: ask again")
-		}
-		made, err := d.makeLobby(ctx, ask, but)
-		if err != nil {
-			return at, nil, err
-		}
-		if made {
+		made := false
+		if at, machine, made, err = d.makeLobby(ctx, ask, but, asked); made {
 			asked++
 		}
+		if err == nil && made || err != nil && !errors.Is(err, errNoRoom) {
+			return at, machine, err
+		}
 	}
+	return at, nil, NoRoom("the lobbies that hosts made were full at once: ask again")
 }
 
 // errNoRoom says that a host must make a lobby.
 var errNoRoom = errors.New("no room has place")
 
-// reserve takes places in the fullest room, with a write that fails if another director was faster.
+// reserve takes places in the fullest room.
 func (d *Director) reserve(ctx context.Context, ask Ask, but *apart) (at reserved, machine []netip.Addr,
 	err error) {
 	d.placing.Lock()
 	defer d.placing.Unlock()
+	return d.take(ctx, ask, but)
+}
+
+// take is reserve for a caller that holds d.placing. Its write fails if another director was faster.
+func (d *Director) take(ctx context.Context, ask Ask, but *apart) (at reserved, machine []netip.Addr,
+	err error) {
 	for range maxTries {
 		r, of, held := d.choose(ask, but)
 		if r == nil {
@@ -93,7 +98,7 @@ func (d *Director) reserve(ctx context.Context, ask Ask, but *apart) (at reserve
 		if held {
 			return at, r.host.machines, nil
 		}
-		of.revision, err = write(ctx, d.store.rooms, r.key.text(), of.list, of.revision)
+		of.revision, err = d.store.write(ctx, d.store.rooms, r.key.text(), of.list, of.revision)
 		if errors.Is(err, errConflict) {
 			d.conflicts.Inc()
 			if of, err = d.store.holdsOf(ctx, r.key); err == nil {
@@ -146,25 +151,31 @@ func (d *Director) hold(key roomKey, of holds) {
 	}
 }
 
-// makeLobby asks hosts for a lobby. Requests for the same map and mode wait for one lobby together:
-// made is false for those that waited.
-func (d *Director) makeLobby(ctx context.Context, ask Ask, but *apart) (made bool, err error) {
+// makeLobby asks hosts for a lobby, and reserves in it before those that wait. Requests for the same
+// map and mode wait for one lobby together: made is false for those that waited, without a place yet.
+// asked lobbies were made for this request: a host makes another one only for another name.
+func (d *Director) makeLobby(ctx context.Context, ask Ask, but *apart, asked int) (at reserved,
+	machine []netip.Addr, made bool, err error) {
 	p := place{ask.Map, ask.Mode}
 	d.mu.Lock()
 	if other := d.making[p]; other != nil {
 		d.mu.Unlock()
 		select {
 		case <-other:
-			return true, nil
+			return at, nil, false, nil
 		case <-ctx.Done():
-			return false, ctx.Err()
+			return at, nil, false, ctx.Err()
 		}
 	}
 	hosts := d.index.makers(ask.Players, makers, but)
 	why := d.whyNone(ask)
+	name := ask.RequestID
+	if asked > 0 {
+		name = fmt.Sprintf("%s#%d", name, asked)
+	}
 	asks := make([]announce.Make, len(hosts))
 	for i, h := range hosts {
-		asks[i] = announce.Make{Host: h.Name, Request: ask.RequestID, Boot: h.Boot, Sequence: h.Sequence,
+		asks[i] = announce.Make{Host: h.Name, Request: name, Boot: h.Boot, Sequence: h.Sequence,
 			Map: ask.Map, Mode: ask.Mode}
 	}
 	done := make(chan struct{})
@@ -180,14 +191,17 @@ func (d *Director) makeLobby(ctx context.Context, ask Ask, but *apart) (made boo
 		answer, err := d.askHost(ctx, &asks[i])
 		if err == nil {
 			d.made.Inc()
+			d.placing.Lock()
+			defer d.placing.Unlock()
 			d.mu.Lock()
 			d.index.add(hosts[i], answer.Room, answer.Sequence)
 			d.mu.Unlock()
-			return true, nil
+			at, machine, err = d.take(ctx, ask, but)
+			return at, machine, true, err
 		}
 		why = NoRoom(err.Error())
 	}
-	return false, why
+	return at, nil, false, why
 }
 
 func (d *Director) askHost(ctx context.Context, ask *announce.Make) (announce.Made, error) {

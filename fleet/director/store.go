@@ -2,7 +2,6 @@ package director
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/tickrate/tickrate/fleet/announce"
 )
 
 // Buckets of the key-value store.
@@ -21,11 +22,16 @@ const (
 // errConflict is the error of a write that another director was faster with.
 var errConflict = errors.New("another director wrote first")
 
-// store is what directors share, and what outlives them.
-type store struct{ rooms, requests jetstream.KeyValue }
+// store is what directors share, and what outlives them. Values are sealed by the fleet's key and bound to their names: see announce.Key.SealKept.
+type store struct {
+	rooms, requests jetstream.KeyValue
+	key             *announce.Key
+}
 
 // openStore opens both buckets. What they hold is gone after its lifetime.
-func openStore(ctx context.Context, js jetstream.JetStream, lifetime time.Duration) (s store, err error) {
+func openStore(ctx context.Context, js jetstream.JetStream, key *announce.Key,
+	lifetime time.Duration) (s store, err error) {
+	s.key = key
 	open := func(name string) (jetstream.KeyValue, error) {
 		kv, err := js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: name, TTL: lifetime})
 		if err != nil {
@@ -49,9 +55,9 @@ func parseRoomKey(text string) (k roomKey, ok bool) {
 }
 
 // write stores a value if the key still has the revision, and returns its new one.
-func write(ctx context.Context, kv jetstream.KeyValue, key string, value any, revision uint64) (uint64,
-	error) {
-	raw, err := json.Marshal(value)
+func (s *store) write(ctx context.Context, kv jetstream.KeyValue, key string, value any,
+	revision uint64) (uint64, error) {
+	raw, err := s.key.SealKept(kv.Bucket()+"/"+key, value)
 	if err != nil {
 		return 0, err
 	}
@@ -68,6 +74,11 @@ func write(ctx context.Context, kv jetstream.KeyValue, key string, value any, re
 	return revision, err
 }
 
+// open reads a value that a director of this fleet wrote under its key.
+func (s *store) open(e jetstream.KeyValueEntry, value any) error {
+	return s.key.OpenKept(e.Bucket()+"/"+e.Key(), e.Value(), value)
+}
+
 // holdsOf reads the reservations of a room.
 func (s *store) holdsOf(ctx context.Context, key roomKey) (holds, error) {
 	e, err := s.rooms.Get(ctx, key.text())
@@ -77,7 +88,7 @@ func (s *store) holdsOf(ctx context.Context, key roomKey) (holds, error) {
 	if err != nil {
 		return holds{}, err
 	}
-	return parseHolds(e.Value(), e.Revision()), nil
+	return s.parseHolds(e), nil
 }
 
 // reserved is where the players of a request have places.
@@ -99,7 +110,8 @@ type placement struct {
 	Created int64  `json:"created"` // Unix s
 }
 
-// placementOf reads the placement of a request; revision is 0 if there is none.
+// placementOf reads the placement of a request, the zero one if there is none. revision is of what is
+// stored, 0 for nothing.
 func (s *store) placementOf(ctx context.Context, key string) (p placement, revision uint64, err error) {
 	e, err := s.requests.Get(ctx, key)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
@@ -108,8 +120,8 @@ func (s *store) placementOf(ctx context.Context, key string) (p placement, revis
 	if err != nil {
 		return p, 0, err
 	}
-	if err := json.Unmarshal(e.Value(), &p); err != nil {
-		return p, 0, fmt.Errorf("request in bucket %s: %w", requestBucket, err)
+	if s.open(e, &p) != nil {
+		p = placement{} // of nobody in this fleet: it is overwritten
 	}
 	return p, e.Revision(), nil
 }

@@ -86,7 +86,7 @@ func NewMover(ctx context.Context, cfg Config) (*Mover, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	o, err := openOwners(ctx, cfg.Bus.Stream)
+	o, err := openOwners(ctx, cfg.Bus.Stream, &cfg.Key)
 	if err != nil {
 		return nil, err
 	}
