@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/internal/wholefile"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -164,17 +165,8 @@ func makeKeyFile(path string, say io.Writer) error {
 // writeSecret writes a file that only its owner can read. place (os.Link or os.Rename) gives it its
 // name once it is complete.
 func writeSecret(path string, data []byte, place func(from, to string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tickrate-*") // with mode 0600, and O_EXCL
-	if err != nil {
+	return wholefile.Publish(path, 0o600, place, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	defer os.Remove(f.Name()) // after a rename there is nothing to remove
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return place(f.Name(), path)
+	})
 }

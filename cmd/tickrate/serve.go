@@ -190,7 +190,7 @@ func newServeConfig() *cobra.Command {
 func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	report func(*cobra.Command, runningHost)) error {
 	s.log.out = s.log.format.logger(os.Stderr)
-	cfg, err := s.config(c)
+	cfg, err := orEnd(ctx, func() (host.Config, error) { return s.config(c) })
 	if err != nil {
 		return err
 	}
@@ -217,7 +217,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	if err = s.fleet.fillAddress(ctx, &cfg); err != nil {
 		return err
 	}
-	h, err := s.open(cfg)
+	h, err := orEnd(ctx, func() (runningHost, error) { return s.open(cfg) })
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)
 	}
