@@ -23,7 +23,7 @@ help: ## this list
 
 # The version comes through ldflags, so that a tree without git (an archive) builds too; hence no stamp by go itself.
 build: ## compile bin/tickrate
-	$(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/tickrate ./cmd/tickrate
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-X main.version=$(VERSION)' -o bin/tickrate ./cmd/tickrate
 
 dist: ## binaries of all systems in bin/dist, with checksums, bills of materials and licences
 	$(GO) run ./deploy/dist -version $(VERSION)

@@ -39,14 +39,15 @@ var layers = []layer{
 	{pkg: "internal/hugepage", may: "sys", shell: "*"},
 	{pkg: "internal/perfevent", may: "sys", shell: "*"}, // counters of the processor and the kernel
 	{pkg: "internal/webplot"},
-	{pkg: "internal/textlog", shell: "*"}, // records of a log as lines for people
-	{pkg: "internal/stage"},               // names of the stages of a tick
-	{pkg: "internal/footprint"},           // bytes of memory by owner
-	{pkg: "internal/ratelimit"},           // the one token bucket
-	{pkg: "internal/web", shell: "*"},     // the one HTTP server
-	{pkg: "internal/ringbuf"},             // the one ring of newest items
-	{pkg: "internal/prefetch"},            // memory ahead of its use
-	{pkg: "internal/alloctest"},           // allocations of many calls, for tests
+	{pkg: "internal/textlog", shell: "*"},   // records of a log as lines for people
+	{pkg: "internal/wholefile", shell: "*"}, // files that are published whole
+	{pkg: "internal/stage"},                 // names of the stages of a tick
+	{pkg: "internal/footprint"},             // bytes of memory by owner
+	{pkg: "internal/ratelimit"},             // the one token bucket
+	{pkg: "internal/web", shell: "*"},       // the one HTTP server
+	{pkg: "internal/ringbuf"},               // the one ring of newest items
+	{pkg: "internal/prefetch"},              // memory ahead of its use
+	{pkg: "internal/alloctest"},             // allocations of many calls, for tests
 	// regions of execution traces, without garbage
 	{pkg: "internal/traceregion"},
 	{pkg: "lagcomp/internal/kernel", may: "sys"},
@@ -116,7 +117,7 @@ var layers = []layer{
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
-	{pkg: "server/local", shell: "*"}, // files of the servers of one machine
+	{pkg: "server/local", may: "internal/wholefile", shell: "*"}, // files of the servers of one machine
 	{pkg: "server/console", may: "protocol"},
 	{pkg: "server/chat", may: "internal/ratelimit confusables", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
@@ -134,7 +135,7 @@ var layers = []layer{
 		tests: "client bench/lobbysim bench/lobbysim/simtest bench/swarm", shell: "*"},
 	// the evidence of missed deadlines: it gets plain numbers
 	{pkg: "server/host/capture",
-		may:   "bench/slo ecs/tick internal/clock internal/traceregion server/metrics",
+		may:   "bench/slo ecs/tick internal/clock internal/traceregion internal/wholefile server/metrics",
 		tests: "internal/textlog protobuf", shell: "*"},
 	{pkg: "server/host", may: above + " sys", tests: "bench/lobbysim/simtest client", shell: "*"},
 	{pkg: "client/clock", may: "internal/prefetch protocol ecs/tick"},
@@ -212,7 +213,7 @@ var layers = []layer{
 	{pkg: "bench/gate",
 		may:   "bench/measure bench/scenario bench/simbench internal/clock internal/perfevent perf server/metrics",
 		shell: "slowdown.go play.go"},
-	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/stage internal/webplot perf", shell: "*"},
+	{pkg: "bench/report", may: "bench/measure bench/search bench/slo internal/stage internal/webplot internal/wholefile perf", shell: "*"},
 	{pkg: "bench/runner",
 		may: "bench/floor bench/measure bench/report bench/scenario bench/search bench/simbench bench/slo " +
 			"bench/swarm ecs/tick internal/stage internal/hugepage internal/meter internal/clock internal/perfevent netio/impair " +

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/tickrate/tickrate/internal/wholefile"
 )
 
 // The files of a report.
@@ -36,7 +38,7 @@ func Write(dir string, p Plan) error {
 		if err := file.write(&whole, p); err != nil {
 			return fmt.Errorf("write report %s: %w", file.name, err)
 		}
-		if err := replace(filepath.Join(dir, file.name), whole.Bytes()); err != nil {
+		if err := wholefile.Replace(filepath.Join(dir, file.name), 0o644, whole.Bytes()); err != nil {
 			return fmt.Errorf("write report: %w", err)
 		}
 	}
@@ -48,30 +50,4 @@ func WriteJSON(w io.Writer, p Plan) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p.Clean())
-}
-
-// Replace puts content at path in one step: readers see the old file or the new one.
-func Replace(path string, content []byte) error { return replace(path, content) }
-
-// replace writes a temporary file in the same directory and renames it.
-func replace(path string, content []byte) (err error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(temp.Name())
-		}
-	}()
-	if _, err = temp.Write(content); err == nil {
-		err = temp.Chmod(0o644)
-	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tickrate/tickrate/bench/gate"
-	"github.com/tickrate/tickrate/bench/report"
 	"github.com/tickrate/tickrate/bench/scenario"
 	"github.com/tickrate/tickrate/cmd/internal/usage"
+	"github.com/tickrate/tickrate/internal/wholefile"
 )
 
 // errRegressed is the error of bench compare for a regression; the exit code is then 3.
@@ -114,7 +114,7 @@ func recordRounds(c *cobra.Command, out string, count int, play func(*gate.Sampl
 	}
 	raw, err := samples.Encode()
 	if err == nil {
-		err = report.Replace(out, raw)
+		err = wholefile.Replace(out, 0o644, raw)
 	}
 	return err
 }

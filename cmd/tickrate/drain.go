@@ -10,13 +10,14 @@ import (
 )
 
 // drainSignals replaces the signals that end ctx. The first SIGTERM closes drain; a second one, or an
-// interrupt, ends the context. The caller must call stop.
+// interrupt, ends the context; the next ends the process. The caller must call stop.
 func drainSignals(ctx context.Context) (_ context.Context, drain <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	signals, begun := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go func() {
 		defer cancel()
+		defer yieldSignals(signals)
 		select {
 		case s := <-signals:
 			if s != syscall.SIGTERM {

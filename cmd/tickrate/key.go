@@ -21,6 +21,7 @@ import (
 
 	"github.com/tickrate/tickrate/cmd/internal/usage"
 	"github.com/tickrate/tickrate/fleet/announce"
+	"github.com/tickrate/tickrate/internal/wholefile"
 	"github.com/tickrate/tickrate/netio/netcode"
 )
 
@@ -160,10 +161,10 @@ func readFleetKey(path string, say io.Writer) (announce.Key, error) {
 
 const warningPrefix = "warning: "
 
-// logWriter logs each line that is written to it: at level WARN if it begins with warningPrefix.
-type logWriter struct{ log *slog.Logger }
+// warningWriter logs each line that is written to it: at level WARN if it begins with warningPrefix.
+type warningWriter struct{ log *slog.Logger }
 
-func (w logWriter) Write(p []byte) (int, error) {
+func (w warningWriter) Write(p []byte) (int, error) {
 	if text, warning := strings.CutPrefix(strings.TrimSuffix(string(p), "\n"), warningPrefix); warning {
 		w.log.Warn(text)
 	} else {
@@ -193,17 +194,8 @@ func makeKeyFile(path string, say io.Writer) error {
 // writeSecret writes a file that only its owner can read. place (os.Link or os.Rename) gives it its
 // name once it is complete.
 func writeSecret(path string, data []byte, place func(from, to string) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".tickrate-*") // with mode 0600, and O_EXCL
-	if err != nil {
+	return wholefile.Publish(path, 0o600, place, func(w io.Writer) error {
+		_, err := w.Write(data)
 		return err
-	}
-	defer os.Remove(f.Name()) // after a rename there is nothing to remove
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return place(f.Name(), path)
+	})
 }

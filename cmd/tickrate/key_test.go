@@ -270,7 +270,7 @@ func TestFleetKeyModeIsWarnedOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		_, err := readFleetKey(path, logWriter{slog.New(slog.NewTextHandler(&out, nil))})
+		_, err := readFleetKey(path, warningWriter{slog.New(slog.NewTextHandler(&out, nil))})
 		if text := out.String(); err != nil || (text == "") != (want == "") || !strings.Contains(text, want) ||
 			want != "" && !strings.Contains(text, "fleet key; chmod 600 "+path) {
 			t.Errorf("mode %o: %v, log %q", mode, err, text)

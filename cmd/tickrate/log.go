@@ -49,13 +49,14 @@ const (
 	timeFull  = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// logger is the log of the command, to w.
+// logger is the log of the command, to w. Lines that w does not take are dropped.
 func (f *logFormat) logger(w io.Writer) *slog.Logger {
+	to := &logWriter{w: w}
 	if *f == logJSON {
-		return slog.New(slog.NewJSONHandler(w, nil))
+		return slog.New(slog.NewJSONHandler(to, nil))
 	}
 	if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
-		return slog.New(textlog.New(w, timeOfDay))
+		return slog.New(textlog.New(to, timeOfDay))
 	}
-	return slog.New(textlog.New(w, timeFull))
+	return slog.New(textlog.New(to, timeFull))
 }

@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strings"
 	"syscall"
 
@@ -43,21 +42,25 @@ const helpColumns = 80
 func main() { os.Exit(run(os.Args[1:])) }
 
 // run executes one command line and returns the exit code. Interrupt, SIGTERM and SIGHUP end the
-// context of the command, which then stops in order; under nohup, SIGHUP stays ignored.
+// context of the command, which then stops in order; the second signal ends the process. Output that
+// cannot be written ends the command, too, and fails it.
 func run(args []string) int {
-	end := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		end = append(end, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), end...)
+	survivePipes()
+	ctx, stop := untilSignal(context.Background())
 	defer stop()
+	ctx, fail := context.WithCancel(ctx)
+	defer fail()
+	out := &resultWriter{w: os.Stdout, fail: fail}
 	root := newRoot()
+	root.SetOut(out.writer())
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := outputError(root.ExecuteContext(ctx), out.lost())
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(os.Stderr, "tickrate:", plainError(err))
+	if !errors.Is(err, syscall.EPIPE) {
+		fmt.Fprintln(os.Stderr, "tickrate:", plainError(err))
+	}
 	return exitCode(err)
 }
 

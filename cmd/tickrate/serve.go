@@ -189,12 +189,12 @@ func newServeConfig() *cobra.Command {
 func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	report func(*cobra.Command, runningHost)) error {
 	s.log.out = s.log.format.logger(os.Stderr)
-	cfg, err := s.config(c)
+	cfg, err := orEnd(ctx, func() (host.Config, error) { return s.config(c) })
 	if err != nil {
 		return err
 	}
 	// The key comes last: all other settings are valid by now.
-	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, logWriter{s.log.out}); err != nil {
+	if cfg.Lobby.Netcode.PrivateKey, err = s.key.read(makeKey, warningWriter{s.log.out}); err != nil {
 		return err
 	}
 	setMinProcs(max(s.tick.workers, cfg.Lobbies.Workers) + 2) // these, the socket's loop, and all else
@@ -216,7 +216,7 @@ func (s *serveSettings) serve(ctx context.Context, c *cobra.Command,
 	if err = s.fleet.fillAddress(ctx, &cfg); err != nil {
 		return err
 	}
-	h, err := s.open(cfg)
+	h, err := orEnd(ctx, func() (runningHost, error) { return s.open(cfg) })
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; stop the other server, or choose ports with --listen, --http and --query", err)
 	}

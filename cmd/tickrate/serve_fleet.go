@@ -67,7 +67,7 @@ func (s *fleetSettings) join(ctx context.Context, r runningHost, log *slog.Logge
 	if s.url == "" || !ok {
 		return func() {}, nil
 	}
-	warnOfMode(s.keyFile, "fleet key", logWriter{log})
+	warnOfMode(s.keyFile, "fleet key", warningWriter{log})
 	b, err := bus.Open(bus.Config{Name: s.name, URL: s.url, Token: s.key.BusToken()})
 	if err != nil {
 		return nil, err

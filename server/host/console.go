@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tickrate/tickrate/internal/wholefile"
 	"github.com/tickrate/tickrate/server/console"
 	"github.com/tickrate/tickrate/server/httpapi"
 )
@@ -28,25 +29,8 @@ func filesIn(dir string) console.Config {
 	}
 	return console.Config{
 		Files: os.DirFS(dir),
-		Write: func(name string, text []byte) error { return replaceFile(filepath.Join(dir, name), text) },
+		Write: func(name string, text []byte) error { return wholefile.Replace(filepath.Join(dir, name), 0o600, text) },
 	}
-}
-
-// replaceFile writes a file whole or not at all: under another name first, then renamed.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 // operator is the caller of lines that the owner of the process types.

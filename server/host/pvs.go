@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tickrate/tickrate/internal/wholefile"
 	"github.com/tickrate/tickrate/server"
 	"github.com/tickrate/tickrate/sim/arena"
 	"github.com/tickrate/tickrate/sim/pvs"
@@ -37,6 +38,6 @@ func cachedPVS(dir string) server.BuildPVS {
 		if data, err = t.AppendBinary(nil); err != nil {
 			return nil, err
 		}
-		return t, replaceFile(file, data)
+		return t, wholefile.Replace(file, 0o600, data)
 	}
 }

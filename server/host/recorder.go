@@ -160,6 +160,16 @@ func (f recordingFile) WriteAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
+// Close closes the file. One without a chunk, whose first write has failed, is removed.
+func (f recordingFile) Close() error {
+	info, err := f.Stat()
+	err = errors.Join(err, f.File.Close())
+	if err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		err = os.Remove(f.Name())
+	}
+	return err
+}
+
 // close waits until all chunks are written. A nil recorder has none.
 func (r *recorder) close() {
 	if r == nil {

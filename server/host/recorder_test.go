@@ -178,3 +178,23 @@ func TestServerThatEndsLosesNothing(t *testing.T) {
 			p.Compared)
 	}
 }
+
+// A recording whose first write fails leaves no file.
+func TestRecordingWithoutAChunkIsRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "F")
+	for _, content := range []string{"", "a chunk"} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := (recordingFile{file}).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != (content != "") {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}

@@ -5,20 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"time"
+
+	"github.com/tickrate/tickrate/internal/wholefile"
 )
 
 // errFull says that the folder has as many captures as it may have.
 var errFull = errors.New("as many captures as allowed")
 
-// prefix begins the name of each capture; unfinished begins it while it is being written.
-const (
-	prefix     = "tick-"
-	unfinished = ".unfinished-"
-)
+// prefix begins the name of each capture. While it is being written, a dot comes before it.
+const prefix = "tick-"
 
 // matchFile is the recording around the tick.
 const matchFile = "match.tkr"
@@ -35,13 +35,8 @@ func (r *Recorder) write(e *evidence) (path string, err error) {
 	}
 	name := fmt.Sprintf("%s%s-%d-lobby%s-%d", prefix, e.at.UTC().Format("20060102-150405"), os.Getpid(),
 		e.about.Name, e.tick.Last)
-	dir := filepath.Join(r.cfg.Dir, unfinished+name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
 	path = filepath.Join(r.cfg.Dir, name)
-	err = r.writeFiles(dir, e)
-	return path, errors.Join(err, os.Rename(dir, path))
+	return path, wholefile.Folder(path, func(dir string) error { return r.writeFiles(dir, e) })
 }
 
 // writeFiles writes the files of a capture: the trace first, before it forgets the tick.
@@ -67,19 +62,17 @@ func (r *Recorder) writeFiles(dir string, e *evidence) error {
 		"tick.json": text.Bytes(), "README.txt": []byte(e.readme(&report, flags)),
 		"trace.pftrace": e.timeline(marks, d),
 	} {
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), data, 0o644))
+		err = errors.Join(err, wholefile.Replace(filepath.Join(dir, name), 0o644, data))
 	}
 	return err
 }
 
 // writeTrace writes what the flight recorder has.
 func (r *Recorder) writeTrace(path string) error {
-	file, err := os.Create(path)
-	if err != nil {
+	return wholefile.Publish(path, 0o644, os.Rename, func(w io.Writer) error {
+		_, err := r.flight.WriteTo(w)
 		return err
-	}
-	_, err = r.flight.WriteTo(file)
-	return errors.Join(err, file.Close())
+	})
 }
 
 // pauses are the newest pauses of the garbage collector, in which it stops all threads.
