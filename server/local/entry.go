@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"github.com/tickrate/tickrate/internal/wholefile"
 )
 
 // Version is the version of the JSON of Server.
@@ -114,7 +112,11 @@ func (e *Entry) Write(s Server) error {
 	if err != nil {
 		return err
 	}
-	return wholefile.Replace(e.path+contentSuffix, 0o600, text)
+	next := e.path + ".next"
+	if err := os.WriteFile(next, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, e.path+contentSuffix)
 }
 
 // Close removes the entry.
@@ -125,7 +127,7 @@ func (e *Entry) Close() error {
 
 // remove removes the files of an entry. What is not there is no error.
 func remove(path string) (err error) {
-	for _, suffix := range []string{contentSuffix, lockSuffix} {
+	for _, suffix := range []string{contentSuffix, ".next", lockSuffix} {
 		if bad := os.Remove(path + suffix); bad != nil && !errors.Is(bad, fs.ErrNotExist) {
 			err = errors.Join(err, bad)
 		}
