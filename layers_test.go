@@ -117,7 +117,7 @@ var layers = []layer{
 
 	// Around the match: text and strangers, which see neither sockets nor the world.
 	{pkg: "server/query", may: "internal/ratelimit"},
-	{pkg: "server/local", may: "internal/wholefile", shell: "*"}, // files of the servers of one machine
+	{pkg: "server/local", shell: "*"}, // files of the servers of one machine
 	{pkg: "server/console", may: "protocol"},
 	{pkg: "server/chat", may: "internal/ratelimit confusables", tests: "protocol"},
 	{pkg: "server/idle", may: "ecs/tick"},
