@@ -58,7 +58,7 @@ func (r *roster) disconnect(slot int) {
 // new for it.
 func (r *roster) add(c *conn, wanted string) {
 	slot := c.id.Index()
-	name := r.unique(int32(slot), wanted)
+	name, key := r.unique(int32(slot), wanted)
 	row := protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: r.teamOf(c, r.rows[slot].Team)}
 	r.revision++
 	if row != r.rows[slot] {
@@ -66,7 +66,7 @@ func (r *roster) add(c *conn, wanted string) {
 			r.added[slot] = r.revision
 		}
 		r.freeName(slot)
-		r.rows[slot], r.slots[chat.NameKey(name)] = row, int32(slot)
+		r.rows[slot], r.slots[key] = row, int32(slot)
 		r.markDirty(slot)
 	}
 	viewer := &r.viewers[slot]
@@ -219,16 +219,16 @@ func (r *roster) sendPair(now time.Duration, c *conn, a, b netid.ID) {
 }
 
 // unique cleans a name and makes it one that looks like no other slot's, nor like one that only the
-// server speaks as, by a number after it. An empty name becomes that of the slot.
-func (r *roster) unique(slot int32, wanted string) string {
-	name := chat.CleanName(wanted)
+// server speaks as, by a number after it. An empty name becomes that of the slot. key is its NameKey.
+func (r *roster) unique(slot int32, wanted string) (name, key string) {
+	name = chat.CleanName(wanted)
 	if name == "" {
 		name = slotName(slot)
 	}
 	for try, clean := 1, name; ; try++ {
-		at, taken := r.slots[chat.NameKey(name)]
-		if !chat.Reserved(name) && (!taken || at == slot) {
-			return name
+		key = chat.NameKey(name)
+		if at, taken := r.slots[key]; !chat.ReservedKey(key) && (!taken || at == slot) {
+			return name, key
 		}
 		// After a few short numbers come numbers that no other slot tries: only a name chosen on
 		// purpose is in the way then.

@@ -159,7 +159,7 @@ func TestSameNameOfMany(t *testing.T) {
 	s := newRoster(&core{cfg: Config{Players: 2048}})
 	seen := map[string]bool{}
 	for slot := range int32(2048) {
-		name := s.unique(slot, "0123456789abcdefgh")
+		name, _ := s.unique(slot, "0123456789abcdefgh")
 		if seen[chat.NameKey(name)] || len(name) > chat.MaxName || chat.CleanName(name) != name {
 			t.Fatalf("%d: %q", slot, name)
 		}

@@ -10,7 +10,6 @@ import (
 	"github.com/tickrate/tickrate/ecs/tick"
 	"github.com/tickrate/tickrate/lagcomp"
 	"github.com/tickrate/tickrate/protocol"
-	"github.com/tickrate/tickrate/server/chat"
 	"github.com/tickrate/tickrate/sim"
 )
 
@@ -294,9 +293,9 @@ func (j *join) restore(now time.Duration, s *savedSeat) {
 // restore gives a player that may reconnect the name that it had.
 func (r *roster) restore(c *conn, name string) {
 	slot := c.id.Index()
-	name = r.unique(int32(slot), name)
-	r.rows[slot] = protocol.RosterRow{NetID: uint32(c.id), Name: name, Team: r.teamOf(c, 0)}
-	r.slots[chat.NameKey(name)] = int32(slot)
+	unique, key := r.unique(int32(slot), name)
+	r.rows[slot] = protocol.RosterRow{NetID: uint32(c.id), Name: unique, Team: r.teamOf(c, 0)}
+	r.slots[key] = int32(slot)
 }
 
 // TellMove queues the connect token with which a client goes on at another host, once that one has

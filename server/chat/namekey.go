@@ -25,5 +25,5 @@ var reserved = func() map[string]bool {
 	return keys
 }()
 
-// Reserved reports whether a name looks like one that no player may have.
-func Reserved(name string) bool { return reserved[NameKey(name)] }
+// ReservedKey reports whether a name with that key looks like one that no player may have.
+func ReservedKey(key string) bool { return reserved[key] }

@@ -24,8 +24,8 @@ func TestThreat44NameKey(t *testing.T) {
 		seen[key] = name
 	}
 	for name, want := range map[string]bool{"Admin": true, "ѕеrvеr": true, "SERVER": true, "servers": false, "": false} {
-		if Reserved(name) != want {
-			t.Errorf("Reserved(%q) = %v", name, !want)
+		if ReservedKey(NameKey(name)) != want {
+			t.Errorf("%q is reserved: %v", name, !want)
 		}
 	}
 }
