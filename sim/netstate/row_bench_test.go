@@ -61,7 +61,7 @@ func plainRows(rows [][PublicFields]int32, players []PlayerState) {
 			metres(p.Pos.X), metres(p.Pos.Y), metres(p.Pos.Z),
 			int32(uint16(p.Yaw+8) >> 4),
 			min(max(int32(int16(p.Pitch)+8)>>4, -1024), 1024),
-			int32(p.Flags ^ StateAlive),
+			int32(p.Flags),
 			min(max(int32(p.Health), 0), 1000),
 			int32(p.Shots),
 			int32(p.Kills) | int32(min(p.Deaths, 32767))<<16,
