@@ -116,10 +116,10 @@ func quantity(v simbench.Verdict) string {
 // verdictRow is a row of a table of predictions, which fits 80 columns.
 const verdictRow = "%-22s %9s %17s %17s %8s%s\n"
 
-// short is a number of four digits that count, without an exponent.
+// short formats a number with four significant digits, without an exponent.
 func short(x float64) string { return digits(x, 4) }
 
-// digits is a number with so many digits that count, without an exponent.
+// digits formats a number with n significant digits, without an exponent.
 func digits(x float64, n int) string {
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', n, 64), 64)
 	return strconv.FormatFloat(rounded, 'f', -1, 64)

@@ -6,7 +6,7 @@ import (
 	"github.com/tickrate/tickrate/compress/rangecoder"
 )
 
-// A hundred decisions of which one is true, where both ends expect that of 2 %.
+// A hundred decisions, one of them true, are coded with a probability of 2 % that both ends agree on.
 func Example() {
 	const still = rangecoder.One * 98 / 100 // probability of false
 	var e rangecoder.Encoder

@@ -36,8 +36,9 @@ func (p *pool) count(from netip.Prefix, open, busy int) {
 	}
 }
 
-// mayBusy is how many of so many connections may be busy: the others are for requests about health.
-func mayBusy(connections int) int { return connections - max(1, connections/8) }
+// maxBusy is how many connections of a limit handlers may hold: an eighth stays free, one at least, for
+// requests about health.
+func maxBusy(connections int) int { return connections - max(1, connections/8) }
 
 // conn is a connection of a pool, which guards its fields.
 type conn struct {
@@ -54,18 +55,25 @@ func newPool(l net.Listener, most int) *pool {
 	return &pool{Listener: l, most: most, each: most / 4, of: map[netip.Prefix]tally{}}
 }
 
-// address is whom a connection counts for: an IPv4 address, or a network of IPv6 that one user has.
-func address(at net.Addr) netip.Prefix {
-	tcp, ok := at.(*net.TCPAddr)
+// Network is what limits for each client count by: an IPv4 address, or the /64 network of an IPv6
+// address, since one client has all addresses of it. It is zero for the zero address.
+func Network(of netip.Addr) netip.Prefix {
+	of = of.Unmap()
+	bits := 32
+	if of.Is6() {
+		bits = 64
+	}
+	network, _ := of.Prefix(bits) // fails for the zero address alone
+	return network
+}
+
+// remote is the network of a connection's client.
+func remote(c net.Conn) netip.Prefix {
+	at, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
 		return netip.Prefix{}
 	}
-	from, bits := tcp.AddrPort().Addr().Unmap(), 32
-	if from.Is6() {
-		bits = 64
-	}
-	prefix, _ := from.Prefix(bits) // bits fit
-	return prefix
+	return Network(at.AddrPort().Addr())
 }
 
 // Accept returns the next connection that has a place.
@@ -75,7 +83,7 @@ func (p *pool) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		x := &conn{Conn: c, from: address(c.RemoteAddr())}
+		x := &conn{Conn: c, from: remote(c)}
 		if p.admit(x) {
 			return x, nil
 		}
@@ -164,7 +172,7 @@ func (p *pool) begin(c *conn, urgent bool) bool {
 	if c.gone || c.busy {
 		return true
 	}
-	if !urgent && (p.all.busy >= mayBusy(p.most) || p.of[c.from].busy >= mayBusy(p.each)) {
+	if !urgent && (p.all.busy >= maxBusy(p.most) || p.of[c.from].busy >= maxBusy(p.each)) {
 		return false
 	}
 	p.waiting.Remove(c.wait)

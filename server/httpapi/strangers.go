@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tickrate/tickrate/internal/ratelimit"
+	"github.com/tickrate/tickrate/internal/web"
 )
 
 // Bounds on what requests without the secret may cost on a port that other machines reach.
@@ -17,7 +18,8 @@ const (
 	strangerBurst = 60
 	wrongSecret   = 5           // requests that one with a wrong secret counts as
 	answerAge     = time.Second // of an answer that is given again
-	mostAnswers   = 8 << 20     // bytes of answers that are kept, and 64 of them
+	mostAnswers   = 64          // that are kept
+	mostBytes     = 8 << 20     // of answers that are kept, before the newest
 	mostAddresses = 4096        // whose requests are counted
 )
 
@@ -29,7 +31,7 @@ type strangers struct {
 	since time.Time
 
 	counting sync.Mutex // guards rates
-	rates    map[netip.Addr]ratelimit.Bucket
+	rates    map[netip.Prefix]ratelimit.Bucket
 
 	answering sync.Mutex // held while a page is made; guards answers
 	answers   map[string]*answer
@@ -45,7 +47,7 @@ type answer struct {
 }
 
 func newStrangers(pages http.Handler) *strangers {
-	return &strangers{pages: pages, since: time.Now(), rates: map[netip.Addr]ratelimit.Bucket{},
+	return &strangers{pages: pages, since: time.Now(), rates: map[netip.Prefix]ratelimit.Bucket{},
 		answers: map[string]*answer{}}
 }
 
@@ -57,18 +59,14 @@ func (a *answer) Write(text []byte) (int, error) { return a.body.Write(text) }
 // allow counts n requests of an address. It refuses them once the address has asked for too much.
 func (s *strangers) allow(r *http.Request, n int) *refusal {
 	at, _ := netip.ParseAddrPort(r.RemoteAddr) // the zero address for a test's request
-	from := at.Addr().Unmap()
-	if from.Is6() {
-		network, _ := from.Prefix(64) // one user's
-		from = network.Addr()
-	}
+	from := web.Network(at.Addr())
 	now := time.Since(s.since)
 	s.counting.Lock()
 	defer s.counting.Unlock()
 	rate, known := s.rates[from]
 	if !known {
 		if len(s.rates) >= mostAddresses {
-			maps.DeleteFunc(s.rates, func(_ netip.Addr, b ratelimit.Bucket) bool { return b.Ready(now) })
+			maps.DeleteFunc(s.rates, func(_ netip.Prefix, b ratelimit.Bucket) bool { return b.Ready(now) })
 		}
 		if len(s.rates) >= mostAddresses {
 			clear(s.rates)
@@ -85,22 +83,32 @@ func (s *strangers) allow(r *http.Request, n int) *refusal {
 
 // serve answers a request that needs no secret.
 func (s *strangers) serve(w http.ResponseWriter, r *http.Request) {
-	key := r.URL.Path + "?" + r.URL.RawQuery + "\n" + r.Header.Get("Accept") + "\n" +
-		r.Header.Get("Accept-Encoding") + "\n" + r.Header.Get("If-None-Match")
-	s.answering.Lock()
-	a := s.answers[key]
-	if a == nil || time.Since(a.at) >= answerAge {
-		if len(s.answers) >= 64 || s.bytes >= mostAnswers {
-			clear(s.answers)
-			s.bytes = 0
-		}
-		a = &answer{status: http.StatusOK, header: http.Header{}}
-		s.pages.ServeHTTP(a, r)
-		a.at, s.bytes = time.Now(), s.bytes+a.body.Len()
-		s.answers[key] = a
-	}
-	s.answering.Unlock()
+	a := s.answer(r)
 	maps.Copy(w.Header(), a.header)
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body.Bytes()) // the reader has gone: nothing to do
+}
+
+// answer returns the answer to a request, which nobody changes any more.
+func (s *strangers) answer(r *http.Request) *answer {
+	key := r.URL.Path + "?" + r.URL.RawQuery + "\n" + r.Header.Get("Accept") + "\n" +
+		r.Header.Get("Accept-Encoding") + "\n" + r.Header.Get("If-None-Match")
+	s.answering.Lock()
+	defer s.answering.Unlock() // also if the page panics
+	if a := s.answers[key]; a != nil {
+		if time.Since(a.at) < answerAge {
+			return a
+		}
+		delete(s.answers, key)
+		s.bytes -= a.body.Len()
+	}
+	if len(s.answers) >= mostAnswers || s.bytes >= mostBytes {
+		clear(s.answers)
+		s.bytes = 0
+	}
+	a := &answer{status: http.StatusOK, header: http.Header{}}
+	s.pages.ServeHTTP(a, r)
+	a.at, s.bytes = time.Now(), s.bytes+a.body.Len()
+	s.answers[key] = a
+	return a
 }
