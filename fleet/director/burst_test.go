@@ -41,15 +41,7 @@ func TestBurstOfPartiesFillsAHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- a.Run(ctx) }()
-	defer func() { stop(); <-done }()
-	for end := time.Now().Add(20 * time.Second); d.Stats().Hosts == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the host was not heard")
-		}
-	}
+	ctx := heard(t, d, a)
 	given := map[string]string{}
 	var racing sync.WaitGroup
 	for n := range parties {

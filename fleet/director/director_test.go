@@ -263,15 +263,7 @@ func TestHostMakesALobby(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan error)
-	go func() { done <- a.Run(ctx) }()
-	defer func() { stop(); <-done }()
-	for end := time.Now().Add(10 * time.Second); d.Stats().Hosts == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the host was not heard")
-		}
-	}
+	ctx := heard(t, d, a)
 	got, err := d.Match(ctx, Ask{"r", 5, "b", "m", 0})
 	if err != nil || got.Lobby != "7" || got.Host != "h" || len(got.Tokens) != 5 {
 		t.Fatalf("%+v, %v", got, err)
@@ -347,4 +339,20 @@ func BenchmarkMatch(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// heard runs an announcer until the test ends, and waits until a director has heard of its host. The
+// context ends with the test.
+func heard(t *testing.T, d *Director, a *announce.Announcer) context.Context {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- a.Run(ctx) }()
+	t.Cleanup(func() { stop(); <-done })
+	for end := time.Now().Add(20 * time.Second); d.Stats().Hosts == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the host was not heard")
+		}
+	}
+	return ctx
 }
