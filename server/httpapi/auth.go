@@ -55,13 +55,13 @@ func (a *auth) guard(w http.ResponseWriter, r *http.Request, few *strangers) (st
 		return false, no
 	}
 	secret := a.given(r)
-	if !a.Loopback && a.Secret != "" && secret == wrong {
+	if !a.Loopback && a.Secret != "" && secret == wrongCredential {
 		if no := few.allow(r, wrongSecret); no != nil {
 			return false, no
 		}
 	}
 	if isPublic(r) {
-		if a.Loopback || secret == right {
+		if a.Loopback || secret == rightCredential {
 			return false, nil
 		}
 		return true, few.allow(r, 1)
@@ -110,13 +110,13 @@ func (a *auth) check(w http.ResponseWriter, r *http.Request, consequence string)
 	return a.checkSecret(w, r)
 }
 
-// credential is what a request has for the secret.
+// credential is what a request has in the place of the secret.
 type credential int
 
 const (
-	none credential = iota
-	wrong
-	right
+	noCredential credential = iota
+	wrongCredential
+	rightCredential
 )
 
 // given looks for the secret, as a bearer token or as the password of a URL
@@ -131,17 +131,17 @@ func (a *auth) given(r *http.Request) credential {
 	}
 	switch {
 	case header == "":
-		return none
+		return noCredential
 	case a.Secret != "" && a.isSecret(strings.TrimSpace(given)):
-		return right
+		return rightCredential
 	}
-	return wrong
+	return wrongCredential
 }
 
 // checkSecret rejects a request without the secret, and one that a browser sends for the page of another
 // site with a password that its user once gave.
 func (a *auth) checkSecret(w http.ResponseWriter, r *http.Request) *refusal {
-	if a.given(r) == right {
+	if a.given(r) == rightCredential {
 		return checkSite(r)
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
